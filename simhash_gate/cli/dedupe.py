@@ -70,24 +70,6 @@ _COPY = "duplicate"
     multiple=True,
     help="Leave links or images out of the Markdown; the text of links stays. Can be repeated.",
 )
-@click.option(
-    "-k",
-    "--distance",
-    type=click.IntRange(0, 8),
-    metavar="N",
-    help="The threshold: the greatest distance of a copy, in bits. The default is 3.",
-)
-@click.option(
-    "--verify/--no-verify",
-    default=None,
-    help="Call a page a copy only if its names, its offer and its words agree too, as "
-    "SIMHASH_GATE_VERIFY=1 does. That is the default.",
-)
-@click.option(
-    "--scope",
-    type=click.Choice(["domain", "host", "crawl"]),
-    help="Compare pages of the same domain, of the same host, or all pages. The default is domain.",
-)
 @setting
 @with_console
 def dedupe(
@@ -99,14 +81,11 @@ def dedupe(
     report: str | None,
     keep: str,
     without: Sequence[LeftOut],
-    distance: int | None,
-    verify: bool | None,
-    scope: str | None,
 ) -> int:
     """Read the pages of all SOURCEs, in order, and write those that are no near-duplicates.
 
     SOURCE is anything with pages that `pairs` reads. A page is judged as a crawl judges it, and
-    compared with all kept pages of its domain.
+    compared with all kept pages of its domain; -s changes that, as in a crawl.
 
     The command can be interrupted. The same command then goes on where it ended.
     """
@@ -115,10 +94,7 @@ def dedupe(
     from simhash_gate.sources.open import shown
 
     # A crawl compares with recent pages only.
-    given = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments]
-    named = {"THRESHOLD": distance, "VERIFY": verify, "SCOPE": scope}
-    given += [f"SIMHASH_GATE_{key}={value}" for key, value in named.items() if value is not None]
-    settings = settings_of(given)
+    settings = settings_of([f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments])
     refuse_stores(sources)
     _check(output, duplicates, report)
     with disk(output), _work_folder(output, console) as folder:
@@ -134,7 +110,10 @@ def dedupe(
             if report:
                 _write_report(work, report, shown(*sources), settings)
             _write_corpus(work, output, folder / "corpus", settings, console)
-        _tell(outcomes, kept, console)
+    console.say(
+        f"pages: {outcomes.total()}, kept: {kept}, copies: {outcomes[_COPY]}, "
+        f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
+    )
     return console.status()
 
 
@@ -200,12 +179,9 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = without_known(console.bar(pages.entries, pages.total, "pages read"))
     for entry, read in extract_pages(entries, settings, read_each):
-        work.keep(*unread.popleft(), entry, _scope_of(entry, settings), read)
+        scope = settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
+        work.keep(*unread.popleft(), entry, scope, read)
     work.finish(count)
-
-
-def _scope_of(entry: Entry, settings: Settings) -> str:
-    return settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
 
 
 def _judge(
@@ -330,10 +306,3 @@ def _write_corpus(
     if is_empty_folder(Path(output)):
         Path(output).rmdir()
     part.rename(output)
-
-
-def _tell(outcomes: Counter[str], kept: int, console: Console) -> None:
-    console.say(
-        f"pages: {outcomes.total()}, kept: {kept}, copies: {outcomes[_COPY]}, "
-        f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
-    )

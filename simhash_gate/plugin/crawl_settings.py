@@ -26,24 +26,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LINKS_ALONE = (
-    f"{PREFIX}ACTION = 'links' needs the spider middleware: install the add-on, "
-    "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.SimhashGateSpiderMiddleware "
+_ADDON = "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
+_MIDDLEWARE = (
+    f"the spider middleware: {_ADDON}, or add simhash_gate.SimhashGateSpiderMiddleware "
     "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.SimhashGateInnerSpiderMiddleware at 10000"
-)
-REVISIT_ALONE = LINKS_ALONE.replace("ACTION", "REVISIT")
-LIMIT_ALONE = (
-    f"{PREFIX}TRAPS = 'limit' needs the spider middleware, to see where pages lead: install the "
-    "add-on, ADDONS = {'simhash_gate.Addon': 0}"
-)
-DURABLE_ALONE = (
-    f"{PREFIX}DURABLE = 'page' needs the spider middlewares, to see callbacks and items end: "
-    "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
-)
-REVALIDATE_ALONE = (
-    f"{PREFIX}REVALIDATE needs a second downloader middleware: install the add-on, "
-    "ADDONS = {'simhash_gate.Addon': 0}, or add simhash_gate.ConditionalRequests to "
-    "DOWNLOADER_MIDDLEWARES at 840"
 )
 NOT_REVALIDATED = (
     "a request asks to be sent with a condition, but no domain is asked so: set "
@@ -56,19 +42,31 @@ NOT_REMEMBERED = (
 
 
 def check(settings: Settings, installed: BaseSettings) -> None:
-    """Raise `SettingsError` where a setting needs a spider middleware that is not installed."""
-    links = any(policy.action == "links" for policy in settings.policies.all)
-    if links and not is_installed(installed):
-        raise SettingsError(LINKS_ALONE)
-    if _asks_to_hold_revisits(settings, installed) and not is_installed(installed):
-        raise SettingsError(REVISIT_ALONE)
-    limits = any(policy.traps == "limit" for policy in settings.policies.all)
-    if limits and not is_installed(installed):
-        raise SettingsError(LIMIT_ALONE)
-    if settings.revalidates and not _asks_with_conditions(installed):
-        raise SettingsError(REVALIDATE_ALONE)
-    if settings.durable == "page" and not sees_pages_end(installed):
-        raise SettingsError(DURABLE_ALONE)
+    """Raise `SettingsError` where a setting needs a middleware that is not installed."""
+    policies, spider = settings.policies.all, is_installed(installed)
+    for wanted, there, setting, needed in (
+        (any(it.action == "links" for it in policies), spider, "ACTION = 'links'", _MIDDLEWARE),
+        (_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE),
+        (
+            *(any(it.traps == "limit" for it in policies), spider, "TRAPS = 'limit'"),
+            f"the spider middleware, to see where pages lead: {_ADDON}",
+        ),
+        (
+            *(settings.revalidates, _asks_with_conditions(installed), "REVALIDATE"),
+            f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
+            "to DOWNLOADER_MIDDLEWARES at 840",
+        ),
+        (
+            *(settings.durable == "page", sees_pages_end(installed), "DURABLE = 'page'"),
+            f"the spider middlewares, to see callbacks and items end: {_ADDON}",
+        ),
+        (
+            *(settings.audits and not settings.recover, sees_pages_end(installed), "AUDIT"),
+            f"the spider middlewares, to see the items of pages: {_ADDON}",
+        ),
+    ):
+        if wanted and not there:
+            raise SettingsError(f"{PREFIX}{setting} needs {needed}")
 
 
 def _asks_with_conditions(installed: BaseSettings) -> bool:
@@ -101,7 +99,7 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
         if not TABLE[f"{PREFIX}{name.upper()}"].metadata["of_request"]:
             raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
     if policy.action == "links" and not links:
-        raise SettingsError(LINKS_ALONE)
+        raise SettingsError(f"{PREFIX}ACTION = 'links' needs {_MIDDLEWARE}")
     if policy.audit and not settings.audits:
         raise SettingsError(NOT_REMEMBERED)
     if policy.revalidate and not settings.revalidates:

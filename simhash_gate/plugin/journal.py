@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class Journal(Listener):
         if self._thread.put(_Waiting(judged.response, judged.verdict, said, unsaid, time.time())):
             self._queued_bytes += size
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Write what is left, and the closing figures."""
         await self._thread.close()
         failed = self._dropped_pages - self._written

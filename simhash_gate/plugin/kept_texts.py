@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ class KeptTexts(Listener):
         variant = self._crawl.variants.of(judged.request, response)
         return _source_of(response, f"{judged.fingerprint} {variant}")
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Count what the store has still to answer."""
         if self._asked:
             await done_within(self._asked[-1], LONGEST_CLOSING)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.listeners import Closing, FollowedPage, Stage
+from simhash_gate.plugin.listeners import FollowedPage, Stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,6 @@ class Lifecycle:
         self.sees_end = self.settles = False
         self._listeners = listeners
         self._parked = crawl.parked
-        self._lines = crawl.lines
         self._store = crawl.store
         self._stats = crawl.crawler.stats
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
@@ -163,9 +162,8 @@ class Lifecycle:
         self._parked.close()
         for page in list(self._kept.values()):
             self._let_go(page)
-        closing = Closing(lines=self._lines)
         for listener in self._listeners:
-            await listener.closed(closing)
+            await listener.closed()
         self._parked.keep(spider, paused=paused)
 
     def _of(self, request: Request | None) -> FollowedPage | None:

@@ -12,8 +12,6 @@ from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -125,23 +123,6 @@ class Crawl:
     variants: Variants = field(default_factory=Variants)
     lines: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
 
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """More columns of the closing table: their heads, the cells of a domain, and those of all."""
-
-    heads: tuple[str, ...]
-    cells: Callable[[str], tuple[str, ...]]
-    total: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Closing:
-    """What listeners leave, when the spider closes, to those that are told after them."""
-
-    columns: list[Columns] = field(default_factory=list)
-    lines: deque[dict[str, Any]] = field(default_factory=deque)
-
     def tell(self, said: str, advice: str, *, wrong: bool = False) -> None:
         """Tell the report what is worth knowing of the crawl, or what looks `wrong` in it."""
         self.lines.append({"told": {"said": said, "advice": advice, "wrong": wrong}})
@@ -189,5 +170,5 @@ class Listener:
     def idle(self) -> None:
         """Nothing is on its way any more."""
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """The spider was closed."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ class NewLinks(Listener):
             self._known -= failed
             self._known_before -= failed
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Say what was found, and what was not followed."""
         counts = [
             self._stats.get_value(f"simhash_gate/links/{name}", 0)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -122,9 +122,9 @@ class RedesignWatch(Listener):
             logger.warning("%s %s", said, _ADVICE)
             self._learned.merge(scope, lambda known: known.update({domain: at}))
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Leave what was found to the verdict log."""
-        closing.lines += [{"redesign": found} for found in self._found]
+        self._crawl.lines.extend({"redesign": found} for found in self._found)
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, told in notes.items():

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from simhash_gate.history.texts import Source
     from simhash_gate.history.validators import Trust
     from simhash_gate.history.versions import Version
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -250,7 +250,7 @@ class Revalidation(Listener):
         if said is not None:
             self._learn(Site(scope, judged.domain, "lastmod"), Seen(url, at, said, changed))
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Let the store keep what was learned."""
         self._trusts.keep()
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Site
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.identity.host import Host
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -232,7 +232,7 @@ class StandIns(Listener):
                     self._stats.inc_value("simhash_gate/url/probed")
                     self._waiting.send(skipped.request)
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Say what was saved, or could have been."""
         avoidable = self._stats.get_value("simhash_gate/url/avoidable", 0)
         if avoidable:
@@ -240,7 +240,7 @@ class StandIns(Listener):
             said += "fetched under other URLs."
             spares = f"{PREFIX}URLS = 'skip' spares them."
             logger.info("%s %s", said, spares)
-            closing.tell(said, spares)
+            self._crawl.tell(said, spares)
         for scope in self._keys.scopes():
             entries = entries_of(scope, self._keys.host(scope))
             entries += links_of(scope, self._keys.canonical(scope), time.time())

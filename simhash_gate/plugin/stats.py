@@ -11,13 +11,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.plugin.listeners import Closing, Listener
+from simhash_gate.plugin.listeners import Listener
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from simhash_gate.plugin.listeners import Columns, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -135,8 +133,8 @@ class GateStats(Listener):
         """Count an item that was held back."""
         self._count("items_held")
 
-    async def closed(self, closing: Closing) -> None:
-        """Write the closing figures: stats, and the table by domain with what others add to it."""
+    async def closed(self) -> None:
+        """Write the closing figures: stats, and the table by domain."""
         dropped = self._stats.get_value("simhash_gate/dropped", 0) - self._called_in_vain
         if self._callbacks:
             mean = self._callback_seconds / self._callbacks
@@ -160,9 +158,9 @@ class GateStats(Listener):
             said += "would have been dropped."
             why = f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why."
             logger.info("%s %s", said, why)
-            closing.tell(said, why)
+            self._crawl.tell(said, why)
         if self._domains:
-            logger.info("Near-duplicates by domain:\n%s", self._table(closing.columns))
+            logger.info("Near-duplicates by domain:\n%s", self._table())
 
     def _tell_unchanged(self) -> None:
         """Say what was held back because an earlier crawl had delivered it."""
@@ -200,7 +198,7 @@ class GateStats(Listener):
             tally = self._domains[domain] = DomainTally()
         return tally
 
-    def _table(self, more: Sequence[Columns]) -> str:
+    def _table(self) -> str:
         ranked = sorted(self._domains.items(), key=lambda item: -item[1].outcomes.total())
         total = DomainTally()
         for _, tally in ranked:
@@ -209,10 +207,6 @@ class GateStats(Listener):
         rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
         shown = [n for n, cell in enumerate(rows[-1]) if cell != "0" or _HEAD[n] not in _IF_ANY]
         rows = [tuple(row[n] for n in shown) for row in rows]
-        for columns in more:
-            cells = [columns.cells(domain) for domain, _ in ranked[:MOST_DOMAINS]]
-            added = [columns.heads, *cells, columns.total]
-            rows = [(*row, *cells) for row, cells in zip(rows, added, strict=True)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
             "  ".join(

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.identity.traps import Change, Visit
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
     from simhash_gate.plugin.parked import Belief
 
 logger = logging.getLogger(__name__)
@@ -196,10 +196,10 @@ class TrapGuard(Listener):
             self._sampled.add(name)
             self._send([waiting[(n + 1) * len(waiting) // count - 1] for n in range(count)])
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Say what was held back, or would have been."""
-        self._sum_up("held", closing)
-        self._sum_up("would_hold", closing)
+        self._sum_up("held")
+        self._sum_up("would_hold")
 
     def _changed(self, changes: Iterable[Change]) -> None:
         for why, group in changes:
@@ -220,7 +220,7 @@ class TrapGuard(Listener):
             self._counts["resent", ""] += 1
             self._parked.send(request)
 
-    def _sum_up(self, what: str, closing: Closing) -> None:
+    def _sum_up(self, what: str) -> None:
         counts = Counter({shape: n for (name, shape), n in self._counts.items() if name == what})
         if not counts:
             return
@@ -238,7 +238,7 @@ class TrapGuard(Listener):
                 f"{number} would have been held back ({PREFIX}TRAPS = 'limit'); {missed} of the "
                 "pages brought something new"
             )
-            closing.tell(
+            self._crawl.tell(
                 "The crawl leads to ever more of the same, below "
                 f"{', '.join(shape for shape, _ in counts.most_common(3))}: "
                 f"{number} would have been held back.",

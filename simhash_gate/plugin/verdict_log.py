@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.plugin.lines import Line
-    from simhash_gate.plugin.listeners import Closing, Crawl, FollowedPage, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.report.pairs import Texts
 
@@ -103,7 +103,7 @@ class VerdictLog(Listener):
         if self._thread is not None:
             self._thread.put(line_of_request(why, at=round(time.time(), 3)))
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
         if self._thread is not None:
             self._put_lines()

@@ -64,9 +64,6 @@ def test_items_are_compared_and_held_back_and_the_logs_tell_how_sure_a_wrong_dro
     assert wrong.endswith("): visitors: '0' → '7'")
     assert "1 of 2 compared duplicates were wrong drops: 50.0% (95 % interval 9.5% to 90.5%)" in log
     assert "These are few pages" in log
-    head, row = re.findall(r"^(domain .*|127\.0\.0\.1 .*)$", log, re.MULTILINE)
-    assert head.endswith("audited  compared  wrong  % wrong (95 %)")
-    assert row.split()[-4:] == ["2", "2", "1", "9.5–90.5"]
 
 
 EVERY = {"SIMHASH_GATE_AUDIT_FIELDS": ""}

@@ -31,6 +31,8 @@ FIELDS = [
 FIELDS += ["words", "fingerprint", "pipeline", "markdown"]
 OTHERS = ["id", "url", "kept", "distance", "reason"]
 
+PLAIN = ("-s", "SIMHASH_GATE_VERIFY=0")
+
 
 @pytest.fixture
 def dedupe(run, tmp_path):
@@ -165,7 +167,7 @@ def test_the_longest_or_the_newest_is_kept(dedupe, manifest) -> None:
         )
     ]
     for keep in ("first", "longest", "newest"):
-        assert dedupe(manifest(*rows), "--no-verify", "--keep", keep) == [keep]
+        assert dedupe(manifest(*rows), *PLAIN, "--keep", keep) == [keep]
 
 
 def test_options_are_settings_of_the_gate(dedupe, stories, write_named, manifest) -> None:
@@ -173,17 +175,17 @@ def test_options_are_settings_of_the_gate(dedupe, stories, write_named, manifest
     write_named("b.html", "Lamp", "12 EUR")
     rows = [{"id": n, "path": f"{n}.html", "url": f"https://{n}.example.com/x"} for n in "ab"]
     lamps = manifest(*rows, name="lamps.jsonl")
-    distance = ("-s", "SIMHASH_GATE_VERIFY=0")
+    wide = (*PLAIN, "-s", "SIMHASH_GATE_THRESHOLD=8")
     assert dedupe(lamps) == ["a", "b"]
-    assert dedupe(lamps, *distance, "-k", "8") == ["a"]
-    assert dedupe(lamps, *distance, "-k", "8", "--scope", "host") == ["a", "b"]
+    assert dedupe(lamps, *wide) == ["a"]
+    assert dedupe(lamps, *wide, "-s", "SIMHASH_GATE_SCOPE=host") == ["a", "b"]
     assert dedupe(stories, "-s", "SIMHASH_GATE_WINDOW=1") == [0, 1, 2, 3, 5, 6, 7, 8, 10, 11]
     texts = [
         {"id": n, "url": f"https://example.com/{n}", "html": f"<p>{text(1, 900)} {n} zebras"}
         for n in ("five", "six")
     ]
     assert dedupe(manifest(*texts)) == ["five", "six"]
-    assert dedupe(manifest(*texts), "--no-verify") == ["five"]
+    assert dedupe(manifest(*texts), *PLAIN) == ["five"]
 
 
 def test_what_could_not_be_used_is_named_and_the_rest_goes_on(run, tmp_path, manifest) -> None:
@@ -231,9 +233,7 @@ def test_the_report_has_the_texts_of_doubtful_copies(run, tmp_path, manifest) ->
         {"id": n, "url": "https://example.com/", "html": f"<p>{text(1, 900)} {more}"}
         for n, more in (("kept", ""), ("copy", "zebras"))
     ]
-    result = run(
-        "dedupe", manifest(*rows), "-o", "corpus", "--no-verify", "--report", "report.html"
-    )
+    result = run("dedupe", manifest(*rows), "-o", "corpus", *PLAIN, "--report", "report.html")
     assert "copies: 1" in result.err
     assert "zebras</ins>" in (tmp_path / "report.html").read_text("utf-8")
 

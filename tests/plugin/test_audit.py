@@ -14,7 +14,7 @@ from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.lifecycle import Lifecycle
-from simhash_gate.plugin.listeners import Closing, Crawl, Judged, Stage
+from simhash_gate.plugin.listeners import Crawl, Judged, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
@@ -88,7 +88,7 @@ def test_items_are_compared_whichever_page_comes_out_first(audit, first: str) ->
     if first == "audited":
         assert audit.figures.total.compared == 0
         kept.comes_out({"price": 5})
-    asyncio.run(audit.closed(Closing()))
+    asyncio.run(audit.closed())
     (row,) = audit.figures.rows()
     assert (row.domain, row.audited, row.compared, row.wrong) == ("example.com", 2, 2, 1)
     assert row.fields == {"price": 1}
@@ -103,7 +103,7 @@ def test_what_has_not_the_fields_that_count_or_is_not_over_says_nothing_of_a_dro
     Crawled(audit, 2, of=0).comes_out({"price": 5}, {"title": "another"})
     Crawled(audit, 3, of=4).comes_out({"price": 5})  # its kept page never comes out
     Crawled(audit, 5, of=0)
-    asyncio.run(audit.closed(Closing()))
+    asyncio.run(audit.closed())
     total = audit.figures.total
     assert (total.compared, total.wrong) == (1, 0)
     assert total.not_comparable == {"no_items": 1, "unfinished": 2}
@@ -116,7 +116,7 @@ def test_a_kept_page_that_comes_again_starts_anew(audit) -> None:
     again = Crawled(audit, 0)
     Crawled(audit, 1, of=0).comes_out({"price": 5})
     again.comes_out({"price": 5})
-    asyncio.run(audit.closed(Closing()))
+    asyncio.run(audit.closed())
     assert audit.figures.total.compared == 1
     assert audit.figures.total.wrong == 0
 
@@ -130,6 +130,6 @@ def test_the_oldest_items_make_room(audit, monkeypatch: pytest.MonkeyPatch) -> N
         Crawled(audit, n).comes_out({"price": n})
     Crawled(audit, 1001, of=1).comes_out({"price": 1})
     Crawled(audit, 1002, of=99).comes_out({"price": 99})
-    asyncio.run(audit.closed(Closing()))
+    asyncio.run(audit.closed())
     assert audit.figures.total.not_comparable == {"forgotten": 2}
     assert audit.figures.total.compared == 1

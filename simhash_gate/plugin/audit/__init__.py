@@ -24,9 +24,8 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.audit.figures import AuditFigures
 from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
 from simhash_gate.plugin.lines import LineThread
-from simhash_gate.plugin.listeners import Closing, Listener, Stage
-from simhash_gate.plugin.spider_middleware import sees_pages_end
-from simhash_gate.values import PREFIX, SettingsError
+from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-NEEDS_SPIDER_MIDDLEWARES = (
-    f"{PREFIX}AUDIT needs the spider middlewares, to see the items of pages: install the add-on, "
-    "ADDONS = {'simhash_gate.Addon': 0}"
-)
 MOST_ITEMS = 100
 """A page with more items is not compared."""
 MOST_BYTES = 32 * 1024 * 1024
@@ -114,12 +109,8 @@ class Audit(Listener):
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the audit that the settings ask for, if any. Raises `SettingsError`."""
-        if crawl.settings.recover or not crawl.settings.audits:
-            return None
-        if not sees_pages_end(crawl.crawler.settings):
-            raise SettingsError(NEEDS_SPIDER_MIDDLEWARES)
-        return cls(crawl)
+        """Return the audit that the settings ask for, if any."""
+        return cls(crawl) if crawl.settings.audits and not crawl.settings.recover else None
 
     def choose(self, domain: str, fingerprint: str, verdict: Verdict) -> Verdict:
         """Return the verdict, `audited` if the page is chosen."""
@@ -181,13 +172,12 @@ class Audit(Listener):
         else:
             self._find_kept(harvest)
 
-    async def closed(self, closing: Closing) -> None:
+    async def closed(self) -> None:
         """Write the closing figures, and leave them to the table and the verdict log."""
         await self._thread.close()
         self._note_compared()
         self.figures.close()
-        closing.columns.append(self.figures.columns())
-        closing.lines += [row.as_line() for row in self.figures.rows()]
+        self._crawl.lines.extend(row.as_line() for row in self.figures.rows())
         if self.figures.total.audited and self._reader.unseen:
             names = ", ".join(sorted(self._reader.unseen))
             logger.warning("%sAUDIT_FIELDS: no item has a value in %s", PREFIX, names)

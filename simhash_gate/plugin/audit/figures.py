@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from simhash_gate.common.proportion import wilson
-from simhash_gate.plugin.listeners import Columns
 from simhash_gate.plugin.stats import OTHERS
 from simhash_gate.report.judged import FEW, TOO_MANY
 from simhash_gate.values import PREFIX
@@ -57,12 +56,6 @@ class DomainFigures:
         known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
         return {"audit": known | {"fields": dict(self.fields.most_common())}}
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the cells of the closing table."""
-        low, high = self.interval
-        share = f"{100 * low:.1f}–{100 * high:.1f}" if self.compared else "-"
-        return str(self.audited), str(self.compared), str(self.wrong), share
-
 
 class AuditFigures:
     """Counts in Scrapy's stats as the crawl goes, and by domain."""
@@ -105,15 +98,6 @@ class AuditFigures:
     def rows(self) -> list[DomainFigures]:
         """Return the figures of each domain that had a page audited, most pages first."""
         return sorted(self._domains.values(), key=lambda figures: -figures.audited)
-
-    def columns(self) -> Columns:
-        """Return the columns of the closing table."""
-
-        def cells(domain: str) -> tuple[str, ...]:
-            return self._domains.get(domain, DomainFigures(domain)).cells()
-
-        heads = ("audited", "compared", "wrong", "% wrong (95 %)")
-        return Columns(heads, cells, self.total.cells())
 
     def close(self) -> None:
         """Write the closing figures: stats, and a line in the log."""
