@@ -22,7 +22,7 @@ PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
 _OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT")}
-OF_A_LOG = {"outcome", "audit", "not_sent", "told", "redesign"}
+OF_A_LOG = {"outcome", "audit", "not_sent", "told"}
 """Each line of a verdict log has one of these."""
 _SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 

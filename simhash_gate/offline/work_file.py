@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.common.encoded import as_bytes, as_text, signed, unsigned
+from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
 from simhash_gate.options import pipeline_version
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
     from simhash_gate.options import Options
     from simhash_gate.page import LeftOut
 
-_SCHEMA = 3
+_SCHEMA = 4
 _NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
     number INTEGER PRIMARY KEY, key BLOB NOT NULL,
     entry TEXT NOT NULL, scope BLOB NOT NULL, time REAL, size INTEGER NOT NULL,
-    title BLOB, words INTEGER, fingerprint INTEGER, digest INTEGER, listing INTEGER, reason BLOB,
-    told TEXT, sketch BLOB, lines BLOB, markdown BLOB
+    words INTEGER, page TEXT, lines BLOB, failure TEXT, markdown BLOB
 );
 CREATE TABLE IF NOT EXISTS verdict (
     number INTEGER PRIMARY KEY, kept INTEGER NOT NULL, original INTEGER, line TEXT NOT NULL
@@ -43,10 +42,9 @@ CREATE TABLE IF NOT EXISTS original (identity BLOB PRIMARY KEY, number INTEGER) 
 _LEVEL = 1  # of zlib: higher ones take a fifth less room, and three times as long
 _TOGETHER = 100
 """Pages that are written at once. After an interruption, no more are read again."""
-_INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 16)})"
-_PAGE = """
-    entry, size, title, words, fingerprint, digest, listing, reason, told, sketch, lines
-"""
+_INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 11)})"
+_PAGE = "entry, size, page, lines, failure"
+_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason", *TOLD)
 ORDERS = {
     "first": "scope, number",
     "longest": "scope, words DESC, number",
@@ -106,7 +104,8 @@ class WorkFile:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.executescript(_TABLES)
-            self._known = self._last_number() + 1
+            (last,) = self._db.execute("SELECT max(number) FROM page").fetchone()
+            self._known = 0 if last is None else last + 1
         self._count = 0
         self._held: list[tuple[Any, ...]] = []
 
@@ -139,26 +138,16 @@ class WorkFile:
         self, number: int, key: bytes, entry: Entry, scope: str, read: WholePage | ReadError | None
     ) -> None:
         """Keep a page that was read, or why it could not be read; None if it was skipped."""
-        values: tuple[Any, ...] = (None,) * 10
+        values: tuple[Any, ...] = (None,) * 5
         time = entry.time
         if isinstance(read, WholePage):
             page = read.page
-            values = (
-                as_bytes(page.title),
-                page.words,
-                None if page.fingerprint is None else signed(page.fingerprint),
-                signed(page.digest),
-                page.listing,
-                None if page.reason is None else as_bytes(page.reason),
-                json.dumps([getattr(page, name) for name in TOLD]),
-                page.sketch,
-                page.lines,
-                read.markdown,
-            )
+            known = [*(getattr(page, name) for name in _FIELDS), page.sketch.hex()]
+            values = (page.words, json.dumps(known), page.lines, None, read.markdown)
             time = unix_time(page.date) if time is None else time
         elif read is not None:
             # It is read again by the next command: a process may have been ended by chance.
-            key, values = b"", (None,) * 5 + (as_bytes(str(read)),) + (None,) * 4
+            key, values = b"", (None, None, None, json.dumps(str(read)), None)
         names = (_encode(entry), as_bytes(scope), time, len(entry.body))
         self._held.append((number, key, *names, *values))
         if len(self._held) >= _TOGETHER:
@@ -175,10 +164,6 @@ class WorkFile:
         with self.together():
             self._db.executemany(_INSERT, self._held)
         self._held.clear()
-
-    def _last_number(self) -> int:
-        last = self._db.execute("SELECT max(number) FROM page").fetchone()[0]
-        return -1 if last is None else int(last)
 
     def pages(self, order: str) -> Iterator[Numbered]:
         """Yield all entries, scope by scope, in one of `ORDERS`; their pages have no Markdown."""
@@ -285,24 +270,13 @@ def _decode(entry: str) -> Entry:
 
 def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
     """Return an entry, the size of its body, and its page."""
-    names, size, title, words, bits, digest, listing, reason, told, *rest = row
-    sketch, lines = rest
+    names, size, known, lines, failure = row
     entry = _decode(names)
-    if words is not None:
-        page = Page(
-            as_text(title),
-            words,
-            None if bits is None else unsigned(bits),
-            unsigned(digest),
-            bool(listing),
-            None if reason is None else as_text(reason),
-            sketch,
-            lines,
-            url=entry.url,
-            **dict(zip(TOLD, json.loads(told), strict=True)),
-        )
-        return entry, size, page
-    return entry, size, None if reason is None else ReadError(as_text(reason))
+    if known is None:
+        return entry, size, None if failure is None else ReadError(json.loads(failure))
+    *fields, sketch = json.loads(known)
+    told = dict(zip(_FIELDS, fields, strict=True))
+    return entry, size, Page(**told, sketch=bytes.fromhex(sketch), lines=lines, url=entry.url)
 
 
 def _unpack(markdown: bytes) -> str:

@@ -103,7 +103,6 @@ class RedesignWatch(Listener):
         super().__init__(crawl)
         self._site = lru_cache(_MOST_SITES)(lambda _: SitePages())
         self._learned = LearnedNotes(crawl.store, NOTE, self._take)
-        self._found: list[dict[str, Any]] = []
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Take in a page that was visited before."""
@@ -117,14 +116,10 @@ class RedesignWatch(Listener):
         at = time_of_visit(judged.request)
         if told := self._site((scope, domain)).redesign(before, read, url, at):
             said = f"{domain} was redesigned: {told}"
-            self._found.append({"domain": domain, "said": said, "advice": _ADVICE})
+            self._crawl.tell(said, _ADVICE, wrong=True)
             self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
             logger.warning("%s %s", said, _ADVICE)
             self._learned.merge(scope, lambda known: known.update({domain: at}))
-
-    async def closed(self) -> None:
-        """Leave what was found to the verdict log."""
-        self._crawl.lines.extend({"redesign": found} for found in self._found)
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, told in notes.items():

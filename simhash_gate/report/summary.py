@@ -240,9 +240,8 @@ class Summary:
             self._crawler(begins=bool(self.crawlers and self.crawlers[-1].said)).said = said
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
-        elif isinstance(line.get("told") or line.get("redesign"), dict):
-            told = Told.of(line.get("told") or line["redesign"])
-            self.told = [*self.told, told][:MOST_TOLD]
+        elif isinstance(line.get("told"), dict):
+            self.told = [*self.told, Told.of(line["told"])][:MOST_TOLD]
         elif "outcome" in line:
             page = Judged.of(line, self._crawler().number)
             self.add(page)

@@ -6,10 +6,10 @@ A page is known by its bytes, URL, encoding and pipeline version, so a changed p
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.encoded import signed, unsigned
 from simhash_gate.common.files import open_database, private_folder
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
     from simhash_gate.options import Options
     from simhash_gate.sources import Entry
 
-_SCHEMA = 1
+_SCHEMA = 2
 _PATIENCE = 10.0  # seconds to wait for another command that writes
-_TABLE = (
-    "CREATE TABLE IF NOT EXISTS page (key BLOB PRIMARY KEY, title TEXT, words INTEGER,"
-    " fingerprint INTEGER, digest INTEGER, listing INTEGER, reason TEXT) WITHOUT ROWID"
-)
-_SELECT = "SELECT title, words, fingerprint, digest, listing, reason FROM page WHERE key = ?"
-_INSERT = "INSERT OR REPLACE INTO page VALUES (?,?,?,?,?,?,?)"
+_TABLE = "CREATE TABLE IF NOT EXISTS read (key BLOB PRIMARY KEY, page TEXT NOT NULL) WITHOUT ROWID"
+_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason")
 
 
 class PageCache:
@@ -69,26 +65,19 @@ class PageCache:
         if self._failed:
             return None
         try:
-            row = self._db.execute(_SELECT, (key,)).fetchone()
+            row = self._db.execute("SELECT page FROM read WHERE key = ?", (key,)).fetchone()
         except sqlite3.Error as error:
             self._fail(error)
             return None
-        if row is None:
-            return None
-        title, words, fingerprint, digest, listing, reason = row
-        bits = None if fingerprint is None else unsigned(fingerprint)
-        return Page(title, words, bits, unsigned(digest), bool(listing), reason)
+        return None if row is None else Page(*json.loads(row[0]))
 
     def keep(self, key: bytes, page: Page) -> None:
         """Keep a page that was read."""
         if self._failed or page.unreadable:
             return
-        # SQLite has no unsigned numbers, and no lone surrogates.
-        title = page.title.encode("utf-8", "replace").decode("utf-8")
-        bits = None if page.fingerprint is None else signed(page.fingerprint)
-        row = (key, title, page.words, bits, signed(page.digest), page.listing, page.reason)
+        known = json.dumps([getattr(page, name) for name in _FIELDS])
         try:
-            self._db.execute(_INSERT, row)
+            self._db.execute("INSERT OR REPLACE INTO read VALUES (?, ?)", (key, known))
         except sqlite3.Error as error:
             self._fail(error)
 

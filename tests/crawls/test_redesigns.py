@@ -56,7 +56,7 @@ def test_a_redesign_that_hides_the_text_says_how_little_is_read(tmp_path) -> Non
         )
     assert result.count("redesigns") == 1
     lines = map(json.loads, (tmp_path / "verdicts.jsonl").read_text().splitlines())
-    [told] = [line["redesign"] for line in lines if "redesign" in line]
-    assert told["domain"] == "127.0.0.1"
+    [told] = [line["told"] for line in lines if "told" in line]
+    assert told["wrong"]
     assert re.search(r"305 words a page before, \d now \(median\)\.", told["said"])
     assert f"WARNING: {told['said']} {told['advice']}" in result.log

@@ -106,11 +106,11 @@ def test_what_helps_against_an_error_is_named(reason: str, setting: str) -> None
 
 def test_a_site_that_was_redesigned_is_told_as_the_crawl_told_it() -> None:
     told = {"said": "example.com was redesigned.", "advice": "See SIMHASH_GATE_EXTRACTOR."}
-    [finding] = found(verdict("a"), {"redesign": {"domain": "example.com", **told}})
+    [finding] = found(verdict("a"), {"told": told})
     assert finding.said == "example.com was redesigned."
     assert finding.advice == "See `SIMHASH_GATE_EXTRACTOR`."
     with pytest.raises(ValueError, match="'said' is 7: expected a string"):
-        found({"redesign": {"said": 7}})
+        found({"told": {"said": 7}})
 
 
 def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_are_wrong() -> None:
