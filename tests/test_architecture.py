@@ -72,9 +72,8 @@ KNOWN = {
     | {"identity", "settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"history", "identity", "pipeline", "report.findings", "report.judged", "settings"}
-    | {"sources", "stores"}
-    | {"values", "workers.pool"},
+    | {"history", "identity", "pipeline", "report.findings", "report.judged", "report.pairs"}
+    | {"settings", "sources", "stores", "values", "workers.pool"},
     "tuning": {"collection", "common", "fingerprints", "gate", "offline", "options", "pipeline"}
     | {"report", "settings", "sources", "values", "workers.pool"},
     "identity": {"common", "fingerprints.sample", "fingerprints.hamming", "fingerprints.sketch"}

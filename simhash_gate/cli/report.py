@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.cli.console import Console
-    from simhash_gate.offline.texts import PageTexts
+    from simhash_gate.report.pairs import Texts
     from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
 
@@ -121,9 +121,9 @@ def _texts(
     own: Sequence[str],
     pages: Sequence[str],
     journal: str | None,
-) -> PageTexts | None:
+) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
-    from simhash_gate.offline.texts import PageTexts, of_journal, of_pages
+    from simhash_gate.offline.texts import of_journal, of_pages, texts_of
     from simhash_gate.sources.open import open_pages
 
     complain, most = console.complain, settings.max_bytes
@@ -138,7 +138,7 @@ def _texts(
     else:
         known = sorted(path for path in journals if path and Path(path).exists())
         found += [of_journal(path, _quiet) for path in known]
-    return PageTexts(settings, found) if found else None
+    return texts_of(found, settings) if found else None
 
 
 def _quiet(place: str, message: str) -> None:

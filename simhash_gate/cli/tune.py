@@ -51,8 +51,8 @@ def tune(
     SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """
     from simhash_gate.sources.find import shown
-    from simhash_gate.tuning.labels import read_labels, unknown
     from simhash_gate.tuning.suggest import tune as suggested
+    from simhash_gate.tuning.threshold import read_labels, unknown
 
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:

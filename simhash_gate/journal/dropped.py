@@ -8,7 +8,7 @@ from typing import Any
 _LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
 
 
-class DamagedError(Exception):
+class DamagedError(ValueError):
     """Something in a journal is cut off, or makes no sense; the message says what."""
 
 

@@ -148,9 +148,10 @@ def drop_of(metadata: WarcRecord) -> Drop | None:
     if metadata.headers.get("Content-Type") != "application/json":
         return None
     try:
-        return Drop.of_json(json.loads(metadata.block))
+        known = json.loads(metadata.block)
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"metadata that are no JSON: {error}") from None
+    return Drop.of_json(known)
 
 
 def stored_of(response: WarcRecord) -> Stored:

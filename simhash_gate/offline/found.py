@@ -14,15 +14,14 @@ from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.history.texts import unpack
 from simhash_gate.identity.keys import key_of
-from simhash_gate.journal.contents import drops, journal_files, load
+from simhash_gate.journal.contents import drops, journal_files
 from simhash_gate.journal.contents import line as line_of_drop
-from simhash_gate.journal.dropped import DamagedError
 from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.logs import is_folder, is_log, logs_in
+from simhash_gate.offline.texts import entry_of
 from simhash_gate.offline.why import Answer, Side, compared
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.judged import Judged
-from simhash_gate.sources import Entry
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept, open_pages
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.settings import Settings
+    from simhash_gate.sources import Entry
     from simhash_gate.stores.base import Record
 
 _EXAMPLE = "those of a verdict log"
@@ -194,12 +194,7 @@ class Found:
                 self._take(line, {"name": drop.spider})
             self.matched_markdown = drop.matched_markdown
             with complaining(complain, str(found.place)):
-                try:
-                    body = load(found.place).body
-                except DamagedError as error:
-                    raise ValueError(str(error)) from None
-                encoding = drop.response.get("encoding")
-                self.entry = Entry(str(found.place), body, url=drop.url, encoding=encoding)
+                self.entry = entry_of(found)
 
     def _look_in_store(self, url: str, complain: Complain) -> None:
         with open_kept(url) as store:

@@ -2,71 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import why
+from simhash_gate.common.wording import complaining
 from simhash_gate.journal.contents import drops, load
-from simhash_gate.journal.dropped import DamagedError
 from simhash_gate.page import Page
 from simhash_gate.sources import Entry
 from simhash_gate.sources.read_pages import read_pages
 
 if TYPE_CHECKING:
     from simhash_gate.common.wording import Complain
+    from simhash_gate.journal.contents import Found
+    from simhash_gate.report.pairs import Texts
     from simhash_gate.settings import Settings
 
 Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
 """Given the names of pages, yields those that a source has, in its order, each with its name."""
 
 
-class PageTexts:
-    """Reads pages anew, from sources that are asked in turn for what is still missing.
+def texts_of(sources: Sequence[Named], settings: Settings) -> Texts:
+    """Return what reads the Markdown of pages anew, in sources that are asked in turn.
 
     The first page of a name counts.
     """
 
-    def __init__(self, settings: Settings, sources: list[Named]) -> None:
-        self._settings = settings
-        self._sources = sources
-
-    def __call__(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return the Markdown of the pages of these names that the sources have."""
+    def texts(names: Collection[str]) -> Mapping[str, str]:
         found: dict[str, str] = {}
-        for source in self._sources:
-            missing = {name for name in names if name not in found}
-            if missing:
-                found |= self._read(source(missing), missing)
+        for source in sources:
+            order: list[str] = []
+            for place, (_, page) in enumerate(
+                read_pages(_wanted(source, set(names) - found.keys(), order), settings)
+            ):
+                if isinstance(page, Page) and not page.unreadable:
+                    found[order[place]] = page.markdown
         return found
 
-    def _read(self, named: Iterator[tuple[str, Entry]], missing: set[str]) -> Mapping[str, str]:
-        wanted = first_of_each(named, missing)
-        found: dict[str, str] = {}
-        order: list[str] = []
-
-        def entries() -> Iterator[Entry]:
-            for name, entry in wanted:
-                order.append(name)
-                yield entry
-
-        for place, (_, page) in enumerate(read_pages(entries(), self._settings)):
-            if isinstance(page, Page) and not page.unreadable:
-                found[order[place]] = page.markdown
-        return found
+    return texts
 
 
-def first_of_each(
-    named: Iterator[tuple[str, Entry]], missing: Collection[str]
-) -> Iterator[tuple[str, Entry]]:
-    """Yield the first page of each name, until there is one of all."""
-    left = set(missing)
-    for name, entry in named:
+def _wanted(source: Named, left: set[str], order: list[str]) -> Iterator[Entry]:
+    """Yield the first page of each name that is left, and put the names in `order`."""
+    for name, entry in source(left) if left else ():
         if name in left and not entry.skipped:
             left.discard(name)
-            yield name, entry
-            if not left:
-                return
+            order.append(name)
+            yield entry
+        if not left:
+            return
 
 
 def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
@@ -80,6 +64,13 @@ def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
     return find
 
 
+def entry_of(found: Found) -> Entry:
+    """Return a dropped page of a journal. Raises `DamagedError` and OSError."""
+    encoding = found.drop.response.get("encoding")
+    body = load(found.place).body
+    return Entry(str(found.place), body, url=found.drop.url, encoding=encoding)
+
+
 def of_journal(path: str, complain: Complain) -> Named:
     """Return what finds pages in a journal of dropped pages."""
 
@@ -88,13 +79,7 @@ def of_journal(path: str, complain: Complain) -> Named:
             name = without_credentials(found.drop.url)
             if name not in names:
                 continue
-            try:
-                body = load(found.place).body
-            except (DamagedError, OSError) as error:
-                reason = why(error) if isinstance(error, OSError) else str(error)
-                complain(str(found.place), reason)
-                continue
-            encoding = found.drop.response.get("encoding")
-            yield name, Entry(str(found.place), body, url=found.drop.url, encoding=encoding)
+            with complaining(complain, str(found.place)):
+                yield name, entry_of(found)
 
     return find

@@ -12,8 +12,7 @@ from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.report.judged import Named, contradict
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.find import names_store, shown
-from simhash_gate.tuning.labels import with_distances
-from simhash_gate.tuning.threshold import Labelled, Suggestion, score, suggest
+from simhash_gate.tuning.threshold import Labelled, Suggestion, score, suggest, with_distances
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.collection.neighbours import Neighbour, Scope
     from simhash_gate.settings import Settings
-    from simhash_gate.tuning.labels import Label
+    from simhash_gate.tuning.threshold import Label
 
 SHOWN = 3
 """Pairs to show on each side of the line."""

@@ -116,7 +116,7 @@ def test_sources_of_all_kinds_are_told_apart(run, url, archive, tmp_path, write,
 
 
 def test_the_settings_are_those_of_the_crawl(run, url, archive) -> None:
-    options = ("SCOPE=host", "THRESHOLD=0", "VERIFY=0", "SHINGLE_SIZE=4")
+    options = ("SCOPE=host", "THRESHOLD=0", "VERIFY=0", "SHINGLE=word:4")
     settings = [part for option in options for part in ("-s", f"SIMHASH_GATE_{option}")]
     assert run("store", "import", url, archive).status == 0
     assert run("store", "import", url, archive, *settings).status == 0
