@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.console import check_output, disk, refuse_stores
-from simhash_gate.cli.options import setting, settings_of, with_console
+from simhash_gate.cli.console import (
+    Console,
+    check_output,
+    disk,
+    refuse_stores,
+    setting,
+    settings_of,
+    with_console,
+)
 from simhash_gate.common.files import private_folder, private_lock, whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.verdict import line_of
@@ -24,7 +31,6 @@ from simhash_gate.page import TOLD, Page
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.collection.table import Row
     from simhash_gate.gate.judge import Gate
     from simhash_gate.offline.corpus import Kept

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import refuse_stores
-from simhash_gate.cli.options import with_console, with_settings
+from simhash_gate.cli.console import Console, refuse_stores, with_console, with_settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry

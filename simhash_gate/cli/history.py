@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.options import as_json, moment, with_chosen, with_console
+from simhash_gate.cli.console import Console, as_json, moment, with_chosen, with_console
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
@@ -18,7 +18,6 @@ from simhash_gate.stores.base import KEPT_TEXT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.history.rates import Rates
     from simhash_gate.history.schedule import Policy
     from simhash_gate.history.texts import KeptPage

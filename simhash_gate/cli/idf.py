@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.console import check_output, disk, refuse_stores
-from simhash_gate.cli.options import output, with_console, with_settings
+from simhash_gate.cli.console import (
+    Console,
+    check_output,
+    disk,
+    output,
+    refuse_stores,
+    with_console,
+    with_settings,
+)
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.settings import Settings
 
 

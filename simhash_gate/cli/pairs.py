@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.console import check_output, disk
-from simhash_gate.cli.options import cache, no_cache, output, with_console, with_settings
+from simhash_gate.cli.console import (
+    Console,
+    cache,
+    check_output,
+    disk,
+    no_cache,
+    output,
+    with_console,
+    with_settings,
+)
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.settings import Settings

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from simhash_gate.cli.options import distances, moment, with_console
+from simhash_gate.cli.console import Console, distances, moment, with_console
 from simhash_gate.common.wording import why
 from simhash_gate.journal.contents import Selection, copy, counted, line, selected
-
-if TYPE_CHECKING:
-    from simhash_gate.cli.console import Console
 
 
 @click.command(epilog="Example: simhash-gate recover dropped --distance 3.. --since 7d")

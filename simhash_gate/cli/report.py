@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from simhash_gate.cli.console import check_output, disk
-from simhash_gate.cli.options import output, with_console, with_settings
+from simhash_gate.cli.console import (
+    Console,
+    check_output,
+    disk,
+    output,
+    with_console,
+    with_settings,
+)
 from simhash_gate.common.wording import complaining
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.values import PREFIX
@@ -18,7 +24,6 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.report.pairs import Texts
     from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.options import domain, older, with_chosen, with_console
+from simhash_gate.cli.console import Console, domain, older, with_chosen, with_console
 from simhash_gate.cli.store_import import import_
 from simhash_gate.common.times import shown
 from simhash_gate.common.wording import complaining
@@ -21,7 +21,6 @@ from simhash_gate.stores.histories import no_history
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.offline.chosen import Chosen
     from simhash_gate.stores import Record, Store
 

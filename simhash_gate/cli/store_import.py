@@ -6,13 +6,12 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.options import with_console, with_settings
+from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
@@ -23,7 +22,6 @@ from simhash_gate.stores.base import HISTORY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.gate.policy import Policy
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry, File
@@ -162,7 +160,7 @@ class _Import:
         site = self._settings.policies.site_of(entry.url)
         verdict = self.gate.judge(
             page,
-            _endless(site.policy),
+            replace(site.policy, window=_ALL_PAGES),
             url=entry.url,
             scope=site.scope if entry.scope is None else entry.scope,
             request=entry.key,
@@ -261,8 +259,3 @@ def _is_exported(file: File) -> bool:
     from simhash_gate.sources.find import JSONL
 
     return file.kind == JSONL and (file.path == STDIN or is_exported(file.path))
-
-
-@lru_cache
-def _endless(policy: Policy) -> Policy:
-    return replace(policy, window=_ALL_PAGES)

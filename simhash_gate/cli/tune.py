@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.options import as_json, scope, with_console, with_settings
+from simhash_gate.cli.console import Console, as_json, scope, with_console, with_settings
 from simhash_gate.common.wording import how_many, printable
 from simhash_gate.report.judged import ADVICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.collection.neighbours import Scope
     from simhash_gate.settings import Settings
     from simhash_gate.tuning.suggest import ScopeTuning, Tuning

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import check_output, disk
-from simhash_gate.cli.options import output, settings_of, with_console, with_settings
+from simhash_gate.cli.console import (
+    Console,
+    check_output,
+    disk,
+    output,
+    settings_of,
+    with_console,
+    with_settings,
+)
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
@@ -20,7 +27,6 @@ from simhash_gate.stores import StoreError, open_store
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.cli.console import Console
     from simhash_gate.identity.keys import Keys
     from simhash_gate.settings import Settings
 

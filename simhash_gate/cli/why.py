@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from simhash_gate.cli.console import Console
-from simhash_gate.cli.options import as_json, setting, settings_of
+from simhash_gate.cli.console import Console, as_json, setting, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from simhash_gate.common.times import shown
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.history.schedule import POLICIES, Hints, Known, plan, rates_of
 from simhash_gate.history.versions import History
-from simhash_gate.identity.address import Address, address_of
+from simhash_gate.identity.address import address_of
 from simhash_gate.offline.chosen import Chosen
 
 if TYPE_CHECKING:
@@ -153,14 +153,17 @@ def _known(pasts: Sequence[Past]) -> list[Known]:
 
 
 def groups_of(pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return what each page shares with others: its scope, and the kind of its URL."""
-    return [(scope, _group_of(address_of(url))) for scope, url in pages]
+    """Return what each page shares with others: its scope, and the kind of its URL.
 
-
-def _group_of(address: Address) -> str:
-    """Return the kind of a URL; without a query, whatever its page is called."""
-    kind = address.kind
-    return kind if address.query or not address.path else f"{kind.rpartition('/')[0]}/*"
+    Without a query, it is that of all pages of a folder, whatever they are called.
+    """
+    found = []
+    for scope, url in pages:
+        address = address_of(url)
+        kind = address.kind
+        named = address.path and not address.query
+        found.append((scope, f"{kind.rpartition('/')[0]}/*" if named else kind))
+    return found
 
 
 def days_between(rate: float) -> float | None:

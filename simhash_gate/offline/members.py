@@ -134,9 +134,10 @@ class Members:
             if bits is None:
                 yield None
                 continue
-            url, words = record.get("url") or "", record.get("words")
+            url, words, known_as = (record.get(name) for name in ("url", "words", "id"))
+            url, known_as = url or "", known_as if isinstance(known_as, str) else ""
             yield Member(
-                url or record.get("path") or _id(record) or place,
+                url or record.get("path") or known_as or place,
                 record.get("scope") or scope_of(url, self.settings.scope),
                 bits,
                 record.get("title") or "",
@@ -188,12 +189,6 @@ class Members:
                 yield None
             else:
                 self.complain(entry.place, str(page))
-
-
-def _id(record: dict[str, Any]) -> str:
-    """Return the `id` of a page, by which a corpus knows one without a URL."""
-    known = record.get("id")
-    return known if isinstance(known, str) else ""
 
 
 def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | None:

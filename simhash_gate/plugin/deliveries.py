@@ -113,7 +113,9 @@ class Deliveries:
             if record.msg == _PIPELINES_FAILED:
                 self._doubts[f"An item pipeline failed to close: {said}"] = None
             elif receiver is not None and self._listens(receiver):
-                self._doubts[f"{_name(receiver)} failed: {said}"] = None
+                where = getattr(receiver, "__module__", "")
+                name = f"{where}.{getattr(receiver, '__qualname__', receiver)}"
+                self._doubts[f"{name} failed: {said}"] = None
         return True
 
     def _listens(self, receiver: Any) -> bool:
@@ -123,7 +125,3 @@ class Deliveries:
         return any(
             receiver in liveReceivers(getAllReceivers(self._crawler, signal)) for signal in _SIGNALS
         )
-
-
-def _name(receiver: Any) -> str:
-    return f"{getattr(receiver, '__module__', '')}.{getattr(receiver, '__qualname__', receiver)}"

@@ -74,11 +74,12 @@ def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {_short(name): _short(_said(value)) for name, value in values.items()}
-
-
-def _said(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return {
+        _short(name): _short(
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
+        for name, value in values.items()
+    }
 
 
 def _short(text: str) -> str:

@@ -86,7 +86,8 @@ class Reader:
         found = {}
         for key, value in ItemAdapter(item).items():
             name = printable(str(key))
-            if (self.fields and name not in self.fields) or not (text := _shown(_inner(value))):
+            text = text_without_credentials(_text(_inner(value))[:MOST_CHARACTERS])
+            if (self.fields and name not in self.fields) or not text:
                 continue
             own = not self.fields and (text in addresses or _is_moment(value, self.began))
             found[name] = Value(text, own)
@@ -189,10 +190,6 @@ def _inner(value: Any) -> Any:
     if isinstance(value, bytes):
         return _text(value)
     return list(map(_inner, value)) if isinstance(value, (list, tuple)) else value
-
-
-def _shown(value: Any) -> str:
-    return text_without_credentials(_text(value)[:MOST_CHARACTERS])
 
 
 def _plain(value: Any) -> Any:
