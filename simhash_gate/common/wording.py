@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
 
 Complain = Callable[[str, str], None]
 """Called with the place of an input that can't be used (`file`, `file:line`), and why."""
@@ -11,6 +13,15 @@ Complain = Callable[[str, str], None]
 
 class MissingExtraError(Exception):
     """An optional dependency is not installed; the message says how to install it."""
+
+
+def need(package: str, what: str, extra: str) -> Any:
+    """Return a package that `what` needs. Raises `MissingExtraError`."""
+    try:
+        return import_module(package)
+    except ImportError:
+        message = f"{what} needs {package}: pip install 'simhash-gate[{extra}]'"
+        raise MissingExtraError(message) from None
 
 
 @contextmanager

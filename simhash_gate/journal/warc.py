@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.wording import MissingExtraError
+from simhash_gate.common.wording import need
 from simhash_gate.journal.dropped import DamagedError, Drop, Stored
 
 if TYPE_CHECKING:
@@ -71,12 +71,7 @@ class Gap(NamedTuple):
 
 def need_fastwarc() -> None:
     """Raise `MissingExtraError` where fastwarc is not installed."""
-    try:
-        import fastwarc  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "a journal of dropped pages needs fastwarc: pip install 'simhash-gate[warc]'"
-        ) from None
+    need("fastwarc", "a journal of dropped pages", "warc")
 
 
 def warcinfo() -> bytes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from simhash_gate.common.files import private_folder, whole_file
-from simhash_gate.common.wording import MissingExtraError, how_many
+from simhash_gate.common.wording import how_many, need
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
@@ -92,11 +92,7 @@ def _labels(of: Mapping[str, Sequence[str]]) -> str:
 
 def check_installed() -> None:
     """Raise `MissingExtraError` where the package that reports need can't be imported."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        message = f"a report needs jinja2 ({error}): pip install 'simhash-gate[report]'"
-        raise MissingExtraError(message) from None
+    need("jinja2", "a report", "report")
 
 
 def write(report: bytes, path: str | os.PathLike[str]) -> None:

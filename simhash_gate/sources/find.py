@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.wording import MissingExtraError, how_many, why
+from simhash_gate.common.wording import MissingExtraError, how_many, need, why
 from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, warc
 from simhash_gate.stores.urls import without_password
 
@@ -30,8 +30,8 @@ _SUFFIXES = {
 }
 _STARTS = {b"<": HTML, b"WARC/": WARC, b"PAR1": PARQUET, b"PK\x03\x04": WACZ, b"PK\x05\x06": WACZ}
 _NEEDED: dict[str, Callable[[], object]] = {
-    WARC: warc.need_fastwarc,
-    WACZ: warc.need_fastwarc,
+    WARC: partial(need, "fastwarc", "reading WARC files", "warc"),
+    WACZ: partial(need, "fastwarc", "reading WARC files", "warc"),
     PARQUET: parquet.load,
 }
 _KNOWN = ", ".join(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simhash_gate.common.wording import MissingExtraError, complaining
+from simhash_gate.common.wording import complaining, need
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources.fingerprints import Numbered
 from simhash_gate.sources.manifest import KEYS, PAGES, entry_of, is_pages
@@ -30,13 +29,9 @@ _BATCH = 1 << 17
 
 def load() -> ModuleType:
     """Return pyarrow, with pyarrow.parquet in it. Raises `MissingExtraError`."""
-    try:
-        import_module("pyarrow.parquet")
-        return import_module("pyarrow")
-    except ImportError:
-        raise MissingExtraError(
-            "Parquet files need pyarrow: pip install 'simhash-gate[parquet]'"
-        ) from None
+    pa: ModuleType = need("pyarrow", "a Parquet file", "parquet")
+    need("pyarrow.parquet", "a Parquet file", "parquet")
+    return pa
 
 
 def open_parquet(path: str, **options: Any) -> Any:

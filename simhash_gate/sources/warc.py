@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 from zipfile import BadZipFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import MissingExtraError, complaining, why
+from simhash_gate.common.wording import complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
 
@@ -37,16 +37,6 @@ _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
 
 class DamagedError(ValueError):
     """A record is cut off or damaged; the message says how."""
-
-
-def need_fastwarc() -> None:
-    """Raise `MissingExtraError` if the package that reads WARC files is missing."""
-    try:
-        import fastwarc  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(
-            "reading WARC files needs fastwarc: pip install 'simhash-gate[warc]'"
-        ) from None
 
 
 def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:

@@ -100,7 +100,8 @@ def test_pages_are_kept_as_the_command_keeps_them_by_its_settings(spark, run, tm
     rows = site_pages()
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     outputs = ("-o", "kept.jsonl", "--duplicates", "others.jsonl")
-    told = run("dedupe", "pages.jsonl", *outputs, "--no-verify", "-k", 6, "--scope", "crawl")
+    options = [f"SIMHASH_GATE_{it}" for it in ("VERIFY=0", "THRESHOLD=6", "SCOPE=crawl")]
+    told = run("dedupe", "pages.jsonl", *outputs, *(p for it in options for p in ("-s", it)))
     assert told.status == 0, told.err
     kept, others = (
         [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
