@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_gate.history.rates import DAY, GRID, Rates, gaps_of
-from simhash_gate.history.schedule import POLICIES, Hints, Known, chosen, plan, rates_of
+from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, chosen, plan, rates_of
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
 
@@ -39,7 +39,7 @@ class Planned:
         again = None if changed else history.last
         self.histories[page] = history.visited(version, again=again, most=2)
 
-    def rates(self, pages: Sequence[Known], at: float) -> Rates:
+    def rates(self, pages: Sequence[VisitedPage], at: float) -> Rates:
         """Return what the visits tell."""
         return rates_of(pages, at)
 
@@ -48,7 +48,7 @@ class Planned:
         numbers = [*self.urls]
         groups = groups_of(("site.example", self.urls[number]) for number in numbers)
         histories = (self.histories[number] for number in numbers)
-        pages, at = list(map(Known, groups, histories)), day * DAY
+        pages, at = list(map(VisitedPage, groups, histories)), day * DAY
         rates, hints = self.rates(pages, at), self.hints(numbers, day)
         found = plan(pages, rates, self.policy, at=at, budget=visits, hints=hints)
         return [numbers[visit.page] for visit in found]
@@ -104,7 +104,7 @@ class Alone(Planned):
     A page that changed at each visit is taken to change once a day.
     """
 
-    def rates(self, pages: Sequence[Known], at: float) -> Rates:
+    def rates(self, pages: Sequence[VisitedPage], at: float) -> Rates:
         """Return what the visits to each page tell."""
         own = (likeliest_rate(gaps_of(page.history, at)) for page in pages)
         return certain(min(rate, 1.0) for rate in own)

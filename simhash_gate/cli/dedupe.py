@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from simhash_gate.collection.table import Row
     from simhash_gate.gate.judge import Gate
-    from simhash_gate.offline.corpus import Kept
-    from simhash_gate.offline.work_file import Judged, Numbered, WorkFile
+    from simhash_gate.offline.corpus import CorpusPage
+    from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile
     from simhash_gate.page import LeftOut
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
@@ -215,10 +215,10 @@ def _judge(
 
 
 def _verdict(
-    gate: Gate, work: WorkFile, settings: Settings, each: Numbered, console: Console
-) -> Judged:
+    gate: Gate, work: WorkFile, settings: Settings, each: NumberedEntry, console: Console
+) -> KeptVerdict:
     from simhash_gate.offline.replay import judge
-    from simhash_gate.offline.work_file import Judged
+    from simhash_gate.offline.work_file import KeptVerdict
 
     verdict = judge(gate, settings, each.entry, each.page)
     outcome: str = verdict.outcome
@@ -235,7 +235,7 @@ def _verdict(
     line = line_of(
         verdict, url=each.entry.name, id=name_of(each.entry), dropped=not kept, size=each.size
     )
-    return Judged(each.number, kept, original, line)
+    return KeptVerdict(each.number, kept, original, line)
 
 
 def name_of(entry: Entry) -> str | int:
@@ -286,15 +286,15 @@ def _write_corpus(
 ) -> None:
     """Write the kept pages; a folder takes its name when all are in it."""
     from simhash_gate.identity.keys import precise
-    from simhash_gate.offline.corpus import Kept, form_of, is_empty_folder, write_corpus
+    from simhash_gate.offline.corpus import CorpusPage, form_of, is_empty_folder, write_corpus
 
     pipeline = pipeline_version(settings.options)
 
-    def pages() -> Iterator[Kept]:
+    def pages() -> Iterator[CorpusPage]:
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
             bits = None if page.fingerprint is None else to_hex(page.fingerprint)
             told = {name: getattr(page, name) for name in ("title", *TOLD, "words")}
-            yield Kept(
+            yield CorpusPage(
                 id=name_of(entry),
                 url=entry.url,
                 canonical_url=precise(entry.url) if entry.url else "",

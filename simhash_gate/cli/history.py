@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from simhash_gate.history.rates import Rates
-    from simhash_gate.history.schedule import Policy
+    from simhash_gate.history.schedule import VisitPolicy
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import Version
     from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.differences import Change
+    from simhash_gate.offline.differences import TextChange
     from simhash_gate.offline.history import Past
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
@@ -169,7 +169,7 @@ def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
 
 
 def _tell(
-    console: Console, pasts: Sequence[Past], policy: Policy, *, budget: float, at: float
+    console: Console, pasts: Sequence[Past], policy: VisitPolicy, *, budget: float, at: float
 ) -> None:
     """Say what the budget is enough for."""
     from simhash_gate.history.schedule import outlook, visit_rates
@@ -282,19 +282,19 @@ def _distance(sides: Mapping[str, Side]) -> int:
     return hamming_distance(*(version.fingerprint for version, _ in sides.values()))
 
 
-def _words(sides: Mapping[str, Side]) -> list[Change] | None:
+def _words(sides: Mapping[str, Side]) -> list[TextChange] | None:
     from simhash_gate.offline.differences import changes
 
     a, b = (text for _, text in sides.values())
     return list(changes(a.markdown.split(), b.markdown.split())) if a and b else None
 
 
-def _links(sides: Mapping[str, Side]) -> list[Change] | None:
-    from simhash_gate.offline.differences import Change
+def _links(sides: Mapping[str, Side]) -> list[TextChange] | None:
+    from simhash_gate.offline.differences import TextChange
 
     texts = [text for _, text in sides.values() if text is not None]
     if len(texts) < 2:
         return None
     a, b = ({link.url for link in text.links} for text in texts)
-    gone = [Change((), [url], (), ()) for url in sorted(a - b)]
-    return gone + [Change((), (), [url], ()) for url in sorted(b - a)]
+    gone = [TextChange((), [url], (), ()) for url in sorted(a - b)]
+    return gone + [TextChange((), (), [url], ()) for url in sorted(b - a)]

@@ -11,7 +11,7 @@ from simhash_gate.cli.console import Console, as_json, setting, settings_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simhash_gate.offline.why import Answer
+    from simhash_gate.offline.why import Explanation
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
 
@@ -77,7 +77,7 @@ def _compared(
     settings: Settings,
     url: str,
     console: Console,
-) -> Answer | None:
+) -> Explanation | None:
     from simhash_gate.common.urls import without_credentials
     from simhash_gate.offline.why import compared
 
@@ -96,13 +96,13 @@ def _read(
 ) -> Reading | None:
     """Read a page: a file, or one of the sources. What is not there is complained of."""
     from simhash_gate.common.wording import complaining
-    from simhash_gate.offline.found import Found
+    from simhash_gate.offline.found import PageTraces
     from simhash_gate.offline.logs import is_log, last_log
     from simhash_gate.pipeline import read_closely
     from simhash_gate.sources import read_body
 
     if _is_web(name):
-        found = Found(name)
+        found = PageTraces(name)
         found.look_in(sources or [last_log()], settings, console.complain, console.say)
         found.look_beside(settings)
         read = found.read(settings)
@@ -121,18 +121,18 @@ def _read(
 
 def _became(
     url: str, sources: Sequence[str], assignments: Sequence[str], console: Console
-) -> Answer | None:
-    from simhash_gate.offline.found import Found
+) -> Explanation | None:
+    from simhash_gate.offline.found import PageTraces
     from simhash_gate.offline.logs import is_log, last_log
     from simhash_gate.sources.open import shown
 
     sources, settings = sources or [last_log()], settings_of(assignments)
-    found = Found(url)
+    found = PageTraces(url)
     found.look_in(sources, settings, console.complain, console.say)
     found.look_beside(settings)
     settings, kept = settings_of(assignments, found.crawl), None
     if found.line and found.line.get("matched_url"):
-        kept = Found(found.line["matched_url"], crawl=found.crawl)
+        kept = PageTraces(found.line["matched_url"], crawl=found.crawl)
         places = [source for source in sources if not is_log(source)]
         kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already
         kept.look_beside(settings)

@@ -21,7 +21,7 @@ MOST_COMPARISONS = 4_000_000_000
 """In one scope; of one with more pages than that allows, a sample is looked at."""
 
 
-class Neighbour(NamedTuple):
+class NearestPage(NamedTuple):
     """A page, the nearest earlier one of its scope, and their distance in bits."""
 
     page: Member
@@ -39,7 +39,7 @@ class Scope:
     name: str
     pages: list[Member] = field(default_factory=list)
     looked_at: int = 0
-    neighbours: list[Neighbour] = field(default_factory=list)
+    neighbours: list[NearestPage] = field(default_factory=list)
 
     @property
     def histogram(self) -> list[int]:
@@ -85,7 +85,7 @@ def _fill(scope: Scope) -> None:
     for place, earlier, distance in nearest_earlier(fingerprints, chosen):
         if distance <= FARTHEST:
             pair = scope.pages[place], scope.pages[earlier]
-            scope.neighbours.append(Neighbour(*pair, distance))
+            scope.neighbours.append(NearestPage(*pair, distance))
 
 
 def _sample(pages: int, most: int) -> Sequence[int]:

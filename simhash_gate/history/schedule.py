@@ -66,7 +66,7 @@ class Hints(NamedTuple):
         return np.where(np.isnan(self.said), 1.0, said)[:, None]
 
 
-class Policy(ABC):
+class VisitPolicy(ABC):
     """What a visit to a page is worth, by its rate and the days since the last one."""
 
     def __init__(self, within: float = WITHIN) -> None:
@@ -98,7 +98,7 @@ class Policy(ABC):
         return self._price(GRID, -np.log(np.maximum(unchanged, _TINY)) / GRID)
 
 
-class Harmonic(Policy):
+class Harmonic(VisitPolicy):
     """The first change that is not known yet costs 1, the second 1/2, the third 1/3, and so on.
 
     The cost is that of Kolobov et al., Staying up to date with online content changes using
@@ -110,7 +110,7 @@ class Harmonic(Policy):
         return np.asarray(days + np.expm1(-rates * days) / rates)
 
 
-class Timely(Policy):
+class Timely(VisitPolicy):
     """As many changes as can be are found within some days.
 
     A visit finds what has changed in the days `within` before. Sooner than that, nothing is lost
@@ -129,7 +129,7 @@ class Timely(Policy):
         return np.where(hints.said[:, None] == 1, found, missed * waiting)
 
 
-POLICIES: dict[str, type[Policy]] = {"timely": Timely, "harmonic": Harmonic}
+POLICIES: dict[str, type[VisitPolicy]] = {"timely": Timely, "harmonic": Harmonic}
 
 
 class Outlook(NamedTuple):
@@ -144,7 +144,7 @@ class Outlook(NamedTuple):
     days: float
 
 
-def visit_rates(policy: Policy, rates: Rates, budget: float) -> Floats:
+def visit_rates(policy: VisitPolicy, rates: Rates, budget: float) -> Floats:
     """Return how many visits a day each page gets of a budget of so many visits a day.
 
     It is less than the budget in all where more visits are worth nothing.
@@ -166,7 +166,7 @@ def visit_rates(policy: Policy, rates: Rates, budget: float) -> Floats:
     return np.asarray(dear + (cheap - dear) * (left / more))
 
 
-def wait(policy: Policy, rates: Rates, price: float) -> Floats:
+def wait(policy: VisitPolicy, rates: Rates, price: float) -> Floats:
     """Return the days after which a visit to each page is worth so much; infinite for never."""
     return _reached(*policy.prices(rates), max(price, _TINY))
 
@@ -181,7 +181,7 @@ def outlook(rates: Rates, visits: Floats, days: float = WITHIN) -> Outlook:
 
 
 def chosen(
-    policy: Policy,
+    policy: VisitPolicy,
     rates: Rates,
     days: Floats,
     visits: int,
@@ -213,7 +213,7 @@ GONE = 30.0
 """Days after which a page that was found gone is looked for again; later, twice as many."""
 
 
-class Known(NamedTuple):
+class VisitedPage(NamedTuple):
     """A page that was visited. `groups` is what it shares with others, from the widest on."""
 
     groups: Sequence[Hashable]
@@ -231,16 +231,16 @@ class Due(NamedTuple):
     days: float
 
 
-def rates_of(pages: Sequence[Known], at: float) -> Rates:
+def rates_of(pages: Sequence[VisitedPage], at: float) -> Rates:
     """Return what is known at a Unix time of how often each page changes."""
     gaps = [gaps_of(page.history, at) for page in pages]
     return estimate(gaps, [page.groups for page in pages])
 
 
 def plan(
-    pages: Sequence[Known],
+    pages: Sequence[VisitedPage],
     rates: Rates,
-    policy: Policy,
+    policy: VisitPolicy,
     *,
     at: float,
     budget: float,

@@ -27,7 +27,7 @@ class Link(NamedTuple):
     text: str
 
 
-class Source(NamedTuple):
+class FetchedPage(NamedTuple):
     """A page as it was fetched: its body without content encoding, and what goes with it.
 
     `encoding` is the one that was declared for it, if any; `headers` are in their order, in
@@ -75,14 +75,14 @@ class KeptPage:
         return tuple(Link(url, text) for url, text in self._said["links"])
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> FetchedPage | None:
         """The page as it was fetched, if that is kept."""
         said = self._said["source"]
         if said is None:
             return None
         request, headers, encoding = said
         pairs = tuple((name, value) for name, value in headers)
-        return Source(request, self._parts[1], pairs, encoding)
+        return FetchedPage(request, self._parts[1], pairs, encoding)
 
     @property
     def _said(self) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def pack(
     markdown: str,
     time: float,
     links: Iterable[tuple[str, str]] = (),
-    source: Source | None = None,
+    source: FetchedPage | None = None,
 ) -> bytes:
     """Return what is kept of a page, compressed."""
     said = {

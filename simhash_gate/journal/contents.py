@@ -13,7 +13,7 @@ from simhash_gate.common.wording import why
 from simhash_gate.journal.dropped import DamagedError, Drop
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
-    Gap,
+    DamagedBytes,
     drop_of,
     member_at,
     members,
@@ -175,7 +175,7 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
     kinds, nothing = set(), True
     with Path(path).open("rb") as file:
         for member in members(file):
-            if isinstance(member, Gap):
+            if isinstance(member, DamagedBytes):
                 begun, nothing = None, False
                 complain(path, str(member))
                 continue

@@ -48,7 +48,7 @@ class WarcRecord(NamedTuple):
     block: bytes
 
 
-class Member(NamedTuple):
+class GzipMember(NamedTuple):
     """What a gzip member of a file holds, and the bytes at which it begins and ends."""
 
     start: int
@@ -56,7 +56,7 @@ class Member(NamedTuple):
     data: bytes
 
 
-class Gap(NamedTuple):
+class DamagedBytes(NamedTuple):
     """Bytes that can't be read, and why; without an `end` they are all that follow."""
 
     start: int
@@ -93,7 +93,7 @@ def pack(drop: Drop, stored: Stored) -> bytes:
     )  # fmt: skip
 
 
-def members(file: BinaryIO) -> Iterator[Member | Gap]:
+def members(file: BinaryIO) -> Iterator[GzipMember | DamagedBytes]:
     """Yield the gzip members of a file from here on, and what is damaged between. Raises OSError.
 
     After a gap comes the next member that is whole and begins as a WARC record does.
@@ -105,14 +105,14 @@ def members(file: BinaryIO) -> Iterator[Member | Gap]:
             member = reading.member()
         except DamagedError as error:
             member, in_vain = _next_record(file, start + 1, in_vain + reading.taken)
-            yield Gap(start, member and member.start, str(error))
+            yield DamagedBytes(start, member and member.start, str(error))
         if member is None:
             return
         yield member
         start = member.end
 
 
-def member_at(file: BinaryIO, start: int) -> Member:
+def member_at(file: BinaryIO, start: int) -> GzipMember:
     """Return the gzip member that begins there. Raises `DamagedError` and OSError."""
     member = _Reading(file, start).member()
     if member is None:
@@ -217,7 +217,7 @@ class _Reading:
         self._file = file
         self._start = start
 
-    def member(self) -> Member | None:
+    def member(self) -> GzipMember | None:
         """Return the member, None at the end of the file.
 
         Raises `DamagedError` where it is cut off or is none, and OSError.
@@ -240,10 +240,10 @@ class _Reading:
             if self.taken > _MOST:
                 raise DamagedError(f"the record at byte {self._start} is larger than any page")
         end = self._file.tell() - len(unpacker.unused_data)
-        return Member(self._start, end, b"".join(found))
+        return GzipMember(self._start, end, b"".join(found))
 
 
-def _next_record(file: BinaryIO, start: int, in_vain: int) -> tuple[Member | None, int]:
+def _next_record(file: BinaryIO, start: int, in_vain: int) -> tuple[GzipMember | None, int]:
     """Return the next whole record, None if there is none, and the bytes unpacked in vain.
 
     These are bounded: in a file that was made to, every few bytes could begin a long member.

@@ -33,7 +33,7 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CorpusPage:
     """A kept page as a corpus has it: what it says of itself; its fingerprint in hex.
 
     `canonical_url` is its URL without names that track visitors.
@@ -54,7 +54,7 @@ class Kept:
     markdown: str
 
 
-COLUMNS = tuple(field.name for field in fields(Kept))
+COLUMNS = tuple(field.name for field in fields(CorpusPage))
 
 
 def form_of(path: str) -> Form:
@@ -86,7 +86,7 @@ def is_empty_folder(path: Path) -> bool:
     return path.is_dir() and next(path.iterdir(), None) is None
 
 
-def write_corpus(pages: Iterable[Kept], path: str, form: Form) -> None:
+def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
     """Write all pages; a file is replaced when all are written. Raises OSError."""
     if form == "folder":
         for page in pages:
@@ -98,7 +98,7 @@ def write_corpus(pages: Iterable[Kept], path: str, form: Form) -> None:
         write_rows(map(astuple, pages), COLUMNS, form, file.write, batch=_ROWS)
 
 
-def _write_file(folder: Path, page: Kept) -> None:
+def _write_file(folder: Path, page: CorpusPage) -> None:
     """Write a page under a name that its URL tells, with a number if the name is taken."""
     data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
     for name in _names(page):
@@ -109,7 +109,7 @@ def _write_file(folder: Path, page: Kept) -> None:
         return
 
 
-def _names(page: Kept) -> Iterator[str]:
+def _names(page: CorpusPage) -> Iterator[str]:
     """Yield names for a page until one is free."""
     name = file_name(page.url or str(page.id))
     yield name
@@ -120,7 +120,7 @@ def _names(page: Kept) -> Iterator[str]:
         yield f"{stem}-{blake2b(known, digest_size=8).hexdigest()}.md"
 
 
-def front_matter(page: Kept) -> str:
+def front_matter(page: CorpusPage) -> str:
     """Return what a file begins with: YAML, of which each line is a key and a value in JSON."""
     lines = [f"{name}: {_json(getattr(page, name))}" for name in COLUMNS if name != "markdown"]
     return "\n".join(["---", *lines, "---", ""])

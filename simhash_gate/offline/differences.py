@@ -46,7 +46,7 @@ class Claim(NamedTuple):
         return f"{self.name or 'name':11}  {said}"
 
 
-class Change(NamedTuple):
+class TextChange(NamedTuple):
     """Words that only one of two texts has, and the words around them."""
 
     before: Sequence[str]
@@ -67,12 +67,12 @@ def _cut(words: Sequence[str]) -> str:
     return " ".join([*words[:_MOST_WORDS], *([f"… and {more} more words"] if more > 1 else [])])
 
 
-def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[Change]:
+def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[TextChange]:
     """Yield what differs between two texts, given as words, in order."""
     for tag, start, end, b_start, b_end in SequenceMatcher(None, a, b).get_opcodes():
         if tag != "equal":
             before, after = a[max(0, start - CONTEXT) : start], a[end : end + CONTEXT]
-            yield Change(before, a[start:end], b[b_start:b_end], after)
+            yield TextChange(before, a[start:end], b[b_start:b_end], after)
 
 
 def side_by_side(a: Sketch, b: Sketch) -> Iterator[Claim]:

@@ -31,7 +31,7 @@ _BLOB = ("kind", "scope", "data")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
 
 
-class Kind(NamedTuple):
+class BlobKind(NamedTuple):
     """A kind of what is kept beside pages: its name in messages, and what its data must be.
 
     `check` raises ValueError for other data. `merge` puts what a store knows together with more.
@@ -49,11 +49,13 @@ def _notes(data: bytes) -> None:
 
 
 KINDS = {
-    HISTORY: Kind("histories", lambda data: History.decode(history_in(data))),
-    KEPT_TEXT: Kind("texts", unpack),
-    SITE_MEMORY: Kind("site memories", SiteMemory.of, lambda *both: SiteMemory.of(*both).encode()),
-    SITE_NOTES: Kind("notes on sites", _notes, merged_notes, is_json=True),
-    URL_RULES: Kind(
+    HISTORY: BlobKind("histories", lambda data: History.decode(history_in(data))),
+    KEPT_TEXT: BlobKind("texts", unpack),
+    SITE_MEMORY: BlobKind(
+        "site memories", SiteMemory.of, lambda *both: SiteMemory.of(*both).encode()
+    ),
+    SITE_NOTES: BlobKind("notes on sites", _notes, merged_notes, is_json=True),
+    URL_RULES: BlobKind(
         "sets of rules about URLs",
         lambda data: from_json(data, "data"),
         lambda known, more: merged(known, from_json(more, "data"), "rules of the store"),

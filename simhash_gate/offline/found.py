@@ -19,9 +19,9 @@ from simhash_gate.journal.contents import line as line_of_drop
 from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.logs import is_folder, is_log, logs_in
 from simhash_gate.offline.texts import entry_of
-from simhash_gate.offline.why import Answer, Side, compared
+from simhash_gate.offline.why import Explanation, Side, compared
 from simhash_gate.pipeline import Reading, read_closely
-from simhash_gate.report.judged import Judged
+from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept, open_pages
@@ -41,7 +41,7 @@ _EXAMPLE = "those of a verdict log"
 
 
 @dataclass
-class Found:
+class PageTraces:
     """What is known of the page of a URL.
 
     `line` is its verdict, `crawl` what the crawl says of itself that reached it, `copies` the URLs
@@ -105,7 +105,7 @@ class Found:
             entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
         )
 
-    def answer(self, kept: Found | None, settings: Settings) -> Answer | None:
+    def answer(self, kept: PageTraces | None, settings: Settings) -> Explanation | None:
         """Return what became of the page; None if nothing is known of it.
 
         `kept` is what is known of the page that it was compared with.
@@ -128,7 +128,7 @@ class Found:
             return replace(both, line=line, policy=policy, copies=copies)
         side = self._side(page, line, "")
         if kept is None:
-            return Answer(line, side, None, policy, None, copies)
+            return Explanation(line, side, None, policy, None, copies)
         kept.markdown = kept.markdown or self.matched_markdown
         trial = None
         if page is not None and (record := kept.record) is not None:
@@ -137,7 +137,7 @@ class Found:
             def trial(policy: Any) -> bool:
                 return is_duplicate_of(record, found, policy, record.scope)
 
-        return Answer(line, side, kept._side(other, line, "matched_"), policy, trial, copies)
+        return Explanation(line, side, kept._side(other, line, "matched_"), policy, trial, copies)
 
     def _side(self, read: Reading | None, line: Mapping[str, Any], prefix: str) -> Side:
         if read is not None:
@@ -181,7 +181,7 @@ class Found:
         if rank and not self._is_page(line.get("matched_url")):
             rank += 1  # it was not seen again only: it became something
         if rank and rank >= self._rank:
-            _ = Judged.of(line) if "outcome" in line else None  # a log may say anything
+            _ = LoggedVerdict.of(line) if "outcome" in line else None  # a log may say anything
             self.line, self.crawl, self._rank = line, crawl, rank
 
     def _look_in_journal(self, path: str, complain: Complain) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from simhash_gate.common.times import shown
 from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.history.schedule import POLICIES, Hints, Known, plan, rates_of
+from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, plan, rates_of
 from simhash_gate.history.versions import History
 from simhash_gate.identity.address import address_of
 from simhash_gate.offline.chosen import Chosen
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.common.wording import Complain
     from simhash_gate.history.rates import Rates
-    from simhash_gate.history.schedule import Policy
+    from simhash_gate.history.schedule import VisitPolicy
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
 
@@ -52,7 +52,7 @@ class DueUrl(NamedTuple):
         }
 
 
-class Said(NamedTuple):
+class ChangeSignals(NamedTuple):
     """Which URLs have changed since their last visits, as somebody says who may be wrong.
 
     `changed` has True or False for a URL. `recall` is how likely a change is told of, `false` how
@@ -84,32 +84,32 @@ def due_urls(
     at: float,
     *,
     days: float = 1.0,
-    policy: Policy | None = None,
-    said: Said | None = None,
+    policy: VisitPolicy | None = None,
+    signals: ChangeSignals | None = None,
     complain: Complain = lambda *_: None,
 ) -> list[DueUrl]:
     """Return the pages of a store to visit from a Unix time on, with so many visits a day.
 
-    `policy` is `timely` by default. `said` is what sitemaps, feeds or the like say of pages.
+    `policy` is `timely` by default. `signals` are what sitemaps, feeds or the like say of pages.
     `complain` is told of histories that can't be read.
     """
     pasts = pasts_of(store, Chosen(), complain)
     policy = policy or POLICIES["timely"]()
-    return due_of(pasts, policy, budget=budget, at=at, days=days, said=said)
+    return due_of(pasts, policy, budget=budget, at=at, days=days, signals=signals)
 
 
 def due_of(
     pasts: Sequence[Past],
-    policy: Policy,
+    policy: VisitPolicy,
     *,
     budget: float,
     at: float,
     days: float,
-    said: Said | None = None,
+    signals: ChangeSignals | None = None,
 ) -> list[DueUrl]:
     """Return which of these pages to visit from a Unix time on."""
     rates = rates_at(pasts, at)
-    hints = said and said.of(past.page.url for past in pasts)
+    hints = signals and signals.of(past.page.url for past in pasts)
     visits = plan(_known(pasts), rates, policy, at=at, budget=budget, days=days, hints=hints)
     means = rates.mean()
     return [
@@ -147,9 +147,9 @@ def rates_at(pasts: Sequence[Past], at: float) -> Rates:
     return rates_of(_known(pasts), at)
 
 
-def _known(pasts: Sequence[Past]) -> list[Known]:
+def _known(pasts: Sequence[Past]) -> list[VisitedPage]:
     groups = groups_of((past.page.scope, past.page.url) for past in pasts)
-    return [Known(group, past.history) for group, past in zip(groups, pasts, strict=True)]
+    return [VisitedPage(group, past.history) for group, past in zip(groups, pasts, strict=True)]
 
 
 def groups_of(pages: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

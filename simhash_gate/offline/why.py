@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.differences import Change, Claim
+    from simhash_gate.offline.differences import Claim, TextChange
     from simhash_gate.page import Page
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
@@ -113,7 +113,7 @@ class Way(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Answer:
+class Explanation:
     """What became of a page, and why.
 
     `line` is its verdict as a verdict log has it. `kept` is the page that it was compared with,
@@ -147,7 +147,7 @@ class Answer:
         return list(side_by_side(self.kept.sketch, self.page.sketch))
 
     @property
-    def changes(self) -> list[Change] | None:
+    def changes(self) -> list[TextChange] | None:
         """The words that only one of the pages has; None if the text of one is not known."""
         if self.kept is None:
             return None
@@ -311,7 +311,7 @@ def _python(value: Any) -> str:
 
 def compared(
     a: tuple[str, Reading], b: tuple[str, Reading], settings: Settings, url: str = ""
-) -> Answer:
+) -> Explanation:
     """Compare two pages that were read, each with its name: the verdict is that on B after A.
 
     `url` is that of B: its domain decides the policy.
@@ -326,7 +326,7 @@ def compared(
     if None not in (bits := (a[1].page.fingerprint, b[1].page.fingerprint)):
         line["distance"] = hamming_distance(*bits)  # type: ignore[arg-type]
     kept, page = (Side.read(name, read.page, read.words) for name, read in (a, b))
-    return Answer(line, page, kept, policy, _trial(first.record, b[1].page))
+    return Explanation(line, page, kept, policy, _trial(first.record, b[1].page))
 
 
 def _line(verdict: Verdict, url: str) -> dict[str, Any]:
@@ -340,7 +340,7 @@ def _trial(kept: Record | None, page: Page | None) -> Callable[[Policy], bool] |
     return lambda policy: is_duplicate_of(kept, page, policy, kept.scope)
 
 
-def answer_of(response: Any) -> Answer:
+def answer_of(response: Any) -> Explanation:
     """Return what the gate made of a response. Raises ValueError for one that it did not judge."""
     verdict = response.meta.get(VERDICT_KEY)
     if verdict is None:
@@ -350,7 +350,7 @@ def answer_of(response: Any) -> Answer:
     page = Side.read(url, verdict.page) if verdict.page else Side(url)
     kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
     trial = _trial(record, verdict.page)
-    return Answer(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
+    return Explanation(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
 
 
 def why(response: Any, other: Any = None) -> None:

@@ -69,7 +69,7 @@ def read_whole(
     return WholePage(replace(page, article=b""), markdown)
 
 
-class Numbered(NamedTuple):
+class NumberedEntry(NamedTuple):
     """An entry, by its place among all, and its page, or why it has none; None if skipped."""
 
     number: int
@@ -78,7 +78,7 @@ class Numbered(NamedTuple):
     page: Page | ReadError | None
 
 
-class Judged(NamedTuple):
+class KeptVerdict(NamedTuple):
     """The verdict on a page: whether it is kept, what it is a copy of, and its line."""
 
     number: int
@@ -165,7 +165,7 @@ class WorkFile:
             self._db.executemany(_INSERT, self._held)
         self._held.clear()
 
-    def pages(self, order: str) -> Iterator[Numbered]:
+    def pages(self, order: str) -> Iterator[NumberedEntry]:
         """Yield all entries, scope by scope, in one of `ORDERS`; their pages have no Markdown."""
         with self._failures():
             self._db.execute("DELETE FROM verdict")
@@ -175,9 +175,9 @@ class WorkFile:
             for number, *row in self._db.execute(
                 f"SELECT number, {_PAGE} FROM page ORDER BY {ORDERS[order]}"
             ):
-                yield Numbered(number, *_read_row(row))
+                yield NumberedEntry(number, *_read_row(row))
 
-    def judged(self, verdicts: Iterable[Judged]) -> None:
+    def judged(self, verdicts: Iterable[KeptVerdict]) -> None:
         """Keep some verdicts."""
         rows = [
             (found.number, found.kept, found.original, json.dumps(found.line)) for found in verdicts

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.history.texts import Source
+    from simhash_gate.history.texts import FetchedPage
 
 NOT_MODIFIED = 304
 STORED_FLAG = "simhash_gate_stored"
@@ -82,7 +82,7 @@ def needs_page(policy: Policy) -> bool:
     return not (verdict.rejected and verdict.action == "drop")
 
 
-def response_of(url: str, source: Source) -> HtmlResponse:
+def response_of(url: str, source: FetchedPage) -> HtmlResponse:
     """Return a page as it was fetched before."""
     headers = Headers()
     for name, value in source.headers:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.history.texts import KeptPage, Source, pack
+from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, said_by
 from simhash_gate.plugin.listeners import Listener
@@ -39,7 +39,7 @@ _NOT_OF_A_BODY = frozenset(
 )
 
 
-class Address(NamedTuple):
+class TextPlace(NamedTuple):
     """Where a store has the text of a page."""
 
     scope: str
@@ -82,7 +82,7 @@ class KeptTexts(Listener):
         if judged.skipped or read is None or not read.digest:
             return
         if verdict.outcome in _KEPT and verdict.record is not None:
-            address = Address(verdict.record.scope, read.digest)
+            address = TextPlace(verdict.record.scope, read.digest)
         elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
             address = found
         else:
@@ -103,7 +103,7 @@ class KeptTexts(Listener):
         self._asked.append(self._crawl.store.submit(ask))
         self._count()
 
-    def _source_of(self, judged: Judged) -> Source | None:
+    def _source_of(self, judged: Judged) -> FetchedPage | None:
         """Return the page as it was fetched now, if a later visit may need it."""
         response, verdict = judged.response, judged.verdict
         if STORED_FLAG in response.flags or judged.not_modified:
@@ -140,15 +140,15 @@ class KeptTexts(Listener):
             logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)
 
 
-def standing(verdict: Verdict) -> Address | None:
+def standing(verdict: Verdict) -> TextPlace | None:
     """Return where the text is of the page that a verdict rests on, if it rests on one."""
     if verdict.outcome not in _COMPARED or verdict.match is None:
         return None
     record = verdict.match.record
-    return Address(record.scope, record.digest) if record.digest else None
+    return TextPlace(record.scope, record.digest) if record.digest else None
 
 
-def _source_of(response: Response, request: str) -> Source:
+def _source_of(response: Response, request: str) -> FetchedPage:
     """Return a page as it was fetched, without its cookies."""
     headers = tuple(
         (name.decode("latin-1"), value.decode("latin-1"))
@@ -157,11 +157,11 @@ def _source_of(response: Response, request: str) -> Source:
         for value in response.headers.getlist(name)
     )
     encoding = getattr(response, "_encoding", None)  # what the response was made with
-    return Source(request, response.body, headers, encoding)
+    return FetchedPage(request, response.body, headers, encoding)
 
 
 def _keep(
-    gate: Gate, *, address: Address, text: Callable[[], bytes], at: float, budget: int
+    gate: Gate, *, address: TextPlace, text: Callable[[], bytes], at: float, budget: int
 ) -> bool:
     """Keep a text, if it alone is within the budget; tell whether it was kept."""
     packed = text()

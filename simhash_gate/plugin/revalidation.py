@@ -43,7 +43,7 @@ from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import is_installed
-from simhash_gate.plugin.validator_trust import Site, Trusts, day_of, tell
+from simhash_gate.plugin.validator_trust import SignalSource, Trusts, day_of, tell
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.revisit import Revisit
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.history.texts import Source
+    from simhash_gate.history.texts import FetchedPage
     from simhash_gate.history.validators import Trust
     from simhash_gate.history.versions import Version
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
@@ -78,7 +78,7 @@ class PageUnchanged(NotSent):
         self.lastmod = lastmod
 
 
-class Known(NamedTuple):
+class KnownPage(NamedTuple):
     """What is known of the page of a request: `page` tells of this visit, `revisit` of others.
 
     `previous` is the version that it is asked about, and `kept` what is kept of its text.
@@ -92,7 +92,7 @@ class Known(NamedTuple):
     kept: KeptPage | None
 
     @property
-    def source(self) -> Source | None:
+    def source(self) -> FetchedPage | None:
         """The page as it was fetched, if just that version of it is kept."""
         source = self.kept.source if self.kept is not None else None
         before = self.previous
@@ -105,9 +105,9 @@ class Known(NamedTuple):
         """Whether all is there that is done with an unchanged page."""
         return not needs_page(self.policy) or self.source is not None
 
-    def site(self, kind: str) -> Site:
+    def site(self, kind: str) -> SignalSource:
         """Return whose word it is."""
-        return Site(self.page.scope, self.domain, kind)
+        return SignalSource(self.page.scope, self.domain, kind)
 
 
 class Revalidation(Listener):
@@ -122,10 +122,10 @@ class Revalidation(Listener):
         self._trusts = Trusts(crawl.store)
         self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
-        self._tested: dict[Site, int] = {}
+        self._tested: dict[SignalSource, int] = {}
         self._told: set[object] = set()
-        self._asked: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
-        self._unmodified: WeakKeyDictionary[Request, Known] = WeakKeyDictionary()
+        self._asked: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
+        self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._conditional: WeakSet[Request] = WeakSet()
 
     @classmethod
@@ -245,16 +245,18 @@ class Revalidation(Listener):
         said = same_version(before.validators, said_by(response))
         if said is not None and not (changed and _is_trifle(before.validators, verdict)):
             plain = request not in self._conditional
-            self._learn(Site(scope, judged.domain, "http"), Seen(url, at, said, changed, plain))
+            self._learn(
+                SignalSource(scope, judged.domain, "http"), Seen(url, at, said, changed, plain)
+            )
         said = self._lastmod_says(request, before)
         if said is not None:
-            self._learn(Site(scope, judged.domain, "lastmod"), Seen(url, at, said, changed))
+            self._learn(SignalSource(scope, judged.domain, "lastmod"), Seen(url, at, said, changed))
 
     async def closed(self) -> None:
         """Let the store keep what was learned."""
         self._trusts.keep()
 
-    async def _look_up(self, request: Request) -> Known | None:
+    async def _look_up(self, request: Request) -> KnownPage | None:
         """Return what is known of the page of a request; None if nothing can be spared."""
         site = self._settings.policies.site_of(request.url)
         policy = overridden(site.policy, request, self._settings, links=self._links)
@@ -275,14 +277,14 @@ class Revalidation(Listener):
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None
-        return Known(page, policy, site.domain, revisit, before, kept)
+        return KnownPage(page, policy, site.domain, revisit, before, kept)
 
     def _lastmod_says(self, request: Request, before: Version) -> bool | None:
         """Tell whether a page is said to be as it was at a visit; None if nothing is said."""
         moment = latest_moment(request.meta.get(LASTMOD_KEY))
         return None if moment is None else moment <= before.last_seen
 
-    def _may_ask(self, request: Request, known: Known) -> bool:
+    def _may_ask(self, request: Request, known: KnownPage) -> bool:
         """Tell whether a condition is added to a request."""
         before = known.previous
         if not any(before.validators) or precise(before.url) != precise(known.page.url):
@@ -298,7 +300,7 @@ class Revalidation(Listener):
             return False
         return known.can_be_spared and not self._is_probe(request, site, known.policy)
 
-    def _is_probe(self, request: Request, site: Site, policy: Policy) -> bool:
+    def _is_probe(self, request: Request, site: SignalSource, policy: Policy) -> bool:
         """Tell whether a page is fetched to see if what is said of it is so."""
         trust = self._trusts.of(site, time_of_visit(request))
         tested = self._tested.setdefault(site, trust.compared)
@@ -309,7 +311,7 @@ class Revalidation(Listener):
         self._count(f"{_STATS[site.kind]}/probes")
         return True
 
-    def _spare(self, request: Request, known: Known) -> Response:
+    def _spare(self, request: Request, known: KnownPage) -> Response:
         """Answer for a page that is as it was, by its sitemap; raise `PageUnchanged` if it may."""
         site = known.site("lastmod")
         self._trusts.spared(site, known.page.last_seen)
@@ -321,7 +323,7 @@ class Revalidation(Listener):
         self._confirm(known)
         raise PageUnchanged(without_credentials(request.url), request.meta[LASTMOD_KEY])
 
-    def _confirm(self, known: Known) -> None:
+    def _confirm(self, known: KnownPage) -> None:
         """Let the store know that a page is as it was."""
         confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
         self._crawl.store.submit(confirm).add_done_callback(self._confirmed)
@@ -331,7 +333,7 @@ class Revalidation(Listener):
         if error is not None:
             self._failed(error)
 
-    def _learn(self, site: Site, seen: Seen) -> None:
+    def _learn(self, site: SignalSource, seen: Seen) -> None:
         """Take in what a page tells; fetch again what was not fetched for what proves wrong."""
         if seen.same and seen.changed:
             self._count(f"{_STATS[site.kind]}/wrong")
@@ -350,7 +352,7 @@ class Revalidation(Listener):
             self._count(f"{_STATS[site.kind]}/fetched_again")
             self._parked.send(parked.request)
 
-    def _tell_once(self, site: Site, trust: Trust) -> None:
+    def _tell_once(self, site: SignalSource, trust: Trust) -> None:
         """Say why no page of a site is asked for with a condition."""
         if site not in self._told:
             self._told.add(site)

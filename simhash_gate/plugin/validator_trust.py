@@ -29,7 +29,7 @@ _WHAT = {
 }
 
 
-class Site(NamedTuple):
+class SignalSource(NamedTuple):
     """What is believed or not: the `http` validators of a domain, or its `lastmod`."""
 
     scope: str
@@ -46,10 +46,10 @@ class Trusts:
 
     def __init__(self, store: StoreThread) -> None:
         self.learned = LearnedNotes(store, NOTE, self._take)
-        self._known: dict[Site, Trust] = {}
+        self._known: dict[SignalSource, Trust] = {}
         self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
 
-    def of(self, site: Site, at: float) -> Trust:
+    def of(self, site: SignalSource, at: float) -> Trust:
         """Return what is known at a time."""
         trust = self._known[site] = self._known.pop(site, Trust()).rested(at)
         while len(self._known) > MOST_SITES:
@@ -59,7 +59,7 @@ class Trusts:
             self.learned.forget(oldest.scope)
         return trust
 
-    def learn(self, site: Site, seen: Seen) -> State:
+    def learn(self, site: SignalSource, seen: Seen) -> State:
         """Take in what a visit tells; return the state that comes of it, "" for no other."""
         state = self.of(site, seen.at).learn(seen)
         self._add(site, seen)
@@ -67,7 +67,7 @@ class Trusts:
             self.keep()
         return state
 
-    def spared(self, site: Site, at: float) -> None:
+    def spared(self, site: SignalSource, at: float) -> None:
         """Count a page that was not fetched for what was said."""
         self.of(site, at).learn(None)
         self._add(site, None)
@@ -81,9 +81,9 @@ class Trusts:
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, kinds in notes.items():
             for kind, said in kinds.items() if isinstance(kinds, dict) else ():
-                self._known.setdefault(Site(scope, domain, kind), _trust_of(said, domain))
+                self._known.setdefault(SignalSource(scope, domain, kind), _trust_of(said, domain))
 
-    def _add(self, site: Site, seen: Seen | None) -> None:
+    def _add(self, site: SignalSource, seen: Seen | None) -> None:
         visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
         visits.append(seen)
         if len(visits) >= _MOST_NEW:
@@ -101,7 +101,7 @@ def _merge(known: dict[str, Any], new: Mapping[tuple[str, str], Sequence[Seen | 
         known[domain] = {**kinds, kind: trust.as_json()}
 
 
-def tell(site: Site, trust: Trust, again: int) -> None:
+def tell(site: SignalSource, trust: Trust, again: int) -> None:
     """Say what was found of a site; `again` pages are fetched that were not."""
     what = _WHAT[site.kind]
     if trust.state == "useless":

@@ -12,7 +12,7 @@ from simhash_gate.report.judged import MANY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simhash_gate.report.judged import Judged, Kept
+    from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 
 T = TypeVar("T")
 
@@ -103,9 +103,9 @@ class Timeline:
 class Cluster:
     """A kept page and its copies: their number, and those that differ most from it."""
 
-    def __init__(self, kept: Kept, most: int) -> None:
+    def __init__(self, kept: LoggedMatch, most: int) -> None:
         self.kept = kept
-        self.copies: Top[Judged] = Top(most)
+        self.copies: Top[LoggedVerdict] = Top(most)
         self._ends: set[str] = set()
 
     @property
@@ -113,7 +113,7 @@ class Cluster:
         """Whether the paths of the copies have many different ends: true copies share theirs."""
         return len(self._ends) >= MANY
 
-    def add(self, page: Judged, rank: tuple[float, ...]) -> None:
+    def add(self, page: LoggedVerdict, rank: tuple[float, ...]) -> None:
         """Count a copy."""
         self.copies.add(rank, page)
         if len(self._ends) < MANY:
@@ -134,7 +134,7 @@ class Clusters:
         self._copies = copies
         self._clusters: dict[str, Cluster] = {}
 
-    def add(self, kept: Kept, page: Judged, rank: tuple[float, ...]) -> None:
+    def add(self, kept: LoggedMatch, page: LoggedVerdict, rank: tuple[float, ...]) -> None:
         """Count a copy of a kept page."""
         key = kept.key or kept.name
         cluster = self._clusters.get(key)

@@ -52,7 +52,7 @@ class Part(NamedTuple):
     page: Sequence[str]
 
 
-class Difference(NamedTuple):
+class TextDifference(NamedTuple):
     """What differs between two texts: the first places, how many there are, and both texts.
 
     `share` is that of the words that only one of the two has, 0 to 1. `offer` tells that each
@@ -67,14 +67,14 @@ class Difference(NamedTuple):
     offer: bool
 
 
-def difference_of(kept: str, page: str) -> Difference:
+def difference_of(kept: str, page: str) -> TextDifference:
     """Return what differs between the texts of two pages. Links are shown by their words."""
     kept, page = kept[:LONGEST], page[:LONGEST]
     parts = _parts(_words_of(kept), _words_of(page))
     places = [number for number, part in enumerate(parts) if not part.same]
     changed = sum(len(parts[number].kept) + len(parts[number].page) for number in places)
     known = sum(len(part.kept) + len(part.page) for part in parts)
-    return Difference(
+    return TextDifference(
         [_place(parts, number) for number in places[:PLACES]],
         len(places),
         _side([(part.same, part.kept) for part in parts], "del"),
@@ -84,7 +84,7 @@ def difference_of(kept: str, page: str) -> Difference:
     )
 
 
-class Titles(NamedTuple):
+class MarkedTitles(NamedTuple):
     """Two titles with marks around the words that only one of them has, and both as one."""
 
     kept: Markup
@@ -92,12 +92,12 @@ class Titles(NamedTuple):
     both: Markup
 
 
-def marked(kept: str, page: str) -> Titles:
+def marked(kept: str, page: str) -> MarkedTitles:
     """Return two titles with marks."""
     if kept == page:
-        return Titles(*[_run(True, [safe(page)], "")] * 3)
+        return MarkedTitles(*[_run(True, [safe(page)], "")] * 3)
     parts = _parts(_WORD.findall(safe(kept)), _WORD.findall(safe(page)))
-    return Titles(
+    return MarkedTitles(
         _join(_run(part.same, part.kept, "del") for part in parts),
         _join(_run(part.same, part.page, "ins") for part in parts),
         _join(_in_one(part) for part in parts),

@@ -49,7 +49,7 @@ class Crawled:
         )
 
 
-class Told(NamedTuple):
+class CrawlNote(NamedTuple):
     """What a crawl said of a site, or of itself, and what to do about it.
 
     `wrong` tells whether something looks wrong; else it is worth knowing.
@@ -60,7 +60,7 @@ class Told(NamedTuple):
     wrong: bool = True
 
     @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Told:
+    def of(cls, line: Mapping[str, Any]) -> CrawlNote:
         """Return what a line says. Raises ValueError that names the key and its value."""
         said, advice = (text_of(line, name, LONGEST_SAID) for name in ("said", "advice"))
         return cls(said, advice, line.get("wrong") is not False)

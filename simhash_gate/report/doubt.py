@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
-    from simhash_gate.report.judged import Judged
+    from simhash_gate.report.judged import LoggedVerdict
 
 ORDER = (
     "Pages with another name come first, then those with another price or offer, another title, "
@@ -47,7 +47,7 @@ class Doubt(NamedTuple):
         return ["another price or offer"] * self.offer + ["another title"] * self.title
 
 
-def doubt(page: Judged) -> Doubt:
+def doubt(page: LoggedVerdict) -> Doubt:
     """Return what differs between a page and the one that it is a duplicate of."""
     said = _said(page)
     title = page.kept is not None and page.kept.title != page.title
@@ -58,7 +58,7 @@ def doubt(page: Judged) -> Doubt:
     )
 
 
-def difference(page: Judged, found: Doubt | None = None) -> list[str]:
+def difference(page: LoggedVerdict, found: Doubt | None = None) -> list[str]:
     """Return what differs between a page and the kept one, in a few words each."""
     said = list((found or doubt(page)).in_words)
     if page.kept is not None and page.words is not None and page.kept.words is not None:
@@ -80,7 +80,7 @@ def _amounts(text: str) -> set[str]:
     return {"".join(filter(str.isdigit, price)) for price in found}
 
 
-def _said(page: Judged) -> str:
+def _said(page: LoggedVerdict) -> str:
     """Return what the reason of a verdict says of the words that differ."""
     said = page.reason.partition("; ")[2]
     return "" if said in _SAME else said
@@ -89,7 +89,7 @@ def _said(page: Judged) -> str:
 _SAME = ("the same text", "the same name, number and price")
 
 
-def _growth(page: Judged) -> float:
+def _growth(page: LoggedVerdict) -> float:
     """Return by what share the number of words differs from that of the kept page."""
     if page.kept is None or not page.words or not page.kept.words:
         return 0.0

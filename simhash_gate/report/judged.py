@@ -40,7 +40,7 @@ _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class LoggedMatch:
     """The kept page that a page was compared with. `id` is that of its source, if known.
 
     `key` is the same for all addresses of a page, "" if it is not known.
@@ -61,7 +61,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LoggedVerdict:
     """The verdict on one response. Long texts are cut. `at` is a Unix time.
 
     `held` tells that the page passed for its links alone. `canonical_url` is the same for all
@@ -75,7 +75,7 @@ class Judged:
     title: str = ""
     words: int | None = None
     distance: int | None = None
-    kept: Kept | None = None
+    kept: LoggedMatch | None = None
     threshold: int | None = None
     dropped: bool = False
     size: int = 0
@@ -115,7 +115,7 @@ class Judged:
         return self.dropped or self.outcome == "duplicate"
 
     @classmethod
-    def of(cls, line: Mapping[str, Any], crawler: int = 0) -> Judged:
+    def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
         outcome = text_of(line, "outcome", LONGEST_TEXT)
         if outcome not in OUTCOMES:
@@ -127,7 +127,7 @@ class Judged:
             url = without_credentials(text_of(line, "matched_url", LONGEST_URL + 1))
             run = text_of(line, "matched_run", LONGEST_TEXT)
             key = text_of(line, "matched_key", LONGEST_URL + 1)
-            kept = Kept(url, title, words, _id(line, "matched_id"), run, key)
+            kept = LoggedMatch(url, title, words, _id(line, "matched_id"), run, key)
         return cls(
             without_credentials(text_of(line, "url", LONGEST_URL + 1)),
             outcome,

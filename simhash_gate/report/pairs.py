@@ -12,8 +12,8 @@ from simhash_gate.report.doubt import Doubt, difference, doubt
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from simhash_gate.report.changes import Difference, Titles
-    from simhash_gate.report.judged import Judged
+    from simhash_gate.report.changes import MarkedTitles, TextDifference
+    from simhash_gate.report.judged import LoggedVerdict
 
 Texts = Callable[[Collection[str]], Mapping[str, str]]
 """Called once with the names of pages: URLs, or what else their source calls them. Returns the
@@ -33,11 +33,11 @@ class Pair:
     `text` is what differs, if both are.
     """
 
-    page: Judged
+    page: LoggedVerdict
     said: str
-    titles: Titles
+    titles: MarkedTitles
     found: Doubt
-    text: Difference | None = None
+    text: TextDifference | None = None
     kept_text: Markup | None = None
     page_text: Markup | None = None
 
@@ -55,7 +55,7 @@ class Pairs:
     whole: int = 0
 
 
-def side_by_side(duplicates: Sequence[Judged], texts: Texts | None) -> Pairs:
+def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> Pairs:
     """Return duplicates beside their kept pages, in the order of what differs.
 
     With their texts, more is known of what differs than their verdicts say.
@@ -77,13 +77,13 @@ def side_by_side(duplicates: Sequence[Judged], texts: Texts | None) -> Pairs:
     return Pairs(pairs, asked=True, wanted=len(places), whole=whole)
 
 
-def _pair(page: Judged) -> Pair:
+def _pair(page: LoggedVerdict) -> Pair:
     found = doubt(page)
     titles = marked(page.kept.title if page.kept else "", page.title)
     return Pair(page, "; ".join(difference(page, found)), titles, found)
 
 
-def _names(page: Judged) -> tuple[str, str]:
+def _names(page: LoggedVerdict) -> tuple[str, str]:
     """Return the names of the kept page and of the duplicate: their ids, if they share a URL."""
     kept = page.kept
     assert kept is not None

@@ -10,9 +10,9 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
-from simhash_gate.report.crawled import Crawled, Told, UnsentRequests
+from simhash_gate.report.crawled import Crawled, CrawlNote, UnsentRequests
 from simhash_gate.report.doubt import doubt
-from simhash_gate.report.judged import ADVICE, Audited, Judged, Named
+from simhash_gate.report.judged import ADVICE, Audited, LoggedVerdict, Named
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Tally:
         """How many pages were judged."""
         return self.outcomes.total() - self.outcomes["skipped"] - self.outcomes["kept"]
 
-    def add(self, page: Judged) -> None:
+    def add(self, page: LoggedVerdict) -> None:
         """Count one response."""
         self.outcomes[page.outcome] += 1
         if page.dropped:
@@ -97,7 +97,7 @@ class Crawler:
         """What a store knows it by; "" if it does not say."""
         return self.said.run if self.said else ""
 
-    def add(self, page: Judged) -> None:
+    def add(self, page: LoggedVerdict) -> None:
         """Count what became of a page."""
         self.tally.add(page)
         if page.dropped or page.held:
@@ -134,7 +134,7 @@ class Summary:
         self.clusters = Clusters()
         self.audits: list[Audited] = []
         self.crawlers: list[Crawler] = []
-        self.told: list[Told] = []
+        self.told: list[CrawlNote] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.missed = self.unusable = 0
         self.distances: Counter[tuple[int, str]] = Counter()
@@ -142,8 +142,8 @@ class Summary:
         self.thresholds: Counter[int] = Counter()
         self.by_time = Timeline(SECONDS)
         self.by_order = Timeline(PAGES)
-        self.duplicates: Top[Judged] = Top(MOST_DUPLICATES)
-        self.near: Top[Judged] = Top(MOST_NEAR)
+        self.duplicates: Top[LoggedVerdict] = Top(MOST_DUPLICATES)
+        self.near: Top[LoggedVerdict] = Top(MOST_NEAR)
         self.unsent = UnsentRequests()
         self._places: list[str] = []
         self._filled: set[str] = set()
@@ -241,9 +241,9 @@ class Summary:
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
         elif isinstance(line.get("told"), dict):
-            self.told = [*self.told, Told.of(line["told"])][:MOST_TOLD]
+            self.told = [*self.told, CrawlNote.of(line["told"])][:MOST_TOLD]
         elif "outcome" in line:
-            page = Judged.of(line, self._crawler().number)
+            page = LoggedVerdict.of(line, self._crawler().number)
             self.add(page)
             self._filled.update(self._places[-1:])
         elif "not_sent" in line:
@@ -258,7 +258,7 @@ class Summary:
         self._is_new = False
         return self.crawlers[-1]
 
-    def add(self, page: Judged) -> None:
+    def add(self, page: LoggedVerdict) -> None:
         """Count the verdict on one response."""
         if page.at is not None:
             self.by_time.add(page.at, page.outcome)

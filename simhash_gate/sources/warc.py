@@ -35,7 +35,7 @@ _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
 
 
-class DamagedError(ValueError):
+class DamagedRecordError(ValueError):
     """A record is cut off or damaged; the message says how."""
 
 
@@ -58,7 +58,7 @@ def responses(
             place = f"{path}, record {number}"
             try:
                 entry = _entry(record, place, max_bytes)
-            except (DamagedError, UndecodableError) as error:
+            except (DamagedRecordError, UndecodableError) as error:
                 complain(place, str(error))
                 told = place
             else:
@@ -114,7 +114,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
 
     declared = record.headers.get("Content-Length") or ""
     if not declared.isdecimal():
-        raise DamagedError("cut off, or damaged: a record without its length")
+        raise DamagedRecordError("cut off, or damaged: a record without its length")
     length = int(declared)
     skipped, block = "", b""
     if record.record_type == WarcRecordType.revisit:
@@ -128,7 +128,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     # A record that is cut off reads as a shorter one, without an error.
     found = len(block) or record.consume()
     if found != length:
-        raise DamagedError(f"cut off: {found} of its {length} bytes are there")
+        raise DamagedRecordError(f"cut off: {found} of its {length} bytes are there")
     if not record.is_http or record.record_type not in (
         WarcRecordType.response,
         WarcRecordType.revisit,
@@ -136,7 +136,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
         return None
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
     if not url:
-        raise DamagedError("a response without WARC-Target-URI")
+        raise DamagedRecordError("a response without WARC-Target-URI")
     known: dict[str, Any] = {
         "url": url,
         "id": record.record_id,
@@ -154,7 +154,7 @@ def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
     version, _, rest = status_line.partition(b" ")
     status = rest[:3]
     if not version.startswith(b"HTTP/") or not status.isdigit():
-        raise DamagedError("no HTTP status line")
+        raise DamagedRecordError("no HTTP status line")
     headers = read_headers(head)
     if "chunked" in headers.get("transfer-encoding", "").lower():
         try:

@@ -32,7 +32,7 @@ MOST_COUNTED = 4_000_000
 """Words that are counted at a time, some 400 MB of them."""
 
 
-class Said(NamedTuple):
+class PageWords(NamedTuple):
     """The words or shingles of a page, a digest of its text, and why it could not be read."""
 
     names: list[str]
@@ -82,7 +82,7 @@ def count_words(
 ) -> Frequencies:
     """Count the words, or the shingles, of all pages. Complain of those that can't be read."""
     found = Frequencies()
-    for entry, said in extract_pages(entries, settings, partial(_say, shingles=shingles)):
+    for entry, said in extract_pages(entries, settings, partial(_words_of, shingles=shingles)):
         if isinstance(said, ReadError):
             complain(entry.place, str(said))
         elif said is not None and said.failure:
@@ -99,9 +99,11 @@ def names_of(features: Collection[str], options: Options, *, shingles: bool) -> 
     return list(dict.fromkeys(word for shingle in features for word in shingle.split(" ")))
 
 
-def _say(body: bytes, url: str, encoding: str | None, options: Options, *, shingles: bool) -> Said:
+def _words_of(
+    body: bytes, url: str, encoding: str | None, options: Options, *, shingles: bool
+) -> PageWords:
     reading = read_closely(body, url=url, encoding=encoding, options=options)
     failure = (reading.page.reason or "") if reading.page.unreadable else ""
-    return Said(
+    return PageWords(
         names_of(reading.features, options, shingles=shingles), reading.page.digest, failure
     )

@@ -18,7 +18,7 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from simhash_gate.collection.neighbours import Neighbour, Scope
+    from simhash_gate.collection.neighbours import NearestPage, Scope
     from simhash_gate.settings import Settings
     from simhash_gate.tuning.threshold import Label
 
@@ -40,8 +40,8 @@ class ScopeTuning:
     suggestion: Suggestion
     labelled: Labelled | None
     other_names: list[int]
-    under: list[Neighbour]
-    beyond: list[Neighbour]
+    under: list[NearestPage]
+    beyond: list[NearestPage]
 
     @property
     def named(self) -> Named:
@@ -112,7 +112,7 @@ class Tuning:
         }
 
 
-def _pair(pair: Neighbour) -> dict[str, Any]:
+def _pair(pair: NearestPage) -> dict[str, Any]:
     """Return an object of JSON. `a` is the earlier page."""
     found: dict[str, Any] = {"distance": pair.distance}
     for name, page in (("a", pair.earlier), ("b", pair.page)):
@@ -172,7 +172,7 @@ def _other_names(scope: Scope) -> list[int]:
     return [found[distance] for distance in range(FARTHEST + 1)]
 
 
-def _sides(scope: Scope, line: int) -> tuple[list[Neighbour], list[Neighbour]]:
+def _sides(scope: Scope, line: int) -> tuple[list[NearestPage], list[NearestPage]]:
     """Return the pairs next to the line on both its sides."""
     nearest = sorted(scope.neighbours, key=lambda pair: pair.distance)
     under = [pair for pair in nearest if pair.distance <= line]

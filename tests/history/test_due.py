@@ -7,19 +7,19 @@ import pytest
 
 from benchmarks.revisits.methods import certain
 from simhash_gate.history.rates import DAY
-from simhash_gate.history.schedule import POLICIES, Hints, Known, plan
+from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, plan
 from simhash_gate.history.versions import History, Version, Visit
 
 SITE = ("site",)
 TIMELY = POLICIES["timely"]()
 
 
-def last_on(*days: float) -> list[Known]:
+def last_on(*days: float) -> list[VisitedPage]:
     """Pages that were visited on these days."""
-    return [Known(SITE, History((), (Visit(day * DAY, True),))) for day in days]
+    return [VisitedPage(SITE, History((), (Visit(day * DAY, True),))) for day in days]
 
 
-def planned(pages: list[Known], rates: list[float], policy=TIMELY, **kwargs) -> list[tuple]:
+def planned(pages: list[VisitedPage], rates: list[float], policy=TIMELY, **kwargs) -> list[tuple]:
     visits = plan(pages, certain(rates), policy, **{"at": 10 * DAY, **kwargs})
     return [(visit.page, round(visit.at / DAY, 3)) for visit in visits]
 
@@ -44,14 +44,14 @@ def test_a_budget_need_be_no_whole_number_and_no_page_is_visited_twice_in_a_day(
     assert len(planned(last_on(*[1] * pages), [1] * pages, budget=budget, days=days)) == made
 
 
-def gone(there: float, *found: float) -> Known:
+def gone(there: float, *found: float) -> VisitedPage:
     """A page that was there on one day, and found gone on others."""
     at = there * DAY
     version = Version(at, at, 1, 1, 100, "", "run")
     history = History().visited(version, again=None, most=2)
     for day in found:
         history = history.left(day * DAY)
-    return Known(SITE, history)
+    return VisitedPage(SITE, history)
 
 
 @pytest.mark.parametrize(

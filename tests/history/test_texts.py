@@ -7,9 +7,9 @@ import zlib
 
 import pytest
 
-from simhash_gate.history.texts import KeptPage, Link, Source, pack, unpack
+from simhash_gate.history.texts import FetchedPage, KeptPage, Link, pack, unpack
 
-SOURCE = Source("ab12", b"<p>\xff\x00bytes", (("Content-Type", "text/html"), ("ETag", '"1"')))
+SOURCE = FetchedPage("ab12", b"<p>\xff\x00bytes", (("Content-Type", "text/html"), ("ETag", '"1"')))
 SAID = {
     "url": "https://example.com/bees",
     "title": "Bees 🐝",

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from simhash_gate.offline.corpus import Kept, file_name, front_matter, write_corpus
+from simhash_gate.offline.corpus import CorpusPage, file_name, front_matter, write_corpus
 
 
-def kept(url: str, *, name: str = "1", title: str = "Title") -> Kept:
+def kept(url: str, *, name: str = "1", title: str = "Title") -> CorpusPage:
     said = (None,) * 5
-    return Kept(name, url, url, title, *said, 3, "0" * 16, "version", f"of {name}")
+    return CorpusPage(name, url, url, title, *said, 3, "0" * 16, "version", f"of {name}")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from simhash_gate.history.validators import Seen, Trust
 from simhash_gate.plugin import learned, validator_trust
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.validator_trust import Site, Trusts
+from simhash_gate.plugin.validator_trust import SignalSource, Trusts
 from simhash_gate.stores.base import URL_RULES, Blob
 
 SCOPES = [f"site{number}.example" for number in range(12)]
@@ -40,7 +40,7 @@ def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(
     assert taken == {scope: scope.encode() for scope in SCOPES}
 
 
-def meet(trusts: Trusts, site: Site) -> Trust:
+def meet(trusts: Trusts, site: SignalSource) -> Trust:
     """Ask for a site as a crawl does before each of its requests."""
     trusts.learned.has(site.scope)
     return trusts.of(site, 1_000.0)
@@ -48,7 +48,7 @@ def meet(trusts: Trusts, site: Site) -> Trust:
 
 def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> None:
     trusts = Trusts(thread)
-    wrong, *others = [Site(scope, scope, "http") for scope in SCOPES]
+    wrong, *others = [SignalSource(scope, scope, "http") for scope in SCOPES]
     meet(trusts, wrong)
     for number in range(20):
         trusts.learn(wrong, Seen(f"http://x.example/{number}", 1_000.0, same=True, changed=True))
@@ -63,5 +63,5 @@ def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> Non
 def test_domains_of_one_scope_are_bounded_too(thread) -> None:
     trusts = Trusts(thread)
     for number in range(3 * MOST):
-        meet(trusts, Site("all", f"site{number}.example", "http"))
+        meet(trusts, SignalSource("all", f"site{number}.example", "http"))
     assert len(trusts._known) == MOST

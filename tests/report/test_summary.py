@@ -10,7 +10,7 @@ from lxml import html
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline
 from simhash_gate.report.crawled import MOST_KINDS, UnsentRequests
 from simhash_gate.report.html import render
-from simhash_gate.report.judged import LONGEST_TEXT, Judged
+from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
 from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
 from tests.report.verdicts import NOON, audit, copy, near, verdict
 
@@ -70,7 +70,7 @@ def test_large_clusters_keep_the_copies_that_differ_most_and_say_when_they_may_l
     bounded = Clusters(capacity=10, copies=2)
     for n in range(100):
         for path in ("large", f"small-{n}"):
-            page = Judged.of(copy("x", path))
+            page = LoggedVerdict.of(copy("x", path))
             assert page.kept
             bounded.add(page.kept, page, (0,))
     assert not bounded.exact
@@ -123,7 +123,7 @@ def test_a_value_that_no_verdict_has_is_named(key: str, value: object) -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    page = Judged.of(verdict(title="x" * 10_000, url="https://example.com/" + "y" * 10_000))
+    page = LoggedVerdict.of(verdict(title="x" * 10_000, url="https://example.com/" + "y" * 10_000))
     assert (len(page.title), page.title[-2:]) == (LONGEST_TEXT, "x…")
     assert len(page.url) < 2_100
 

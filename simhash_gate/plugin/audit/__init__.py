@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.audit.items import Difference
+    from simhash_gate.plugin.audit.items import FieldDifference
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
 
 logger = logging.getLogger(__name__)
@@ -99,7 +99,7 @@ class Audit(Listener):
         super().__init__(crawl)
         self.figures = AuditFigures(crawl.crawler.stats)
         self._thread = LineThread("audited pair", self._compare_all)
-        self._compared: deque[tuple[AuditedHarvest, list[Difference] | None]] = deque()
+        self._compared: deque[tuple[AuditedHarvest, list[FieldDifference] | None]] = deque()
         self._reader = Reader(crawl.settings.audit_fields, began=time.time())
         # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
         self._seed = secrets.token_bytes(16)

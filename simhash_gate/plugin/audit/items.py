@@ -58,7 +58,7 @@ Snapshot = dict[str, Value]
 """The fields of one item that are not empty, by name."""
 
 
-class Difference(NamedTuple):
+class FieldDifference(NamedTuple):
     """A field by which an item says something new, and the change in words."""
 
     field: str
@@ -94,32 +94,32 @@ class Reader:
         self.unseen.difference_update(found)
         return found
 
-    def news(self, kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[Difference]:
+    def news(self, kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[FieldDifference]:
         """Return how the items of a dropped page say what no item of the kept page says.
 
         An item that has no equal is compared with the one that differs in the fewest fields. Empty
         if nothing is lost with the dropped page.
         """
-        found: list[Difference] = []
+        found: list[FieldDifference] = []
         for item in dropped:
-            closest: list[Difference] | None = None
+            closest: list[FieldDifference] | None = None
             for other in kept:
                 differences = _differences(other, item)
                 if closest is None or len(differences) < len(closest):
                     closest = differences
                 if not closest:
                     break
-            found += [Difference(NO_ITEM, "of the kept page")] if closest is None else closest
+            found += [FieldDifference(NO_ITEM, "of the kept page")] if closest is None else closest
         return found
 
 
-def _differences(kept: Snapshot, dropped: Snapshot) -> list[Difference]:
+def _differences(kept: Snapshot, dropped: Snapshot) -> list[FieldDifference]:
     found = []
     for name, value in dropped.items():
         before = kept.get(name, _NOTHING)
         change = "" if before.own or value.own else _change(before.text, value.text)
         if change:
-            found.append(Difference(name, change))
+            found.append(FieldDifference(name, change))
     return found
 
 
