@@ -7,16 +7,14 @@ from typing import Any
 
 import click
 
-from simhash_gate.cli.console import Console, distances, moment, with_console
+from simhash_gate.cli.console import Console, distances, domain, moment, with_console
 from simhash_gate.common.wording import why
 from simhash_gate.journal.contents import Selection, copy, counted, line, selected
 
 
 @click.command(epilog="Example: simhash-gate recover dropped --distance 3.. --since 7d")
 @click.argument("path")
-@click.option(
-    "--domain", metavar="NAME", default="", help="Only pages of this domain and its subdomains."
-)
+@domain
 @click.option(
     "--matched",
     "matched_url",

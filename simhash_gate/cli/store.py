@@ -58,7 +58,7 @@ def info(console: Console, url: str) -> int:
         for record in console.bar(store.records()):
             scopes[record.scope].add(record)
         for blob in store.blobs(SITE_MEMORY):
-            scopes[blob.scope].repeated = len(SiteMemory.of(blob.data))
+            scopes[blob.scope].repeated_texts = len(SiteMemory.of(blob.data))
         for blob in store.blobs(HISTORY):
             scopes[blob.scope].histories += 1
         for blob in store.blobs(KEPT_TEXT, data=False):
@@ -286,19 +286,19 @@ def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record
 
 @dataclass
 class _Scope:
-    """What `info` says of one scope."""
+    """What `info` says of one scope, in this order."""
 
     pages: int = 0
     settled: int = 0
     pipelines: Counter[str] = field(default_factory=Counter)
     runs: set[str] = field(default_factory=set)
-    repeated: int = 0
+    oldest: float = float("inf")
+    newest: float = float("-inf")
+    repeated_texts: int = 0
     histories: int = 0
     texts: int = 0
     text_bytes: int = 0
     notes: tuple[str, ...] = ()
-    oldest: float = float("inf")
-    newest: float = float("-inf")
 
     def add(self, record: Record) -> None:
         self.pages += 1
@@ -309,18 +309,12 @@ class _Scope:
         self.newest = max(self.newest, record.last_seen)
 
     def as_json(self) -> dict[str, Any]:
+        times = {name: getattr(self, name) for name in ("oldest", "newest")}
         return {
-            "pages": self.pages,
-            "settled": self.settled,
+            **vars(self),
             "pipelines": dict(self.pipelines.most_common()),
             "runs": len(self.runs),
-            "oldest": shown(self.oldest) if self.pages else None,
-            "newest": shown(self.newest) if self.pages else None,
-            "repeated_texts": self.repeated,
-            "histories": self.histories,
-            "texts": self.texts,
-            "text_bytes": self.text_bytes,
-            "notes": self.notes,
+            **{name: shown(time) if self.pages else None for name, time in times.items()},
         }
 
 
