@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.common.files import check_writable
+from simhash_gate.common.files import check_writable, whole_file
 from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
 
@@ -117,6 +117,18 @@ class Console:
         with _stdout():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
+
+    @contextmanager
+    def sink(self, output: str | None) -> Iterator[Callable[[bytes], object]]:
+        """Give what writes to stdout, or to a file that is replaced when the block has ended.
+
+        Raises click.ClickException where that fails.
+        """
+        if output is None:
+            yield self.write_raw
+            return
+        with disk(output), whole_file(output, private=False) as file:
+            yield file.write
 
     def show(self, lines: Iterable[str]) -> None:
         """Write lines of text to stdout: in colour on a terminal, unless NO_COLOR is set.

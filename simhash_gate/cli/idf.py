@@ -10,13 +10,11 @@ import click
 from simhash_gate.cli.console import (
     Console,
     check_output,
-    disk,
     output,
     refuse_stores,
     with_console,
     with_settings,
 )
-from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
@@ -80,11 +78,8 @@ def idf(
         console.complain(shown(*sources), f"{seen}, and no word is in {min_pages} of them")
     else:
         table = json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-        if output:
-            with disk(output), whole_file(output, private=False) as file:
-                file.write(table.encode())
-        else:
-            console.write_raw(table.encode())
+        with console.sink(output) as write:
+            write(table.encode())
         weighed = how_many(len(weights), "shingle" if shingles else "word")
         console.say(f"{weighed} of {how_many(found.pages, 'page')}")
         if found.error:

@@ -20,7 +20,6 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
-from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import why
 
 if TYPE_CHECKING:
@@ -217,7 +216,5 @@ def _write(
     """Write rows to stdout, or to a file that is replaced when all are written."""
     from simhash_gate.collection.table import write_rows
 
-    if output is None:
-        return write_rows(rows, columns, form, console.write_raw)
-    with disk(output), whole_file(output, private=False) as file:
-        return write_rows(rows, columns, form, file.write)
+    with console.sink(output) as write:
+        return write_rows(rows, columns, form, write)

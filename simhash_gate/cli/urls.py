@@ -18,7 +18,6 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
-from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.sources.jsonl import json_objects
@@ -258,9 +257,5 @@ def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
 
 
 def _write(console: Console, text: str, output: str | None) -> None:
-    data = text.encode("utf-8", "replace")
-    if output is None:
-        console.write_raw(data)
-        return
-    with disk(output), whole_file(output, private=False) as file:
-        file.write(data)
+    with console.sink(output) as write:
+        write(text.encode("utf-8", "replace"))
