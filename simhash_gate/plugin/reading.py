@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
@@ -89,10 +89,8 @@ class RecentPages:
         self, options: Options, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES
     ) -> None:
         self._whole = options.anchors
-        self._most_pages = most_pages
         self._most_bytes = most_bytes
-        self._pages: OrderedDict[Key, tuple[Page, int]] = OrderedDict()
-        self._bytes = 0
+        self._pages: Bounded[Key, Page] = Bounded(most_bytes, most_pages)
 
     def __len__(self) -> int:
         return len(self._pages)
@@ -104,21 +102,14 @@ class RecentPages:
 
     def find(self, key: Key, url: str) -> Page | None:
         """Return the page that would be read from this body at this URL, if it was a moment ago."""
-        if key not in self._pages:
-            return None
-        self._pages.move_to_end(key)
-        return replace(self._pages[key][0], url=without_credentials(url))
+        page = self._pages.get(key)
+        return None if page is None else replace(page, url=without_credentials(url))
 
     def add(self, key: Key, page: Page) -> None:
         """Keep a page that was read, and let go of those that were not asked for the longest."""
         size = _ENTRY_BYTES + page.weight
-        if key in self._pages or size > self._most_bytes:
-            return
-        self._pages[key] = replace(page), size  # a copy, which never holds Markdown
-        self._bytes += size
-        while self._bytes > self._most_bytes or len(self._pages) > self._most_pages:
-            _, (_, freed) = self._pages.popitem(last=False)
-            self._bytes -= freed
+        if size <= self._most_bytes:
+            self._pages.put(key, replace(page), size)  # a copy, which never holds Markdown
 
 
 def _event_loop() -> asyncio.AbstractEventLoop | None:

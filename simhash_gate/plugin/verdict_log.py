@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import OrderedDict
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.page import Page
+from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
@@ -229,9 +229,7 @@ class ReportTexts:
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._articles: OrderedDict[str, Page] = OrderedDict()
-        self._most = most_bytes
-        self._bytes = 0
+        self._articles: Bounded[str, Page] = Bounded(most_bytes)
 
     def judged(self, judged: Judged) -> None:
         """Take in a page that was judged."""
@@ -243,21 +241,16 @@ class ReportTexts:
             self._keep(verdict.record.url, page)
         elif verdict.rejected and match is not None:
             kept = match.record
-            if kept.url in self._articles:
-                self._articles.move_to_end(kept.url)
+            self._articles.get(kept.url)  # it is of use for longer
             if match.distance or (page.title, page.words) != (kept.title, kept.words):
                 self._keep(without_credentials(judged.response.url), page)
 
     def __call__(self, names: Collection[str]) -> Mapping[str, str]:
         """Return the Markdown of the pages of these names that are there."""
-        return {name: self._articles[name].markdown for name in names if name in self._articles}
+        return {name: page.markdown for name in names if (page := self._articles.get(name))}
 
     def _keep(self, name: str, page: Page) -> None:
-        if name in self._articles:  # the first page of a name is what was seen first
-            return
-        # Of the page, only what its Markdown is made from: it may have more than that by now.
-        self._articles[name] = Page("", 0, None, 0, False, None, url=page.url, article=page.article)
-        self._bytes += len(page.article)
-        while self._bytes > self._most:
-            _, oldest = self._articles.popitem(last=False)
-            self._bytes -= len(oldest.article)
+        if self._articles.get(name) is None:  # the first page of a name is what was seen first
+            # Only what its Markdown is made from: the page may have more than that by now.
+            page = Page("", 0, None, 0, False, None, url=page.url, article=page.article)
+            self._articles.put(name, page, len(page.article))

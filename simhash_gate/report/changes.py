@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import text_without_credentials
 from simhash_gate.fingerprints.words import UNSEGMENTED
-from simhash_gate.report.doubt import other_prices
+from simhash_gate.report.judged import other_prices
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

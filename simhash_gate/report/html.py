@@ -16,9 +16,8 @@ from simhash_gate.common.wording import how_many, need
 from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
-from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.judged import LONGEST_URL
+from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
 from simhash_gate.report.pairs import side_by_side
 from simhash_gate.report.summary import OTHERS, Tally
 

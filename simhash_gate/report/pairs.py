@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from simhash_gate.report.changes import alone, difference_of, marked
-from simhash_gate.report.doubt import Doubt, difference, doubt
+from simhash_gate.report.judged import Doubt, difference, doubt
 
 if TYPE_CHECKING:
     from markupsafe import Markup

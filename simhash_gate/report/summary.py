@@ -11,8 +11,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
 from simhash_gate.report.crawled import Crawled, CrawlNote, UnsentRequests
-from simhash_gate.report.doubt import doubt
-from simhash_gate.report.judged import ADVICE, Audited, LoggedVerdict, Named
+from simhash_gate.report.judged import ADVICE, Audited, LoggedVerdict, Named, doubt
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:

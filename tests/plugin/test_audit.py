@@ -11,8 +11,8 @@ from scrapy.utils.test import get_crawler
 
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.plugin import audit as module
 from simhash_gate.plugin.audit import Audit
+from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Stage
 from simhash_gate.plugin.parked import ParkedRequests
@@ -121,8 +121,8 @@ def test_a_kept_page_that_comes_again_starts_anew(audit) -> None:
     assert audit.figures.total.wrong == 0
 
 
-def test_the_oldest_items_make_room(audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", 10_000)
+def test_the_oldest_items_make_room(audit) -> None:
+    audit._kept = Bounded(10_000)
     waiting = Crawled(audit, 1000, of=0)
     Crawled(audit, 0)
     waiting.comes_out({"price": 5})

@@ -12,7 +12,7 @@ import logging
 import secrets
 import time
 import zlib
-from collections import OrderedDict, deque
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.audit.figures import AuditFigures
 from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
+from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.values import PREFIX
@@ -103,8 +104,7 @@ class Audit(Listener):
         self._reader = Reader(crawl.settings.audit_fields, began=time.time())
         # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
         self._seed = secrets.token_bytes(16)
-        self._kept: OrderedDict[Identity, KeptHarvest] = OrderedDict()
-        self._bytes = 0
+        self._kept: Bounded[Identity, KeptHarvest] = Bounded(MOST_BYTES)
         self._audited: WeakKeyDictionary[FollowedPage, AuditedHarvest] = WeakKeyDictionary()
 
     @classmethod
@@ -142,16 +142,14 @@ class Audit(Listener):
         harvest = self._harvest(page)
         if harvest is None or harvest.whole or harvest.failure:
             return
-        before = harvest.size
         try:
             harvest.add(self._reader.snapshot(item, response))
         except Exception as error:
             url = without_credentials(response.url)
             logger.debug("An item of %s can't be compared: %r", url, error)
             harvest.failure = "unreadable_item"
-        if isinstance(harvest, KeptHarvest):
-            self._bytes += harvest.size - before
-            self._make_room()
+        if isinstance(harvest, KeptHarvest) and page.record is not None:
+            self._put(page.record.identity, harvest)
 
     def moved(self, page: FollowedPage) -> None:
         """Compare what can be compared now that all items of a page are there, or never will be."""
@@ -193,22 +191,14 @@ class Audit(Listener):
 
     def _keep(self, identity: Identity) -> None:
         """Get ready for the items of a kept page; what came of an earlier attempt is void."""
-        harvest = KeptHarvest()
-        before = self._kept.pop(identity, None)
-        if before is not None:
-            harvest.waiting = before.waiting
-            self._bytes -= before.size
-        self._kept[identity] = harvest
-        self._bytes += harvest.size
-        self._make_room()
+        before = self._kept.get(identity)
+        self._put(identity, KeptHarvest(waiting=before.waiting if before is not None else []))
 
-    def _make_room(self) -> None:
-        while self._bytes > MOST_BYTES:
-            _, harvest = self._kept.popitem(last=False)
-            self._bytes -= harvest.size
-            for audited in harvest.waiting:
+    def _put(self, identity: Identity, harvest: KeptHarvest) -> None:
+        for gone in self._kept.put(identity, harvest, harvest.size):
+            for audited in gone.waiting:
                 self._not_comparable(audited, "forgotten")
-            harvest.waiting.clear()
+            gone.waiting.clear()
 
     def _find_kept(self, page: AuditedHarvest) -> None:
         assert page.verdict.match is not None
@@ -217,7 +207,6 @@ class Audit(Listener):
         if kept is None:
             self._not_comparable(page, "forgotten")
         elif kept.whole:
-            self._kept.move_to_end(identity)
             self._compare(kept, page)
         else:
             kept.waiting.append(page)
