@@ -29,7 +29,7 @@ COMMANDS = {
     "report": "Make an HTML report of verdicts.",
     "similar": "Find the pages that are like one page.",
     "store": "Fill a store; list, remove or move its pages.",
-    "tune": "Suggest a threshold for each domain.",
+    "tune": "Show how far apart pages are; suggest thresholds.",
     "urls": "Read, edit and move what is known of URLs.",
     "why": "Tell what became of a page, and why; or compare two.",
 }

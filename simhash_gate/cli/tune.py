@@ -45,7 +45,7 @@ def tune(
     scope: str | None,
     as_json: bool,
 ) -> int:
-    """Show how far apart the pages of all SOURCEs are, and suggest a threshold for each scope.
+    """Show how far apart the pages of all SOURCEs are, and suggest thresholds by labels.
 
     SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """Pairs to show on each side of the line."""
-NO_SIGN = "so many near pages are different ones that a valley means nothing: only labels can tell"
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,8 @@ class ScopeTuning:
     @property
     def named(self) -> Named:
         """The pages within both thresholds, and those of another name by their titles."""
-        return _named(self.scope, self.other_names, max(self.now, self.suggestion.threshold))
+        within = slice(max(self.now, self.suggestion.threshold) + 1)
+        return Named(sum(self.scope.histogram[within]), sum(self.other_names[within]))
 
     def as_json(self) -> dict[str, Any]:
         """Return an object of JSON."""
@@ -123,29 +123,17 @@ def _pair(pair: NearestPage) -> dict[str, Any]:
 def tune(
     sources: Sequence[str], scopes: Sequence[Scope], settings: Settings, labels: Sequence[Label]
 ) -> Tuning:
-    """Suggest a threshold for each scope, and find pairs on each side of it to look at.
-
-    Where too many near pages are different ones by their titles, only labels can tell.
-    """
+    """Suggest a threshold for each scope, and find pairs on each side of it to look at."""
     every = _labelled(labels, scopes)
-    is_store = any(map(names_store, sources))
     found = []
     for scope in scopes:
         host = f"[{scope.name}]" if ":" in scope.name else scope.name
         now = settings.policies.site_of(f"//{host}").policy.threshold
         own, others = _labelled(labels, [scope]), _other_names(scope)
-        suggestion = suggest(scope, now, own, every, is_store=is_store)
-        named = _named(scope, others, max(now, suggestion.threshold))
-        if named.are_many and not any(known and known.suffice for known in (own, every)):
-            suggestion = Suggestion(now, NO_SIGN)
+        suggestion = suggest(now, own, every)
         sides = _sides(scope, suggestion.threshold)
         found.append(ScopeTuning(scope, now, suggestion, own, others, *sides))
     return Tuning(sources, settings.policies.default.threshold, every, found)
-
-
-def _named(scope: Scope, others: Sequence[int], most: int) -> Named:
-    """Count the pages within a distance, and those of another name by their titles."""
-    return Named(sum(scope.histogram[: most + 1]), sum(others[: most + 1]))
 
 
 def _labelled(labels: Sequence[Label], scopes: Sequence[Scope]) -> Labelled | None:

@@ -1,4 +1,4 @@
-"""Where the threshold should lie: by labelled pairs, or else by the valley of a histogram.
+"""Where the threshold should lie, by labelled pairs.
 
 Labels are JSON Lines: `{"a": …, "b": …, "duplicate": true}`.
 """
@@ -6,7 +6,6 @@ Labels are JSON Lines: `{"a": …, "b": …, "duplicate": true}`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
@@ -27,10 +26,7 @@ WITHIN = 0.005
 LEAST_OF_EACH = 5
 """Pairs of each label that are needed to choose a threshold."""
 _OF_ALL = "all labelled pairs, as too few are its own"
-_LAST_HILL = 16
-_EMPTY = 3  # distances in a row without a page end the copies too
 _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'
-_UNLIKELY = 1.645  # standard errors: by chance in 5 of 100
 
 
 @dataclass(frozen=True)
@@ -147,44 +143,6 @@ def best(f1s: Sequence[float]) -> int:
     return (first + end) // 2
 
 
-def valley(histogram: Sequence[int], now: int) -> Suggestion:
-    """Suggest the valley after the copies; if there is none, what is set `now`.
-
-    `histogram` counts pages by the distance of the nearest earlier page. The valley is the first
-    distance from 0 on that has significantly fewer pages than a larger distance, with none fewer
-    between (difference of two Poisson counts, one-sided, 5 %), or that has no page, nor have the
-    next two. Later valleys do not count: the pages between two may be copies or updates, which only
-    labels can tell. In a wide valley, the distance nearest to `now` is taken.
-    """
-    low, after = _first_valley(histogram)
-    if low is None:
-        return Suggestion(
-            now, f"no valley up to {HIGHEST} bits, so only labels can tell copies from updates"
-        )
-    wide = low
-    while wide < HIGHEST and wide + 1 < len(histogram) and histogram[wide + 1] <= histogram[low]:
-        wide += 1
-    pages = how_many(histogram[low], "page") if histogram[low] else "no pages"
-    place = f"at {how_many(low, 'bit')}" if wide == low else f"from {low} to {wide} bits"
-    beyond = f", before {histogram[after]} at {after}" if after is not None else ""
-    return Suggestion(
-        min(max(now, low), wide), f"the valley of the histogram: {pages} {place}{beyond}"
-    )
-
-
-def _first_valley(histogram: Sequence[int]) -> tuple[int | None, int | None]:
-    for low in range(min(HIGHEST + 1, len(histogram))):
-        if low and not any(histogram[low : low + _EMPTY]) and any(histogram[:low]):
-            return low, None
-        for after in range(low + 1, min(_LAST_HILL + 1, len(histogram))):
-            lowest, here = histogram[low], histogram[after]
-            if here < lowest:
-                break
-            if here - lowest > _UNLIKELY * sqrt(here + lowest):
-                return low, after
-    return None, None
-
-
 @dataclass(frozen=True)
 class Labelled:
     """What labels tell: `scores` of each threshold, 0 to 8, on `duplicates` and `others` pairs."""
@@ -212,10 +170,11 @@ class Labelled:
         }
 
 
-def suggest(
-    scope: Scope, now: int, own: Labelled | None, every: Labelled | None, *, is_store: bool
-) -> Suggestion:
-    """Suggest a threshold by labels of the scope's own, of all scopes, or else by the histogram."""
+def suggest(now: int, own: Labelled | None, every: Labelled | None) -> Suggestion:
+    """Suggest a threshold by labels of the scope's own, or of all scopes; else what is set `now`.
+
+    Distances alone can't tell copies from updates.
+    """
     for labelled, whose in ((own, "its labelled pairs"), (every, _OF_ALL)):
         if labelled and labelled.suffice:
             found = labelled.best
@@ -226,16 +185,4 @@ def suggest(
             if now != found.threshold and now < len(labelled.scores):
                 reason += f", {labelled.scores[now].f1:.3f} at {now}"
             return Suggestion(found.threshold, reason)
-    if is_store:
-        return Suggestion(now, "a store keeps no page that was dropped, so only labels can tell")
-    guess = valley(scope.histogram, now)
-    for labelled in (own, every):
-        if labelled and now < len(labelled.scores):
-            there, here = (labelled.scores[at].f1 for at in (guess.threshold, now))
-            if there < here:
-                return Suggestion(
-                    now,
-                    f"{guess.reason} would be {guess.threshold}, but F1 on the labelled pairs, few "
-                    f"as they are, is {there:.3f} there and {here:.3f} here",
-                )
-    return guess
+    return Suggestion(now, "only labelled pairs can tell copies from updates")

@@ -108,7 +108,7 @@ def test_a_domain_has_a_threshold_of_its_own_where_its_labels_say_so(run, store,
 
 def test_without_labels_nothing_is_read_out_of_a_store(run, store) -> None:
     result = run("tune", store(0, bits(5), 1 << 63), "--scope", "hive.example")
-    assert "threshold 3 (as it is): a store keeps no page that was dropped" in result.out
+    assert "threshold 3 (as it is): only labelled pairs can tell" in result.out
 
 
 def test_of_several_pipeline_versions_the_one_with_most_pages_is_taken(run, store) -> None:
