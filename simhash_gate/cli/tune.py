@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.collection.neighbours import Scope
     from simhash_gate.settings import Settings
-    from simhash_gate.tuning.suggest import ScopeTuning, Tuning
-    from simhash_gate.tuning.threshold import Labelled, Score
+    from simhash_gate.tuning.threshold import Labelled, ScopeTuning, Score, Tuning
 
 
 _MOST_SCOPES = 10
@@ -50,8 +49,8 @@ def tune(
     SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """
     from simhash_gate.sources.find import shown
-    from simhash_gate.tuning.suggest import tune as suggested
     from simhash_gate.tuning.threshold import read_labels, unknown
+    from simhash_gate.tuning.threshold import tune as suggested
 
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:
