@@ -74,9 +74,11 @@ class RedisServer:
         self.url = f"redis://127.0.0.1:{self.port}/0"
 
     def start(self):
-        """Start it again, on the same port."""
-        if not self._started():
-            self._give_up()
+        """Start it again, on the same port, which somebody else may have for a moment."""
+        deadline = time.monotonic() + SECONDS
+        while not self._started():
+            if time.monotonic() > deadline:
+                self._give_up()
 
     def _started(self):
         """Tell whether it is up: somebody else may have taken the port in the meantime."""
