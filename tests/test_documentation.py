@@ -22,7 +22,6 @@ SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")
 LIBRARY = (ROOT / "docs/library.md").read_text("utf-8")
-README = (ROOT / "README.md").read_text("utf-8")
 DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "docs").glob("*.md")),
@@ -33,7 +32,10 @@ MADE = {"STORE", "WORKERS"}  # what they are depends on the crawl and the machin
 
 def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     assert set(re.findall(r"SIMHASH_GATE_[A-Z_]+", SETTINGS)) == set(NAMES)
-    assert set(re.findall(r"SIMHASH_GATE_[A-Z_]+", README)) <= set(NAMES)
+    read = [*DOCUMENTS, *(ROOT / "examples").rglob("*.py"), *(ROOT / "simhash_gate").rglob("*.py")]
+    for path in read:
+        named = set(re.findall(r"SIMHASH_GATE_[A-Z_]*[A-Z]", path.read_text("utf-8")))
+        assert named <= set(NAMES), path
 
 
 def test_the_documented_defaults_and_meanings_are_those_of_the_table() -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
 
-MOST_LINES = 10_000
+MOST_LINES = 20_000  # an audit ends with a line for each of 10,000 domains
 Identity = tuple[str, str, str, int]
 """What tells a record from all others."""
 
