@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from simhash_gate.common.wording import how_many
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.find import names_store
-from simhash_gate.sources.jsonl import first_object
+from simhash_gate.sources.jsonl import OF_A_LOG, first_object
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
 
 _OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT")}
-OF_A_LOG = {"outcome", "audit", "not_sent", "told"}
-"""Each line of a verdict log has one of these."""
 _SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
 

@@ -35,7 +35,6 @@ _NEEDED: dict[str, Callable[[], object]] = {
     PARQUET: parquet.load,
 }
 _KNOWN = ", ".join(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
-_FINGERPRINTS = ("fingerprint", "site_memory")  # what a store exports, too
 _CACHED, _OTHER = "response", "other"
 
 
@@ -264,7 +263,7 @@ def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
         # One that can't be read is named where it is read.
-        wanted = (*manifest.PAGES, *(_FINGERPRINTS if fingerprints else ()))
+        wanted = (*manifest.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ()))
         return not keys or any(key in keys for key in wanted)
     return kind != _OTHER
 

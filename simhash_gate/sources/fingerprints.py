@@ -13,7 +13,13 @@ import numpy as np
 
 from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import from_hex
-from simhash_gate.sources.jsonl import check_strings, first_object, json_objects
+from simhash_gate.sources.jsonl import (
+    OF_A_LOG,
+    WITH_FINGERPRINTS,
+    check_strings,
+    first_object,
+    json_objects,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +33,7 @@ _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")
 _LINES = 1 << 18
 _SHOWN = 40
 _EXAMPLE = '{"url": …, "fingerprint": "b0621b61d9d51ad2"}'
+_NO_PAGES = OF_A_LOG - {"outcome"} | {"kind"}
 _TEXTS = ("url", "path", "scope", "title", "pipeline")
 
 
@@ -97,8 +104,8 @@ def _each(lines: list[bytes], first: int, path: str, complain: Complain) -> Numb
 
 
 def is_fingerprinted(path: str) -> bool:
-    """Tell if the first line of a file is an object with a fingerprint."""
-    return "fingerprint" in first_object(path)
+    """Tell if a file begins as one of fingerprints does."""
+    return not first_object(path).keys().isdisjoint(WITH_FINGERPRINTS)
 
 
 def fingerprinted(
@@ -106,11 +113,11 @@ def fingerprinted(
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
-    The lines of a crawl's audit, which stand among its verdicts, are passed over; so is what a site
-    repeats in an exported store.
+    What else stands among the verdicts of a crawl is passed over: its audit, requests that were not
+    sent, what it told. So is what an exported store has beside pages.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
-        if "audit" in line or "site_memory" in line:
+        if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):
             continue
         with complaining(complain, place):
             yield place, line, _fingerprint(line)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from simhash_gate.common.wording import Complain
 
 STDIN = "-"
+OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "told"})
+"""Each line of a verdict log has one of these."""
+WITH_FINGERPRINTS = ("fingerprint", "not_sent")
+"""The first line of a file of fingerprints has one of these: a log may begin with a request."""
 _GZIP = b"\x1f\x8b"
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 

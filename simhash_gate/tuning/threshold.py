@@ -14,11 +14,10 @@ from simhash_gate.collection.neighbours import FARTHEST
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.gate.policy import WHOLE_CRAWL
-from simhash_gate.offline.logs import OF_A_LOG
 from simhash_gate.report.judged import Named, contradict
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.find import names_store, shown
-from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
