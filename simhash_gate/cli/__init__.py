@@ -1,6 +1,6 @@
 """The `simhash-gate` command. Each command is a module: its options, and what it does.
 
-A module is imported when its command runs, so that `--help` answers at once.
+A module is imported when its command runs, so that the list of commands is shown at once.
 """
 
 from __future__ import annotations

@@ -20,6 +20,11 @@ import click
 from simhash_gate.common.files import check_writable, whole_file
 from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
+from simhash_gate.gate.verdict import encode
+from simhash_gate.offline.chosen import Chosen
+from simhash_gate.offline.logs import settings_of_crawl
+from simhash_gate.sources.find import names_store, shown
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -105,8 +110,6 @@ class Console:
 
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        from simhash_gate.gate.verdict import encode  # not for `--help`
-
         self.write_raw(encode(line))
 
     def write_raw(self, data: bytes) -> None:
@@ -149,8 +152,6 @@ class Console:
 
 def refuse_stores(sources: Iterable[str]) -> None:
     """Raise click.UsageError if a source is a store: this has no pages to read."""
-    from simhash_gate.sources.find import names_store, shown  # not for `--help`
-
     for source in filter(names_store, sources):
         raise click.UsageError(
             f"{shown(source)}: a store has no pages to read. Name the files of the crawl."
@@ -246,9 +247,6 @@ def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = No
 
     Raises SettingsError that names the wrong one.
     """
-    from simhash_gate.offline.logs import settings_of_crawl
-    from simhash_gate.values import PREFIX
-
     given = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -307,8 +305,6 @@ def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def run(*, domain: Any, scope: Any, page: Any, age: Any, **given: Any) -> int:
-        from simhash_gate.offline.chosen import Chosen
-
         return command(chosen=Chosen(domain, scope, page, age), **given)
 
     for option in (older, page, scope, domain):

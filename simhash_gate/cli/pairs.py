@@ -20,7 +20,20 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
+from simhash_gate.collection.listing import (
+    Query,
+    cluster_rows,
+    find_pairs,
+    find_query,
+    pair_rows,
+    similar_rows,
+)
+from simhash_gate.collection.table import format_of, write_rows
 from simhash_gate.common.wording import why
+from simhash_gate.offline.members import Members, fingerprint_of, gather
+from simhash_gate.sources.find import distinct, shown
+from simhash_gate.sources.page_cache import PageCache
+from simhash_gate.sources.parquet import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +41,6 @@ if TYPE_CHECKING:
     from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.page_cache import PageCache
 
 
 PAIRS = ("a", "b", "distance", "a_title", "b_title")
@@ -82,10 +94,6 @@ def pairs(
     SOURCE is a file of HTML, text, Markdown, JSON Lines, WARC, WACZ or Parquet, a folder of them, a
     folder of Scrapy's HttpCache, a list of fingerprints, or the URL of a store.
     """
-    from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
-    from simhash_gate.collection.table import format_of
-    from simhash_gate.sources.parquet import load
-
     form = form or format_of(output)
     if form == "parquet":
         if not output:
@@ -138,9 +146,6 @@ def similar(
     SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
     text file, or a fingerprint of 16 hex digits.
     """
-    from simhash_gate.collection.listing import Query, find_query, similar_rows
-    from simhash_gate.offline.members import fingerprint_of
-
     kept = None if no_cache else _cache_path(cache)
     with _collection(sources, settings, console, kept, across=True) as gathered:
         if not len(gathered):
@@ -165,9 +170,6 @@ def _collection(
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources. An empty collection is complained of."""
-    from simhash_gate.offline.members import Members, gather
-    from simhash_gate.sources.find import distinct, shown
-
     sources = distinct(sources, console.say)
     members = Members(settings, console.complain, console.say, watch=console.bar)
     with (
@@ -187,8 +189,6 @@ def _open_cache(
     path: Path | None, settings: Settings, console: Console
 ) -> Iterator[PageCache | None]:
     """Open the page cache, if there is to be one and it can be opened."""
-    from simhash_gate.sources.page_cache import PageCache
-
     cache = None
     if path is not None:
         try:
@@ -214,7 +214,5 @@ def _write(
     rows: Iterator[Row], columns: Sequence[str], form: str, output: str | None, console: Console
 ) -> int:
     """Write rows to stdout, or to a file that is replaced when all are written."""
-    from simhash_gate.collection.table import write_rows
-
     with console.sink(output) as write:
         return write_rows(rows, columns, form, write)

@@ -18,14 +18,19 @@ from simhash_gate.cli.console import (
     with_settings,
 )
 from simhash_gate.common.wording import complaining
+from simhash_gate.offline.logs import is_folder, is_log, last_log, logs_in
+from simhash_gate.offline.replay import replay
+from simhash_gate.offline.texts import of_journal, of_pages, texts_of
+from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.summary import Summary
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
+from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_gate.report.pairs import Texts
-    from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
 
     Lines = Iterator[tuple[str, dict[str, Any]]]
@@ -65,11 +70,6 @@ def report(
     packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
     of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
-    from simhash_gate.offline.logs import last_log
-    from simhash_gate.report.html import check_installed, render, write
-    from simhash_gate.report.summary import Summary
-    from simhash_gate.sources.open import shown
-
     sources = sources or [last_log()]
     if output is None and sys.stdout.isatty():
         raise click.UsageError(
@@ -128,9 +128,6 @@ def _texts(
     journal: str | None,
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
-    from simhash_gate.offline.texts import of_journal, of_pages, texts_of
-    from simhash_gate.sources.open import open_pages
-
     complain, most = console.complain, settings.max_bytes
     found = []
     journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
@@ -157,10 +154,6 @@ def _logs(
 
     A store gives its kept pages. Pages are replayed, those of all sources together.
     """
-    from simhash_gate.offline.logs import is_folder, is_log, logs_in
-    from simhash_gate.offline.replay import replay
-    from simhash_gate.sources.open import names_store, open_pages, shown
-
     logs: list[Log] = []
     paths = []
     for source in sources:
@@ -185,8 +178,6 @@ def _logs(
 
 
 def _kept(url: str) -> Lines:
-    from simhash_gate.sources.open import open_kept, shown
-
     with open_kept(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}

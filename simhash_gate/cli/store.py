@@ -14,14 +14,18 @@ from simhash_gate.cli.store_import import import_
 from simhash_gate.common.times import shown
 from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
+from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over, texts_of
+from simhash_gate.offline.exported import KINDS, blob_line, page_line
+from simhash_gate.offline.replay import live_run
+from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import no_history
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
 
-    from simhash_gate.offline.chosen import Chosen
     from simhash_gate.stores import Record, Store
 
 
@@ -50,9 +54,6 @@ def info(console: Console, url: str) -> int:
     It counts pages, runs, the texts that the site repeats, histories and texts of pages, and has
     the pipeline versions, the kinds of notes on the site, and the oldest and newest time.
     """
-    from simhash_gate.gate.site_memory import SiteMemory
-    from simhash_gate.sources.open import open_kept
-
     scopes: defaultdict[str, _Scope] = defaultdict(_Scope)
     with open_kept(url) as store:
         for record in console.bar(store.records()):
@@ -86,8 +87,6 @@ def list_(console: Console, url: str, chosen: Chosen) -> int:
 
     A page must match all of the options.
     """
-    from simhash_gate.sources.open import open_kept
-
     with open_kept(url) as store:
         _print(console, (_listed(record) for record in chosen.of(store)))
     return console.status()
@@ -107,8 +106,6 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
     After the pages come lines with their histories, their texts, and what is known of their sites.
     A page must match all of the options.
     """
-    from simhash_gate.sources.open import open_kept
-
     with open_kept(url) as store:
         _print(console, _exported(console, store, chosen))
     return console.status()
@@ -137,9 +134,6 @@ def prune(
     Dead runs are crawls that did not end normally. With --age and --pages, also remove the pages
     that these options name; with --domain, only those of a domain.
     """
-    from simhash_gate.offline.chosen import Chosen, forget_all
-    from simhash_gate.sources.open import open_kept
-
     chosen, ageless = Chosen(domain, age=age), Chosen(domain)
     with open_kept(url) as store:
         _bury(url)
@@ -173,8 +167,6 @@ def forget(console: Console, url: str, chosen: Chosen) -> int:
     Their histories and texts, and what is remembered of sites that have no pages left, go too. At
     least one of the options is needed.
     """
-    from simhash_gate.sources.open import open_kept
-
     if not chosen:
         raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
     with open_kept(url) as store:
@@ -194,9 +186,6 @@ def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
 
 
 def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
-    from simhash_gate.offline.chosen import texts_of
-    from simhash_gate.offline.exported import KINDS, blob_line, page_line
-
     scopes, texts = set(), set()
     for record in chosen.of(store):
         scopes.add(record.scope)
@@ -219,8 +208,6 @@ def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[
 
 def _forget_beside(store: Store, chosen: Chosen, gone: Counter[str]) -> None:
     """Remove the histories of the pages that are chosen, and what is known of whole sites."""
-    from simhash_gate.offline.chosen import forget_all, forget_notes_on
-
     gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
     for kind in _OF_SITES:
         gone[kind] += forget_all(store, chosen.of_sites(store, kind))
@@ -228,16 +215,12 @@ def _forget_beside(store: Store, chosen: Chosen, gone: Counter[str]) -> None:
 
 
 def _forget_left_over(store: Store, gone: Counter[str]) -> None:
-    from simhash_gate.offline.chosen import forget_all, left_over
-
     for blob in [*left_over(store)]:
         gone[blob.kind] += forget_all(store, [blob])
 
 
 def _tell(console: Console, gone: Counter[str]) -> None:
     """Say what was removed besides pages."""
-    from simhash_gate.offline.exported import KINDS
-
     for kind, known in KINDS.items():
         if gone[kind]:
             console.say(f"{known.named} removed: {gone[kind]}")
@@ -245,8 +228,6 @@ def _tell(console: Console, gone: Counter[str]) -> None:
 
 def _bury(url: str) -> None:
     """Remove what dead runs left: every new run does."""
-    from simhash_gate.offline.replay import live_run
-
     with live_run(url):
         pass
 

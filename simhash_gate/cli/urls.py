@@ -20,13 +20,25 @@ from simhash_gate.cli.console import (
 )
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
+from simhash_gate.identity.keys import Keys, told_by
+from simhash_gate.identity.saved import (
+    AtomsError,
+    all_kept,
+    entries_of,
+    from_json,
+    keep,
+    load,
+    to_json,
+)
+from simhash_gate.offline.logs import is_log
+from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.identity.keys import Keys
     from simhash_gate.settings import Settings
 
 
@@ -73,9 +85,6 @@ def test(settings: Settings, console: Console, source: str, urls: tuple[str, ...
 
     URLs with the same key have the same page, as far as is known.
     """
-    from simhash_gate.identity.keys import Keys
-    from simhash_gate.identity.saved import load
-
     keys = Keys(settings.tracking)
     for scope, entries in _by_scope(_read(source)).items():
         load(keys.host(scope), entries, trusted=True)
@@ -102,8 +111,6 @@ def export(console: Console, source: str, output: str | None) -> int:
     You can edit the file and import it again: "word": "forbidden" keeps a part from being taken
     for one that makes no difference.
     """
-    from simhash_gate.identity.saved import to_json
-
     check_output(output)
     _write(console, to_json(_read(source)), output)
     return console.status()
@@ -125,8 +132,6 @@ def import_(
     path: str,
 ) -> int:
     """Add the lines of FILE to the store. A line takes the place of the same one in the store."""
-    from simhash_gate.identity.saved import from_json
-
     with disk(path):
         data = Path(path).read_bytes()
     with _wrong_lines():
@@ -157,9 +162,6 @@ def learn(
 
     Write what was learned as JSON. - is stdin.
     """
-    from simhash_gate.identity.keys import Keys
-    from simhash_gate.identity.saved import entries_of, to_json
-
     check_output(output)
     if into is not None:
         _check_lasts(into)
@@ -193,8 +195,6 @@ def learn(
 
 def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     """Learn from one line of a verdict log; a broken one tells nothing."""
-    from simhash_gate.identity.keys import told_by
-
     outcome, kept = line.get("outcome"), line.get("matched_url")
     differs, words = line.get("differs") or "", line.get("words") or 0
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
@@ -205,8 +205,6 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
 @contextmanager
 def _wrong_lines() -> Iterator[None]:
     """Name what is wrong with lines. Raises click.ClickException."""
-    from simhash_gate.identity.saved import AtomsError
-
     try:
         yield
     except AtomsError as error:
@@ -221,11 +219,6 @@ def _check_lasts(url: str) -> None:
 
 def _read(source: str) -> list[dict[str, Any]]:
     """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
-    from simhash_gate.identity.saved import all_kept, from_json
-    from simhash_gate.offline.logs import is_log
-    from simhash_gate.sources.find import names_store
-    from simhash_gate.sources.open import open_kept
-
     with _wrong_lines():
         if not names_store(source):
             if is_log(source):
@@ -248,8 +241,6 @@ def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
     """Add lines to a store. Raises click.ClickException and StoreError."""
-    from simhash_gate.identity.saved import keep
-
     _check_lasts(url)
     with closing(open_store(url)) as store, _wrong_lines():
         for scope, lines in _by_scope(entries).items():
