@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Each is a multiple of the one before it, so that buckets can be merged.
-DAY = 86_400
 SECONDS = (
-    *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600),
-    *(DAY, 7 * DAY, 28 * DAY, 364 * DAY, 3_640 * DAY, 36_400 * DAY),
+    *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400),
+    *(days * 86_400 for days in (7, 28, 364, 3_640, 36_400)),
 )
 PAGES = tuple(factor * 10**power for power in range(15) for factor in (1, 5))
 
@@ -61,7 +60,7 @@ class Bucket(NamedTuple):
 class Timeline:
     """Counts outcomes in at most `most` buckets of equal width. The width grows when it must."""
 
-    def __init__(self, widths: Sequence[int], most: int = 200) -> None:
+    def __init__(self, widths: Sequence[int], most: int = 50) -> None:
         self.seen = 0
         self._widths = widths
         self._grown = 0

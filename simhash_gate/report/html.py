@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections import Counter
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -13,7 +14,6 @@ from urllib.parse import urlsplit
 
 from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
-from simhash_gate.report import charts
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
 from simhash_gate.report.findings import findings, notes
@@ -41,6 +41,8 @@ AUDIT_BANDS = {
     "good": "none found",
 }
 """What is said of the share of wrong drops of a domain."""
+SHOWN = ("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+"""The outcomes of pages, in the order in which they are shown."""
 HERE = Path(__file__).parent
 TEXTS = frozenset(
     {"Pages of", "Settings that are not the default", "Outcome", "From (UTC)", "Domain", "Crawler"}
@@ -55,8 +57,8 @@ def _tables(shown: Sequence[str], *, by_time: bool) -> dict[str, tuple[str, ...]
     outcomes = tuple(map(str.capitalize, shown))
     return {
         "settings": ("Pages of", "Settings that are not the default"),
-        "distances": ("Bits apart", "Outcome", "Pages", "Another name"),
-        "timeline": ("From (UTC)" if by_time else "From page", *outcomes),
+        "distances": ("Bits apart", "Pages", *outcomes, "Another name"),
+        "timeline": ("From (UTC)" if by_time else "From page", "Pages", *outcomes),
         "domains": (
             *("Domain", "Judged", *outcomes),
             *("Skipped", "Dropped", "% dropped", "Saved", "Another name"),
@@ -158,13 +160,17 @@ def _figures(summary: Summary) -> dict[str, Any]:
     timeline = summary.timeline
     buckets, by_time = timeline.buckets(), timeline is summary.by_time
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
-    shown = [outcome for outcome in charts.SHOWN if summary.total.outcomes[outcome]]
-    drawn = {
-        "distances": charts.distances(summary.distances, threshold) if summary.distances else None,
-        "timeline": charts.timeline(buckets, by_time=by_time) if shown else None,
-    }
+    shown = [outcome for outcome in SHOWN if summary.total.outcomes[outcome]]
+    by_bits: dict[int, Counter[str]] = {}
+    others: Counter[int] = Counter()
+    for (bits, outcome), pages in sorted(summary.distances.items()):
+        by_bits.setdefault(bits, Counter())[outcome] = pages
+        others[bits] += summary.of_other_names[bits, outcome]
     return {
-        "charts": drawn,
+        "distances": [(bits, pages, others[bits]) for bits, pages in by_bits.items()],
+        "most_apart": max((pages.total() for pages in by_bits.values()), default=0),
+        "most_at_once": max((bucket.outcomes.total() for bucket in buckets), default=0),
+        "last_within": max((bits for bits in by_bits if bits <= (threshold or 0)), default=None),
         "shown": shown,
         "tables": _tables(shown, by_time=by_time),
         "threshold": threshold,

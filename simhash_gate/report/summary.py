@@ -227,7 +227,7 @@ class Summary:
     @property
     def timeline(self) -> Timeline:
         """By time if most verdicts have one; else by the order in which they came."""
-        return self.by_time if self.by_time.seen > self.seen / 2 else self.by_order
+        return self.by_time if self.by_time.seen > self.by_order.seen / 2 else self.by_order
 
     def add_line(self, line: Mapping[str, Any]) -> None:
         """Count a line of a verdict log. Lines of other kinds are passed over.
@@ -259,9 +259,10 @@ class Summary:
 
     def add(self, page: LoggedVerdict) -> None:
         """Count the verdict on one response."""
-        if page.at is not None:
-            self.by_time.add(page.at, page.outcome)
-        self.by_order.add(self.seen, page.outcome)
+        if page.outcome != "skipped":
+            self.by_order.add(self.by_order.seen, page.outcome)
+            if page.at is not None:
+                self.by_time.add(page.at, page.outcome)
         self.total.add(page)
         self._tally(registered_domain(host_of(page.url))).add(page)
         self._crawler().add(page)
