@@ -35,10 +35,10 @@ from simhash_gate.offline.corpus import (
     is_empty_folder,
     write_corpus,
 )
-from simhash_gate.offline.replay import ALL_PAGES, judge, live_run
+from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
 from simhash_gate.offline.work_file import KeptVerdict, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import TOLD, Page
+from simhash_gate.page import TOLD
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.sources.open import open_pages, shown
@@ -202,32 +202,22 @@ def _judge(
     kept = 0
     with live_run(f"sqlite:///{store_path}") as (store, run):
         gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
+        corpus = CorpusJudge(gate, settings)
         pages = iter(console.bar(work.pages(keep), lambda: len(work), "pages judged"))
         while some := list(islice(pages, _TOGETHER)):
             with work.together():
                 with store.batch():
-                    verdicts = [_verdict(gate, work, settings, each, console) for each in some]
+                    verdicts = [_verdict(corpus, each, console) for each in some]
                 work.judged(verdicts)
             outcomes.update(found.line["outcome"] for found in verdicts)
             kept += sum(found.kept for found in verdicts)
     return outcomes, kept
 
 
-def _verdict(
-    gate: Gate, work: WorkFile, settings: Settings, each: NumberedEntry, console: Console
-) -> KeptVerdict:
-    verdict = judge(gate, settings, each.entry, each.page)
-    outcome: str = verdict.outcome
-    kept = outcome not in (_COPY, "skipped")
-    if outcome == "error":
+def _verdict(corpus: CorpusJudge, each: NumberedEntry, console: Console) -> KeptVerdict:
+    verdict, kept, original = corpus.judge(each.entry, each.page, each.number)
+    if verdict.outcome == "error":
         console.complain(each.entry.place, verdict.reason)
-        # A page that the disk kept from being judged is no copy of another.
-        kept = isinstance(each.page, Page) and not each.page.unreadable
-    if verdict.record is not None:
-        work.remember(verdict.record.identity, each.number)
-    original = None
-    if outcome == _COPY and verdict.match is not None:
-        original = work.number_of(verdict.match.record.identity)
     line = line_of(
         verdict, url=each.entry.name, id=name_of(each.entry), dropped=not kept, size=each.size
     )

@@ -37,7 +37,6 @@ CREATE TABLE IF NOT EXISTS page (
 CREATE TABLE IF NOT EXISTS verdict (
     number INTEGER PRIMARY KEY, kept INTEGER NOT NULL, original INTEGER, line TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS original (identity BLOB PRIMARY KEY, number INTEGER) WITHOUT ROWID;
 """
 _LEVEL = 1  # of zlib: higher ones take a fifth less room, and three times as long
 _TOGETHER = 100
@@ -169,7 +168,6 @@ class WorkFile:
         """Yield all entries, scope by scope, in one of `ORDERS`; their pages have no Markdown."""
         with self._failures():
             self._db.execute("DELETE FROM verdict")
-            self._db.execute("DELETE FROM original")
             # With an index, SQLite need not sort pages, which may be more than fit in memory.
             self._db.execute(f"CREATE INDEX IF NOT EXISTS {order} ON page ({ORDERS[order]})")
             for number, *row in self._db.execute(
@@ -184,21 +182,6 @@ class WorkFile:
         ]
         with self._failures():
             self._db.executemany("INSERT INTO verdict VALUES (?, ?, ?, ?)", rows)
-
-    def remember(self, identity: tuple[object, ...], number: int) -> None:
-        """Note the number of a kept page by the identity of its record."""
-        with self._failures():
-            self._db.execute(
-                "INSERT OR REPLACE INTO original VALUES (?, ?)", (_hash(identity), number)
-            )
-
-    def number_of(self, identity: tuple[object, ...]) -> int | None:
-        """Return the number of the kept page whose record has this identity."""
-        with self._failures():
-            row = self._db.execute(
-                "SELECT number FROM original WHERE identity = ?", (_hash(identity),)
-            ).fetchone()
-            return None if row is None else int(row[0])
 
     def verdicts(self) -> Iterator[tuple[Entry, bool, Entry | None, dict[str, Any]]]:
         """Yield each entry, in order, if it is kept, what it is a copy of, and its line."""
@@ -281,7 +264,3 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
 
 def _unpack(markdown: bytes) -> str:
     return as_text(zlib.decompress(markdown))
-
-
-def _hash(identity: tuple[object, ...]) -> bytes:
-    return hashlib.blake2b(as_bytes(repr(identity)), digest_size=16).digest()
