@@ -28,6 +28,7 @@ from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from typing import BinaryIO
 
     from tqdm import tqdm
 
@@ -117,21 +118,22 @@ class Console:
 
         Raises click.ClickException where they can't be written, on a full disk for example.
         """
-        with _stdout():
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+        with self.sink(None) as file:
+            file.write(data)
 
     @contextmanager
-    def sink(self, output: str | None) -> Iterator[Callable[[bytes], object]]:
-        """Give what writes to stdout, or to a file that is replaced when the block has ended.
+    def sink(self, output: str | None) -> Iterator[BinaryIO]:
+        """Give stdout, or a file that is replaced when the block has ended.
 
         Raises click.ClickException where that fails.
         """
         if output is None:
-            yield self.write_raw
+            with _stdout():
+                yield sys.stdout.buffer
+                sys.stdout.buffer.flush()
             return
         with disk(output), whole_file(output, private=False) as file:
-            yield file.write
+            yield file
 
     def show(self, lines: Iterable[str]) -> None:
         """Write lines of text to stdout: in colour on a terminal, unless NO_COLOR is set.

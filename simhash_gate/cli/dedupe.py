@@ -245,7 +245,7 @@ def _write_others(work: WorkFile, path: str) -> None:
                 yield name, entry.url, its, line["distance"], line["reason"]
 
     with whole_file(path, private=False) as file:
-        write_rows(rows(), OTHERS, form, file.write)
+        write_rows(rows(), OTHERS, form, file)
 
 
 def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> None:

@@ -103,8 +103,8 @@ def idf(
         console.complain(shown(*sources), f"{seen}, and no word is in {min_pages} of them")
     else:
         table = json.dumps(weights, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
-        with console.sink(output) as write:
-            write(table.encode())
+        with console.sink(output) as file:
+            file.write(table.encode())
         weighed = how_many(len(weights), "shingle" if shingles else "word")
         console.say(f"{weighed} of {how_many(found.pages, 'page')}")
         if found.error:

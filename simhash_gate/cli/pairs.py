@@ -214,5 +214,5 @@ def _write(
     rows: Iterator[Row], columns: Sequence[str], form: str, output: str | None, console: Console
 ) -> int:
     """Write rows to stdout, or to a file that is replaced when all are written."""
-    with console.sink(output) as write:
-        return write_rows(rows, columns, form, write)
+    with console.sink(output) as file:
+        return write_rows(rows, columns, form, file)

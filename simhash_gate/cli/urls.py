@@ -248,5 +248,5 @@ def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
 
 
 def _write(console: Console, text: str, output: str | None) -> None:
-    with console.sink(output) as write:
-        write(text.encode("utf-8", "replace"))
+    with console.sink(output) as file:
+        file.write(text.encode("utf-8", "replace"))

@@ -13,8 +13,7 @@ from simhash_gate.sources.parquet import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    Write = Callable[[bytes], object]
+    from typing import BinaryIO
 
 Row = tuple["str | int | None", ...]
 
@@ -31,18 +30,18 @@ def format_of(path: str | None) -> str:
 
 
 def write_rows(
-    rows: Iterable[Row], columns: Sequence[str], form: str, write: Write, *, batch: int = _ROWS
+    rows: Iterable[Row], columns: Sequence[str], form: str, file: BinaryIO, *, batch: int = _ROWS
 ) -> int:
     """Write all rows in one of `FORMATS`; return how many. Raises `MissingExtraError`, OSError."""
     parts = _batches(rows, batch)
     if form == "parquet":
-        return _write_parquet(parts, columns, write)
+        return _write_parquet(parts, columns, file)
     written = 0
     if form == "csv":
-        write(_csv([tuple(columns)]))
+        file.write(_csv([tuple(columns)]))
     text = _csv if form == "csv" else _json_lines(columns)
     for part in parts:
-        write(text(part))
+        file.write(text(part))
         written += len(part)
     return written
 
@@ -76,21 +75,20 @@ def _json_lines(columns: Sequence[str]) -> Callable[[list[Row]], bytes]:
     return text
 
 
-def _write_parquet(parts: Iterable[list[Row]], columns: Sequence[str], write: Write) -> int:
+def _write_parquet(parts: Iterable[list[Row]], columns: Sequence[str], file: BinaryIO) -> int:
     pa = load()
-    sink = _Sink(write)
     writer: Any = None
     written = 0
     try:
         for part in parts:
             named = zip(columns, zip(*part, strict=True), strict=True)
             table = pa.table({name: _array(pa, name, cells) for name, cells in named})
-            writer = writer or pa.parquet.ParquetWriter(sink, table.schema)
+            writer = writer or pa.parquet.ParquetWriter(file, table.schema)
             writer.write_table(table)
             written += len(part)
         if writer is None:
             nothing = {name: _array(pa, name, ()) for name in columns}
-            pa.parquet.write_table(pa.table(nothing), sink)
+            pa.parquet.write_table(pa.table(nothing), file)
     finally:
         if writer is not None:
             writer.close()
@@ -105,25 +103,3 @@ def _array(pa: Any, name: str, cells: Sequence[str | int | None]) -> Any:
         for cell in cells
     ]
     return pa.array(texts, pa.string())
-
-
-class _Sink(io.RawIOBase):
-    """A file that hands on what is written."""
-
-    def __init__(self, write: Write) -> None:
-        self._write = write
-        self._position = 0
-
-    def writable(self) -> bool:
-        """Tell that it can be written."""
-        return True
-
-    def tell(self) -> int:
-        """Return how many bytes have been written."""
-        return self._position
-
-    def write(self, data: Any) -> int:
-        """Write some bytes; return how many."""
-        self._write(bytes(data))
-        self._position += len(data)
-        return len(data)
