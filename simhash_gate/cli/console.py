@@ -211,13 +211,6 @@ output = click.option(
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not text.")
 scope = click.option("--scope", metavar="NAME", help="Only pages of this scope.")
-cache = click.option(
-    "--cache",
-    metavar="FILE",
-    help="Keep the pages that were read in FILE, so that a later command need not read them again. "
-    "The default is simhash-gate/pages.sqlite in $XDG_CACHE_HOME or ~/.cache.",
-)
-no_cache = click.option("--no-cache", is_flag=True, help="Read every page again, and keep none.")
 domain = click.option(
     "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
 )

@@ -11,6 +11,7 @@ from simhash_gate.cli.console import Console, refuse_stores, with_console, with_
 from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.offline.differences import claims_as_json
 from simhash_gate.offline.why import Side
+from simhash_gate.options import pipeline_version
 from simhash_gate.pipeline import read_closely
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import extract_pages
@@ -45,13 +46,15 @@ def _lines(
     entries: Iterable[Entry], settings: Settings, *, text: bool
 ) -> Generator[dict[str, Any]]:
     """Yield a line for each entry, in order. One without a fingerprint has a reason."""
-    fields = bool(settings.options.compare)
+    fields, version = bool(settings.options.compare), pipeline_version(settings.options)
     for entry, read in extract_pages(entries, settings, partial(_read, text=text)):
         line: dict[str, Any] = {"path": entry.path or entry.place}
         if entry.url and not entry.guessed:
             line["url"] = entry.url
         if entry.id is not None:
             line["id"] = entry.id
+        scope = settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
+        line |= {"scope": scope, "pipeline": version}
         if isinstance(read, dict):
             line |= read
         else:

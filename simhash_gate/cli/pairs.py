@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
@@ -12,10 +10,8 @@ import click
 
 from simhash_gate.cli.console import (
     Console,
-    cache,
     check_output,
     disk,
-    no_cache,
     output,
     with_console,
     with_settings,
@@ -29,10 +25,8 @@ from simhash_gate.collection.listing import (
     similar_rows,
 )
 from simhash_gate.collection.table import format_of, write_rows
-from simhash_gate.common.wording import why
 from simhash_gate.offline.members import Members, fingerprint_of, gather
 from simhash_gate.sources.find import distinct, shown
-from simhash_gate.sources.page_cache import PageCache
 from simhash_gate.sources.parquet import load
 
 if TYPE_CHECKING:
@@ -73,8 +67,6 @@ SIMILAR = ("page", "distance", "title", "fingerprint")
     "jsonl.",
 )
 @output
-@cache
-@no_cache
 @with_settings
 @with_console
 def pairs(
@@ -86,8 +78,6 @@ def pairs(
     clusters: bool,
     form: str | None,
     output: str | None,
-    cache: str | None,
-    no_cache: bool,
 ) -> int:
     """Print all pairs of near-duplicate pages. All SOURCEs together are one collection.
 
@@ -100,8 +90,7 @@ def pairs(
             raise click.UsageError("Parquet is written to a file. Name it with -o FILE.")
         load()  # it may be missing: better now than after hours of reading
     check_output(output)
-    kept = None if no_cache else _cache_path(cache)
-    with _collection(sources, settings, console, kept, across=across) as gathered:
+    with _collection(sources, settings, console, across=across) as gathered:
         if not len(gathered):
             return console.status()
         if clusters:
@@ -128,8 +117,6 @@ def pairs(
     show_default=True,
     help="The greatest distance to PAGE, in bits.",
 )
-@cache
-@no_cache
 @with_settings
 @with_console
 def similar(
@@ -138,16 +125,13 @@ def similar(
     sources: Sequence[str],
     page: str,
     distance: int,
-    cache: str | None,
-    no_cache: bool,
 ) -> int:
     """Print the pages of all SOURCEs that are like PAGE, the nearest first. Domains do not matter.
 
     SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
     text file, or a fingerprint of 16 hex digits.
     """
-    kept = None if no_cache else _cache_path(cache)
-    with _collection(sources, settings, console, kept, across=True) as gathered:
+    with _collection(sources, settings, console, across=True) as gathered:
         if not len(gathered):
             return console.status()
         query = find_query(page, gathered)
@@ -165,7 +149,6 @@ def _collection(
     sources: Sequence[str],
     settings: Settings,
     console: Console,
-    cache: Path | None,
     *,
     across: bool,
 ) -> Iterator[Gathered]:
@@ -174,7 +157,6 @@ def _collection(
     members = Members(settings, console.complain, console.say, watch=console.bar)
     with (
         disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
-        _open_cache(cache, settings, console) as members.cache,
         gather(sources, members, across=across) as gathered,
     ):
         if members.passed_over:
@@ -182,32 +164,6 @@ def _collection(
         if not len(gathered):
             console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
         yield gathered
-
-
-@contextmanager
-def _open_cache(
-    path: Path | None, settings: Settings, console: Console
-) -> Iterator[PageCache | None]:
-    """Open the page cache, if there is to be one and it can be opened."""
-    cache = None
-    if path is not None:
-        try:
-            cache = PageCache(path, settings.options, console.say)
-        except OSError as error:
-            console.say(f"{path}: {why(error)}. Pages are read without a cache")
-    try:
-        yield cache
-    finally:
-        if cache is not None:
-            cache.close()
-
-
-def _cache_path(named: str | None) -> Path:
-    """Return the path of the page cache: the one that is named, else that of the user."""
-    if named:
-        return Path(named)
-    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - it never raises
-    return Path(folder, "simhash-gate", "pages.sqlite")
 
 
 def _write(
