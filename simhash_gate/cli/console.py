@@ -23,7 +23,6 @@ from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.logs import settings_of_crawl
-from simhash_gate.sources.find import names_store, shown
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -150,14 +149,6 @@ class Console:
         if self.complaints:
             click.echo(f"inputs that could not be used: {self.complaints}", err=True)
         return 1 if self.complaints else 0
-
-
-def refuse_stores(sources: Iterable[str]) -> None:
-    """Raise click.UsageError if a source is a store: this has no pages to read."""
-    for source in filter(names_store, sources):
-        raise click.UsageError(
-            f"{shown(source)}: a store has no pages to read. Name the files of the crawl."
-        )
 
 
 def check_output(path: str | None) -> None:

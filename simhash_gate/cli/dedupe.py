@@ -17,7 +17,6 @@ from simhash_gate.cli.console import (
     Console,
     check_output,
     disk,
-    refuse_stores,
     setting,
     settings_of,
     with_console,
@@ -112,7 +111,6 @@ def dedupe(
     """
     # A crawl compares with recent pages only.
     settings = settings_of([f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments])
-    refuse_stores(sources)
     _check(output, duplicates, report)
     with disk(output), _work_folder(output, console) as folder:
         file = WorkFile(folder / "pages.sqlite", settings.options, without)

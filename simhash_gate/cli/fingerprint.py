@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import Console, refuse_stores, with_console, with_settings
+from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.offline.differences import claims_as_json
 from simhash_gate.offline.why import Side
@@ -34,7 +34,6 @@ def fingerprint(settings: Settings, console: Console, sources: Sequence[str], te
 
     SOURCE is anything with pages that `pairs` reads.
     """
-    refuse_stores(sources)
     source = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = _lines(source.entries, settings, text=text)
     if not console.write_lines(lines, source.total):

@@ -22,7 +22,6 @@ from simhash_gate.cli.console import (
     Console,
     check_output,
     output,
-    refuse_stores,
     with_console,
     with_settings,
 )
@@ -77,7 +76,6 @@ def idf(
 
     SOURCE is anything with pages that `pairs` reads. Fingerprints and stores have no words.
     """
-    refuse_stores(sources)
     if settings.options.idf:
         raise click.UsageError(
             "This command makes a table for SIMHASH_GATE_IDF. Do not set it here."

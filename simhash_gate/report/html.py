@@ -52,13 +52,13 @@ TEXTS = frozenset(
 """Columns without numbers."""
 
 
-def _tables(shown: Sequence[str], *, by_time: bool) -> dict[str, tuple[str, ...]]:
+def _tables(shown: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table; `shown` are the outcomes that it counts."""
     outcomes = tuple(map(str.capitalize, shown))
     return {
         "settings": ("Pages of", "Settings that are not the default"),
         "distances": ("Bits apart", "Pages", *outcomes, "Another name"),
-        "timeline": ("From (UTC)" if by_time else "From page", "Pages", *outcomes),
+        "timeline": ("From (UTC)", "Pages", *outcomes),
         "domains": (
             *("Domain", "Judged", *outcomes),
             *("Skipped", "Dropped", "% dropped", "Saved", "Another name"),
@@ -157,8 +157,7 @@ def _template() -> Template:
 
 def _figures(summary: Summary) -> dict[str, Any]:
     """Return what the template shows besides the summary."""
-    timeline = summary.timeline
-    buckets, by_time = timeline.buckets(), timeline is summary.by_time
+    buckets = summary.timeline.buckets()
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
     shown = [outcome for outcome in SHOWN if summary.total.outcomes[outcome]]
     by_bits: dict[int, Counter[str]] = {}
@@ -172,10 +171,9 @@ def _figures(summary: Summary) -> dict[str, Any]:
         "most_at_once": max((bucket.outcomes.total() for bucket in buckets), default=0),
         "last_within": max((bits for bits in by_bits if bits <= (threshold or 0)), default=None),
         "shown": shown,
-        "tables": _tables(shown, by_time=by_time),
+        "tables": _tables(shown),
         "threshold": threshold,
         "buckets": buckets,
-        "by_time": by_time,
         "domains": list(_domains(summary)),
         "clusters": summary.clusters.largest(MOST_CLUSTERS),
         "near": summary.near.ranked(),
