@@ -106,8 +106,8 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("recover journal --distance=far", "'far'"),
         ("recover journal --distance=9..3", "'9..3'"),
         ("recover journal --since=soon", "'soon'"),
-        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page or --age"),
-        ("store prune sqlite:///pages.sqlite --age -7d", "such as 7d"),
+        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page, --age or --pages"),
+        ("store forget sqlite:///pages.sqlite --age -7d", "such as 7d"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_read(
@@ -165,7 +165,7 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
     assert "crawl: 2 HTML files, 2 other files not read\n" in result.err
 
 
-OF_STORES = ["store info", "store list", "store export", "store prune"]
+OF_STORES = ["store info", "store list", "store export", "store forget --pages 1"]
 OF_PAGES = ["pairs", "tune", "report"]
 OTHERS = [
     *("store forget --age 1d", "history list", "history due --budget 1"),
