@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import why
-from simhash_gate.journal.dropped import DamagedError, Drop
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
+    DamagedError,
+    Drop,
     drop_of,
     member_at,
     need_fastwarc,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.journal.dropped import Stored
+    from simhash_gate.journal.warc import Stored
 
 
 class Place(NamedTuple):

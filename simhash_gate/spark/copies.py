@@ -8,15 +8,22 @@ fingerprints alone, on nothing outside its cluster: each is decided in one task,
 from __future__ import annotations
 
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as sql
 
+from simhash_gate.common.encoded import unsigned
+from simhash_gate.gate.judge import Gate
+from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
+from simhash_gate.options import pipeline_version
+from simhash_gate.page import Page
 from simhash_gate.settings import read_settings
+from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.spark.clustering import clusters
-from simhash_gate.spark.judged import JUDGED, judge_pages
 from simhash_gate.spark.pairs import check, first_pages, near_values, pages_of, scope_of
 from simhash_gate.values import PREFIX
+from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -52,13 +59,13 @@ def dedupe(
             given[_THRESHOLD] = max_distance
         threshold = read_settings(given).policies.default.threshold
         check(df, min(threshold, 8), _JUDGED_BY)
-        return _judged(df, given)
+        return _by_gate(df, given)
     if settings:
         raise ValueError("settings need pages as read_pages returns them, with a column 'look'")
     return _by_fingerprints(df, check(df, 3 if max_distance is None else max_distance))
 
 
-def _judged(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
+def _by_gate(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
     """Judge whole scopes, page by page, as the command does."""
     kind = dict(df.dtypes)["id"]
     return (
@@ -189,3 +196,80 @@ def _copies(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
         yield record_batch(
             [array(column, int64()) for column in columns], names=["scope", "fingerprint"]
         )
+
+
+JUDGED = "id {id}, scope string, kept boolean, original {id}, distance int, reason string"
+"""The columns that `judge_pages` yields, as a schema of Spark; `id` is the type of ids."""
+_ROWS = 500
+
+
+def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:
+    """Judge the pages of one task: those of a scope come together, in order."""
+    settings = read_settings({f"{PREFIX}WINDOW": ALL_PAGES, **given})
+    with (
+        TemporaryDirectory(prefix="simhash-gate-") as folder,
+        live_run(f"sqlite:///{folder}/kept.sqlite") as (store, run),
+    ):
+        gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
+        corpus = CorpusJudge(gate, settings)
+        for batch in batches:
+            for start in range(0, batch.num_rows, _ROWS):
+                with store.batch():
+                    yield _judged(corpus, batch.slice(start, _ROWS))
+
+
+def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
+    """Return a row for each page."""
+    import pyarrow as pa
+
+    kind = batch.schema.field("id").type
+    columns = [
+        ("id", kind),
+        ("scope", pa.string()),
+        ("kept", pa.bool_()),
+        ("original", kind),
+        ("distance", pa.int32()),
+        ("reason", pa.string()),
+    ]
+    rows = [_row(corpus, row) for row in batch.to_pylist()]
+    return pa.RecordBatch.from_pylist(rows, pa.schema(columns))
+
+
+def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
+    page = _page_of(row)
+    entry = Entry(
+        f"id {row['id']}",
+        url=row["url"] or "",
+        id=row["id"],
+        scope=row["scope"] or "",
+        skipped=row["reason"] or "" if page is None else "",
+    )
+    if row["look"] is not None:  # fingerprints of two versions are never compared
+        corpus.gate.pipeline = row["look"]["pipeline"]
+    verdict, kept, original = corpus.judge(entry, page, row["id"])
+    return {
+        "id": row["id"],
+        "scope": row["scope"],
+        "kept": kept,
+        "original": original,
+        "distance": verdict.match.distance if verdict.match else None,
+        "reason": verdict.reason,
+    }
+
+
+def _page_of(row: dict[str, Any]) -> Page | ReadError | None:
+    """Return the page of a row, or why it could not be read; None if it was not to be read."""
+    look, reason = row["look"], row["reason"]
+    if look is None:
+        return None if reason == TOO_LARGE else ReadError(reason or "not read")
+    return Page(
+        row["title"],
+        row["words"],
+        None if row["fingerprint"] is None else unsigned(row["fingerprint"]),
+        unsigned(look["digest"]),
+        look["listing"],
+        reason,
+        look["sketch"],
+        look["lines"],
+        url=row["url"] or "",
+    )

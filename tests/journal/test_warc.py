@@ -10,8 +10,15 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from simhash_gate.journal.contents import Found, drops, load
-from simhash_gate.journal.dropped import DamagedError, Drop, Stored
-from simhash_gate.journal.warc import GzipMember, member_at, pack, warcinfo
+from simhash_gate.journal.warc import (
+    DamagedError,
+    Drop,
+    GzipMember,
+    Stored,
+    member_at,
+    pack,
+    warcinfo,
+)
 from tests.journal.pages import NOON, drop, packed
 
 HEADERS = [
