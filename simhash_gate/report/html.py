@@ -19,11 +19,11 @@ from simhash_gate.report.changes import safe
 from simhash_gate.report.findings import findings, notes
 from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
 from simhash_gate.report.pairs import side_by_side
-from simhash_gate.report.summary import OTHERS, Tally
+from simhash_gate.report.summary import OTHERS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from jinja2 import Template
     from markupsafe import Markup
@@ -174,24 +174,13 @@ def _figures(summary: Summary) -> dict[str, Any]:
         "tables": _tables(shown),
         "threshold": threshold,
         "buckets": buckets,
-        "domains": list(_domains(summary)),
+        "domains": sorted(
+            summary.domains.items(), key=lambda it: (it[0] == OTHERS, -it[1].outcomes.total())
+        )[:MOST_DOMAINS],
         "clusters": summary.clusters.largest(MOST_CLUSTERS),
         "near": summary.near.ranked(),
         "reasons": [(*why, n) for why, n in summary.reasons.most_common(MOST_REASONS_SHOWN)],
     }
-
-
-def _domains(summary: Summary) -> Iterator[tuple[str, Tally]]:
-    """Yield the domains with the most pages, and the rest as one."""
-    ranked = sorted(
-        summary.domains.items(), key=lambda item: (item[0] == OTHERS, -item[1].outcomes.total())
-    )
-    yield from ((domain or "(no host)", tally) for domain, tally in ranked[:MOST_DOMAINS])
-    if len(ranked) > MOST_DOMAINS:
-        rest = Tally()
-        for _, tally in ranked[MOST_DOMAINS:]:
-            rest.update(tally)
-        yield f"({len(ranked) - MOST_DOMAINS:,} more)", rest
 
 
 def _is_web(url: str) -> bool:

@@ -63,15 +63,6 @@ class Tally:
         if page.is_within and not page.is_revisit:
             self.named.add(other=page.has_another_name, dropped=page.dropped)
 
-    def update(self, other: Tally) -> None:
-        """Count what another tally has counted."""
-        self.outcomes.update(other.outcomes)
-        self.dropped += other.dropped
-        self.held += other.held
-        self.bytes_saved += other.bytes_saved
-        self.differs.update(other.differs)
-        self.named.update(other.named)
-
 
 class Crawler:
     """One crawler: where its verdicts were read, what it says of itself, and its counts.

@@ -136,7 +136,7 @@ def test_it_says_what_its_figures_lack_and_what_does_not_fit_in_its_tables() -> 
     assert "These figures lack 1,234 verdicts: the disk was too slow" in page
     assert "the counts may lack some copies" in page
     assert "threshold, 3 bits (3 for 1,100, 5 for 1 of them)" in page
-    assert "(101 more)" in page
+    assert "101 domains with fewer pages are not shown." in page
     assert page.count("<tr><td><bdi>site") == 999
 
 
