@@ -20,7 +20,7 @@ from simhash_gate.offline.history import (
     NOTHING,
     changes_of,
     days_between,
-    due_of,
+    due_urls,
     pasts_of,
     rates_at,
 )
@@ -133,7 +133,7 @@ def due(
     wanted = POLICIES[policy](within)
     with open_kept(store) as kept:
         pasts = pasts_of(kept, chosen, console.complain)
-    for line in due_of(pasts, wanted, budget=budget, at=at, days=days):
+    for line in due_urls(pasts, budget, at, days=days, policy=wanted):
         console.write(line.as_json())
     if pasts:
         _tell(console, pasts, wanted, budget=budget, at=at)
@@ -155,17 +155,20 @@ def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
         "days_between_changes": days_between(rates.median(number)),
         "between": [days_between(often), days_between(rarely)],
         "versions": [
-            {
-                "version": place,
-                "first_seen": shown(version.first_seen),
-                "last_seen": shown(version.last_seen),
-                "words": version.words,
-                "fingerprint": to_hex(version.fingerprint),
-                "title": version.title,
-                "run": version.run,
-            }
+            {"version": place} | _version(version)
             for place, version in enumerate(history.versions, 1)
         ],
+    }
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "first_seen": shown(version.first_seen),
+        "last_seen": shown(version.last_seen),
+        "words": version.words,
+        "fingerprint": to_hex(version.fingerprint),
+        "title": version.title,
+        "run": version.run,
     }
 
 
@@ -239,14 +242,7 @@ def _as_json(url: str, sides: Mapping[str, Side]) -> dict[str, Any]:
     """Return an object of JSON; `changes` and `links` are null where a text is missing."""
     line: dict[str, Any] = {"url": url, "distance": _distance(sides)}
     for name, (version, text) in sides.items():
-        line[name] = {
-            "first_seen": shown(version.first_seen),
-            "last_seen": shown(version.last_seen),
-            "words": version.words,
-            "fingerprint": to_hex(version.fingerprint),
-            "title": version.title,
-            "text": text is not None,
-        }
+        line[name] = _version(version) | {"text": text is not None}
     found = {"changes": _words(sides), "links": _links(sides)}
     return line | {k: None if v is None else [c._asdict() for c in v] for k, v in found.items()}
 
