@@ -169,7 +169,7 @@ OF_STORES = ["store info", "store list", "store export", "store forget --pages 1
 OF_PAGES = ["pairs", "tune", "report"]
 OTHERS = [
     *("store forget --age 1d", "history list", "history due --budget 1"),
-    *("urls list", "urls export", "urls test {} http://a.com/"),
+    *("urls list", "urls test {} http://a.com/"),
 ]
 
 
