@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -137,19 +137,35 @@ def find_copies(
 
 def _of_group(fingerprints: Fingerprints, rows: Positions, radius: int) -> list[Copy]:
     rows = rows[_with_neighbours(fingerprints[rows], radius)]
-    index, first = HammingIndex(radius), dict[int, int]()
-    copies = []
+    kept, copies = KeptFingerprints(radius), []
     for row, bits in zip(rows.tolist(), fingerprints[rows].tolist(), strict=True):
-        if bits in first:
-            copies.append(Copy(first[bits], row, 0))
-        elif near := index.find_all(bits):
-            distance = near[0].distance
-            kept = max(first[other] for other, bits_off in near if bits_off == distance)
-            copies.append(Copy(kept, row, distance))
-        else:
-            index.insert(bits)
-            first[bits] = row
+        if found := kept.add(bits, row):
+            original, distance = found
+            copies.append(Copy(original, row, distance))
     return sorted(copies)
+
+
+class KeptFingerprints:
+    """The pages that a crawl would keep by their fingerprints alone."""
+
+    def __init__(self, radius: int) -> None:
+        self._index = HammingIndex(radius)
+        self._pages: dict[int, Any] = {}
+
+    def add(self, bits: int, page: Any) -> tuple[Any, int] | None:
+        """Keep a page, or return the page that it is a copy of, and their distance.
+
+        That is the nearest one; of several, the last.
+        """
+        if bits in self._pages:
+            return self._pages[bits], 0
+        near = self._index.find_all(bits)
+        if not near:
+            self._index.insert(bits)
+            self._pages[bits] = page
+            return None
+        distance = near[0].distance
+        return max(self._pages[bits] for bits, off in near if off == distance), distance
 
 
 def _with_neighbours(fingerprints: Fingerprints, radius: int) -> Positions:
