@@ -70,7 +70,8 @@ KNOWN = {
     | {"gate.policy", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"identity", "settings", "stores", "workers.pool"},
-    "collection": {"common.urls", "fingerprints", "sources.fingerprints", "sources.parquet"},
+    "collection": {"common.urls", "fingerprints", "gate.verdict", "sources.fingerprints"}
+    | {"sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
     | {"history", "identity", "pipeline", "report.findings", "report.judged", "report.pairs"}
     | {"settings", "sources", "stores", "values", "workers.pool"},
