@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections import Counter, deque
 from contextlib import closing, contextmanager
 from functools import partial
@@ -116,7 +117,7 @@ def dedupe(
         file = WorkFile(folder / "pages.sqlite", settings.options, without)
         with closing(file) as work:
             _read(work, sources, settings, console)
-            if not len(work):
+            if not work.count:
                 console.complain_of_nothing(shown(*sources), "no page in it")
                 return console.status()
             outcomes, kept = _judge(work, folder / "kept.sqlite", settings, console, keep)
@@ -157,8 +158,10 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
             shutil.rmtree(folder / "corpus", ignore_errors=True)
             try:
                 yield folder
-            except BaseException:
+            except BaseException as error:
                 console.say(f"What was read is in {folder}. The same command goes on from there.")
+                if isinstance(error, sqlite3.Error):
+                    raise OSError(f"the working file failed: {error}") from error
                 raise
     except Timeout:
         raise click.ClickException(f"{output}: another command is writing it") from None
@@ -201,7 +204,7 @@ def _judge(
     with live_run(f"sqlite:///{store_path}") as (store, run):
         gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
         corpus = CorpusJudge(gate, settings)
-        pages = iter(console.bar(work.pages(keep), lambda: len(work), "pages judged"))
+        pages = iter(console.bar(work.pages(keep), lambda: work.count, "pages judged"))
         while some := list(islice(pages, _TOGETHER)):
             with work.together():
                 with store.batch():
