@@ -84,7 +84,7 @@ KNOWN = {
     | {"history", "identity", "settings", "stores", "values", "workers"},
     "cli": {"collection", "common", "fingerprints", "gate", "history", "identity", "journal"}
     | {"offline", "options", "=page", "pipeline", "report", "settings", "sources", "stores"}
-    | {"tuning", "values", "workers.pool"},
+    | {"plugin.site_crawl", "tuning", "values", "workers.pool"},
 }
 
 
