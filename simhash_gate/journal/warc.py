@@ -9,13 +9,14 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
 from datetime import datetime, timezone
 from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.wording import need
+from simhash_gate.common.wording import MissingExtraError, need
 from simhash_gate.journal.dropped import DamagedError, Drop, Stored
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ class DamagedBytes(NamedTuple):
 
 
 def need_fastwarc() -> None:
-    """Raise `MissingExtraError` where fastwarc is not installed."""
+    """Raise `MissingExtraError` where fastwarc is not installed, or on Windows."""
+    if not hasattr(os, "fork"):
+        raise MissingExtraError("a journal of dropped pages needs the file locks of POSIX")
     need("fastwarc", "a journal of dropped pages", "warc")
 
 
