@@ -28,6 +28,16 @@ LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
 told: dict[str, str] = {}
 
 
+def on_config(config: MkDocsConfig) -> None:
+    """List the pages in the order in which the README names them, then the others."""
+    named = re.findall(r"\]\(docs/([\w-]+\.md)", (ROOT / "README.md").read_text("utf-8"))
+    others = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    examples = [place for place in OUTSIDE.values() if place.startswith("examples/")]
+    project = [place for path, place in OUTSIDE.items() if path == place]
+    guide = list(dict.fromkeys([*named, *others]))
+    config.nav = ["index.md", *guide, {"Examples": examples}, {"Project": project}]
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in docs/."""
     for path, place in OUTSIDE.items():

@@ -103,6 +103,13 @@ def test_the_documents_say_why_each_package_is_there() -> None:
     assert {name for row in rows for name in re.findall(r"`([\w-]+)`", row)} == needed
 
 
+def test_no_server_starts_without_a_password() -> None:
+    """Compose reads `:?` as: neither missing nor empty."""
+    told = (ROOT / "docs/deploy/compose.yaml").read_text("utf-8")
+    assert len(re.findall(r"(?<!\$)\$\{STORE_PASSWORD:\?", told)) == 3
+    assert len(re.findall(r"(?<!\$)\$\{", told)) == 3
+
+
 def test_the_built_files_have_what_is_needed_and_nothing_else(built) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2].partition("/")[0] for name in archive.getnames()}
