@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import setting
+from simhash_gate.cli.console import Console, setting
 from simhash_gate.common.files import private_folder, private_lock
 from simhash_gate.common.urls import host_of
 
@@ -85,11 +85,10 @@ def _settings(assignments: Sequence[str], folder: Path) -> dict[str, str]:
 
 def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -> int:
     """Crawl, and say what came of it; return the exit status."""
-    from shutil import rmtree
-
     from simhash_gate.cli import INTERRUPTED
-    from simhash_gate.plugin.site_crawl import FULL, crawl_to, say
+    from simhash_gate.plugin.site_crawl import FULL, crawl_to
 
+    say = Console().say
     say(f"Crawling {given['url']} to {target.name}. Ctrl-C, once, ends it cleanly.")
     stats = crawl_to(target, folder / "job", settings, **given)
     for name, what in _NOT_GOT.items():
@@ -99,7 +98,6 @@ def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -
     if reason != "finished":
         say(f"Not all was crawled ({reason}). The same command goes on.")
         return {"killed": INTERRUPTED, "shutdown": INTERRUPTED, FULL: 1}.get(reason, 0)
-    rmtree(folder / "job", ignore_errors=True)
     empty = not target.stat().st_size
     if empty:
         target.unlink()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from contextlib import closing
-from functools import partial
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 
+import click
 from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import CloseSpider
 from scrapy.settings import Settings
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from twisted.python.failure import Failure
 
-say = partial(print, file=sys.stderr, flush=True)
 FULL = "corpus_not_written"  # why a crawl ends
 _EVERY = 10.0  # seconds, between two lines about how far the crawl is
 
@@ -63,7 +61,7 @@ class CorpusSpider(SiteSpider):
                     line = line[self.file.write(line) :]
             except OSError as error:
                 self.file.truncate(end)
-                say(f"{self.file.name}: {why(error)}")
+                click.echo(f"{self.file.name}: {why(error)}", err=True)
                 raise CloseSpider(FULL) from error
             self.urls.add(item["url"])
         return item
@@ -77,7 +75,9 @@ class CorpusSpider(SiteSpider):
         """Say how many pages there are, and how many addresses wait."""
         stats = self.crawler.stats.get_stats()
         copies, left = stats.get("simhash_gate/duplicate", 0), self.waiting + _left(stats)
-        say(f"pages: {len(self.urls)}; copies left out: {copies}; addresses to go: {left}")
+        click.echo(
+            f"pages: {len(self.urls)}; copies left out: {copies}; addresses to go: {left}", err=True
+        )
 
 
 def crawl_to(
@@ -90,13 +90,17 @@ def crawl_to(
     """
     ended, store, waiting = job / "ended", f"sqlite:///{job}/simhash_gate.sqlite", 0
     if not output.exists():
+        rmtree(job, ignore_errors=True)  # it knows pages that were removed with the file
         private_folder(job)
         write_new(output, b"")
     elif ended.exists():
         waiting = int(ended.read_text())
         ended.unlink()
     else:
-        say("The last part did not end cleanly. Its pages are kept; the site is fetched again.")
+        unclean = (
+            "The last part did not end cleanly. Its pages are kept; the site is fetched again."
+        )
+        click.echo(unclean, err=True)
         (job / "requests.seen").unlink(missing_ok=True)
         rmtree(job / "requests.queue", ignore_errors=True)
         _cut(output, store)
@@ -110,7 +114,9 @@ def crawl_to(
     if failures:
         failures[0].raiseException()
     stats: Mapping[str, Any] = crawler.stats.get_stats()
-    if stats.get("finish_reason", FULL) != FULL:
+    if stats.get("finish_reason") == "finished":
+        rmtree(job, ignore_errors=True)
+    elif stats.get("finish_reason", FULL) != FULL:
         write_new(ended, b"%d" % (waiting + _left(stats)))
     return stats
 

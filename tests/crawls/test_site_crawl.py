@@ -138,6 +138,16 @@ def test_a_site_becomes_a_corpus_that_has_each_page_once(tmp_path, site) -> None
     assert lines(tmp_path / "corpus.jsonl") == found
 
 
+def test_a_file_that_was_removed_is_made_anew(tmp_path, site) -> None:
+    stopped = (f"{site.url}/", "-o", "corpus.jsonl", "-s", "CLOSESPIDER_ITEMCOUNT=1")
+    status, messages = told(started(tmp_path, *stopped))
+    assert status == 0
+    assert "Not all was crawled (closespider_itemcount). The same command goes on." in messages
+    (tmp_path / "corpus.jsonl").unlink()
+    assert told(started(tmp_path, *stopped[:3]))[0] == 0
+    assert len(lines(tmp_path / "corpus.jsonl")) == 6
+
+
 def test_the_crawl_stays_below_the_folder_of_its_start(tmp_path, site) -> None:
     status, _ = told(started(tmp_path, f"{site.url}/docs/", "--below", "-o", "corpus.jsonl"))
     assert status == 0
