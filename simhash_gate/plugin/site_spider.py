@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 POLITE = {
     "ROBOTSTXT_OBEY": True,
     "USER_AGENT": f"simhash-gate/{version('simhash-gate')}",
+    "CONCURRENT_REQUESTS": 8,  # those that wait for their turn delay the end after Ctrl-C
     "DOWNLOAD_DELAY": 0.5,
     "AUTOTHROTTLE_ENABLED": True,
     "AUTOTHROTTLE_START_DELAY": 1.0,
