@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.conditional_requests import ConditionalRequests
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
     from simhash_gate.plugin.revalidation import PageUnchanged
+    from simhash_gate.plugin.site_spider import SiteSpider
     from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateInnerSpiderMiddleware,
@@ -50,6 +51,7 @@ _HOMES = {
     "Policy": "gate.policy",
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
+    "SiteSpider": "plugin.site_spider",
     "Verdict": "gate.verdict",
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "collection.pairs",
@@ -76,6 +78,7 @@ __all__ = [
     "SimhashGateInnerSpiderMiddleware",
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",
+    "SiteSpider",
     "UrlSkipped",
     "Verdict",
     "hamming_distance",

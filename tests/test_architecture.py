@@ -83,7 +83,7 @@ KNOWN = {
     | {"history", "identity", "settings", "stores", "values", "workers"},
     "cli": {"collection", "common", "fingerprints", "gate", "history", "identity", "journal"}
     | {"offline", "options", "=page", "pipeline", "report", "settings", "sources", "stores"}
-    | {"values", "workers.pool"},
+    | {"plugin.site_crawl", "values", "workers.pool"},
 }
 
 

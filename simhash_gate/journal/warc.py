@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timezone
@@ -16,7 +17,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.wording import need
+from simhash_gate.common.wording import MissingExtraError, need
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -134,7 +135,9 @@ class GzipMember(NamedTuple):
 
 
 def need_fastwarc() -> None:
-    """Raise `MissingExtraError` where fastwarc is not installed."""
+    """Raise `MissingExtraError` where fastwarc is not installed, or on Windows."""
+    if not hasattr(os, "fork"):
+        raise MissingExtraError("a journal of dropped pages needs the file locks of POSIX")
     need("fastwarc", "a journal of dropped pages", "warc")
 
 
