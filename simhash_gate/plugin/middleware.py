@@ -17,6 +17,7 @@ from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import printable
+from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
@@ -39,6 +40,7 @@ from simhash_gate.plugin.page_keys import (
     moved_from,
     note_gone,
     time_of_visit,
+    walled_from,
     without_links,
 )
 from simhash_gate.plugin.parked import ParkedRequests
@@ -56,7 +58,7 @@ from simhash_gate.plugin.requests import (
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.site_warnings import AlikePages, SelectorWatch
+from simhash_gate.plugin.site_warnings import AlikePages, AnswerWatch, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
@@ -94,6 +96,7 @@ logger = logging.getLogger(__name__)
 LISTENERS: tuple[type[Listener], ...] = (
     Resending,
     AlikePages,
+    AnswerWatch,
     SelectorWatch,
     RedesignWatch,
     VerdictLog,
@@ -275,13 +278,14 @@ class SimhashGateMiddleware(CrawlGate):
             return "recovered"
         if request.meta.get(META_KEY) is False:
             return "meta"
-        return why_ineligible(
+        why = why_ineligible(
             status=response.status,
             html=isinstance(response, HtmlResponse),
             body=response.body,
             max_bytes=self.settings.max_bytes,
             flags=response.flags,
         )
+        return "" if _blocked_by(response) else why
 
     async def _verdict(
         self, request: Request, response: Response, site: Site
@@ -297,6 +301,9 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
+            if service := _blocked_by(response):
+                reason = f"status {response.status}, {service} has blocked the request"
+                return Verdict("blocked", reason, policy), fingerprint
             moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)
             at = time_of_visit(request)
@@ -315,7 +322,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=retry,
                 at=at,
-                sent=Sent(said_by(response), variant, moved, rendition),
+                sent=Sent(said_by(response), variant, moved, rendition, walled_from(request)),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return replace(verdict, canonical_url=key.url), fingerprint
@@ -375,3 +382,11 @@ class SimhashGateMiddleware(CrawlGate):
             why = "; ".join(missing)
             logger.error("%s: later crawls won't take these pages as seen", why)
         await self._store_failures.closed(self._store.close(ended=not missing))
+
+
+def _blocked_by(response: Response) -> str:
+    """Return which service says in its headers that it has blocked a request; "" for none."""
+    headers = response.headers
+    return blocking_service(
+        response.status, lambda name: (headers.get(name) or b"").decode("latin-1")
+    )

@@ -1,6 +1,7 @@
 """Warnings about a site whose pages are read wrongly, while the crawl goes on.
 
 - Many pages of a domain read alike: the article of a template may not be found.
+- A server answers with block pages, or with "not found", in place of pages.
 - A selector of the user's own matches nothing.
 """
 
@@ -15,6 +16,7 @@ from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import same_name
 from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.gate.verdict import Outcome, Verdict
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
     from simhash_gate.plugin.parked import Belief
 
@@ -150,6 +152,39 @@ def _of_one_name(verdict: Verdict) -> bool:
     except ValueError:  # kept with no sketch
         return False
 
+
+_MOST_DOMAINS = 10_000
+
+
+class AnswerWatch(Listener):
+    """Warns of each domain once that answers with what is no page."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._warned: set[tuple[str, str]] = set()
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Warn of the first such answer."""
+        verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
+        if verdict.outcome not in ANSWERED or key in self._warned:
+            return
+        if len(self._warned) < _MOST_DOMAINS:
+            self._warned.add(key)
+            said = f"{judged.domain} {_ANSWERS[verdict.outcome]}, such as "
+            said += f"{without_credentials(judged.response.url)} ({verdict.reason})."
+            advice = _NO_PAGES[verdict.policy.blocked]
+            self._crawl.tell(said, advice, wrong=verdict.outcome == "blocked")
+            logger.warning("%s %s", said, advice)
+
+
+_ANSWERS: dict[Outcome, str] = {
+    "blocked": "answers with block pages in place of pages",
+    "soft_404": "says 'not found' with the status of a page",
+}
+_NO_PAGES = {
+    "pass": f"Such pages reach the spider ({PREFIX}BLOCKED = 'pass'), and are never kept.",
+    "drop": f"Such pages are dropped ({PREFIX}BLOCKED = 'drop'), and never kept.",
+}
 
 PAGES = 20
 """A selector that has matched nothing on so many pages of a domain is reported."""

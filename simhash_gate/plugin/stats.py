@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.values import PREFIX
 
@@ -37,7 +38,10 @@ NOT_COMPARED = {
 """Why pages pass without having been compared with all that is like them, by stat."""
 _FAILED = ("store_failed", "not_compared/unreadable")
 """Those of them that are worth a warning."""
-OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+OUTCOMES = (
+    *("new", "near", "updated", "rewritten", "duplicate", "unchanged"),
+    *(*ANSWERED, "error"),
+)
 """Columns of the closing table."""
 PASSED_FOR = {
     "names": "names_differ",

@@ -19,6 +19,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
@@ -46,7 +47,8 @@ AT_ONCE = 14
 SAMPLE, SHARE, MOST = 5, 20, 50
 """Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50."""
 _SHOWN = 10
-_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "duplicate", "unchanged"})
+_BARREN = frozenset({"duplicate", "unchanged", *ANSWERED})
+_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
 _BECAUSE = {
     "barren": "its pages bring nothing new, and lead to ever more of them",
     "endless": "its pages lead to ever more of the same",
@@ -171,7 +173,7 @@ class TrapGuard(Listener):
         changes = self._shield.judged(
             visit,
             self._policies.site_of(judged.request.url).scope,
-            passed=judged.verdict.outcome not in ("duplicate", "unchanged"),
+            passed=judged.verdict.outcome not in _BARREN,
             title=read.title,
             sample=read_sample(read.sample),
             offers=offers_of(read),

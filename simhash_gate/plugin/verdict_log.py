@@ -201,7 +201,10 @@ class Announcements(Listener):
 
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
-        assert verdict.match is not None
+        if verdict.match is None:
+            url = without_credentials(judged.response.url)
+            drops.info("Dropped %s: %s (%s)", url, verdict.outcome, verdict.reason)
+            return
         assert verdict.page is not None
         record = verdict.match.record
         is_copy = verdict.outcome == "duplicate"

@@ -9,6 +9,7 @@ from collections import Counter
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import DAY, PAGES, SECONDS
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 
     from simhash_gate.report.bounded import Bucket
 
-SHOWN = ("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+SHOWN = (
+    *("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged"),
+    *(*ANSWERED, "error"),
+)
 """The outcomes of pages, in the order in which they are stacked."""
 
 LEAST_BITS = 8

@@ -14,9 +14,11 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import BITS
 from simhash_gate.fingerprints.names import own_words
+from simhash_gate.gate.verdict import ANSWERED
 
 OUTCOMES = (
-    *("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error", "kept"),
+    *("new", "near", "updated", "rewritten", "duplicate", "unchanged", *ANSWERED),
+    *("skipped", "error", "kept"),
 )
 """The outcomes of verdicts, and `kept`: a page of a store, which does not keep its verdict."""
 
@@ -114,7 +116,8 @@ class LoggedVerdict:
     @property
     def is_duplicate(self) -> bool:
         """Whether the page was found to be the copy of another, dropped or not."""
-        return self.dropped or self.outcome == "duplicate"
+        dropped = self.dropped and self.outcome not in ANSWERED
+        return dropped or self.outcome == "duplicate"
 
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
