@@ -84,8 +84,6 @@ class Verdict:
         page had, or that it did not have at its last visit, are followed in any case.
         """
         policy = self.policy
-        if self.outcome in ANSWERED:
-            return "tag" if policy.action == "tag" else "drop"
         if policy.action not in ("drop", "discard"):
             return policy.action
         if self.outcome != "unchanged":

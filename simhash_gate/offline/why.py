@@ -165,10 +165,8 @@ class Explanation:
         if outcome == "unchanged" and self.policy.revisit != "pass":
             return [Way(self._set(revisit="pass"), "unchanged pages are delivered again")]
         if outcome in ANSWERED:
-            passes = self.policy.blocked == "pass"
-            then = "are dropped" if passes else "reach the spider"
-            setting = self._set(blocked="drop" if passes else "pass")
-            return [Way(setting, f"block pages and soft 404s {then}")]
+            other = "drop" if self.policy.blocked == "pass" else "pass"
+            return [Way(self._set(blocked=other), f"what is no page gets the action {other!r}")]
         if outcome == "new" and "compared with nothing" in reason:
             return [Way(self._set(min_words=0), "pages of so few words are compared, too")]
         if name := _SENT_BY.get(self.line.get("not_sent", "")):

@@ -278,14 +278,15 @@ class SimhashGateMiddleware(CrawlGate):
             return "recovered"
         if request.meta.get(META_KEY) is False:
             return "meta"
-        why = why_ineligible(
+        if blocking_service(response.status, response.headers.get):
+            return ""
+        return why_ineligible(
             status=response.status,
             html=isinstance(response, HtmlResponse),
             body=response.body,
             max_bytes=self.settings.max_bytes,
             flags=response.flags,
         )
-        return "" if _blocked_by(response) else why
 
     async def _verdict(
         self, request: Request, response: Response, site: Site
@@ -301,7 +302,7 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
-            if service := _blocked_by(response):
+            if service := blocking_service(response.status, response.headers.get):
                 reason = f"status {response.status}, {service} has blocked the request"
                 return Verdict("blocked", reason, policy), fingerprint
             moved = moved_from(self._page_keys, request, site.scope)
@@ -382,11 +383,3 @@ class SimhashGateMiddleware(CrawlGate):
             why = "; ".join(missing)
             logger.error("%s: later crawls won't take these pages as seen", why)
         await self._store_failures.closed(self._store.close(ended=not missing))
-
-
-def _blocked_by(response: Response) -> str:
-    """Return which service says in its headers that it has blocked a request; "" for none."""
-    headers = response.headers
-    return blocking_service(
-        response.status, lambda name: (headers.get(name) or b"").decode("latin-1")
-    )

@@ -153,38 +153,25 @@ def _of_one_name(verdict: Verdict) -> bool:
         return False
 
 
-_MOST_DOMAINS = 10_000
-
-
 class AnswerWatch(Listener):
     """Warns of each domain once that answers with what is no page."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._warned: set[tuple[str, str]] = set()
+        self._warned: set[tuple[str, Outcome]] = set()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Warn of the first such answer."""
         verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
-        if verdict.outcome not in ANSWERED or key in self._warned:
-            return
-        if len(self._warned) < _MOST_DOMAINS:
+        if verdict.outcome in ANSWERED and key not in self._warned:
             self._warned.add(key)
-            said = f"{judged.domain} {_ANSWERS[verdict.outcome]}, such as "
-            said += f"{without_credentials(judged.response.url)} ({verdict.reason})."
-            advice = _NO_PAGES[verdict.policy.blocked]
+            url, what = without_credentials(judged.response.url), verdict.policy.blocked
+            said = f"{judged.domain} has answered with what is no page ({verdict.outcome}), "
+            said += f"such as {url}: {verdict.reason}."
+            advice = f"Such answers are never kept; else {PREFIX}BLOCKED decides ({what!r})."
             self._crawl.tell(said, advice, wrong=verdict.outcome == "blocked")
             logger.warning("%s %s", said, advice)
 
-
-_ANSWERS: dict[Outcome, str] = {
-    "blocked": "answers with block pages in place of pages",
-    "soft_404": "says 'not found' with the status of a page",
-}
-_NO_PAGES = {
-    "pass": f"Such pages reach the spider ({PREFIX}BLOCKED = 'pass'), and are never kept.",
-    "drop": f"Such pages are dropped ({PREFIX}BLOCKED = 'drop'), and never kept.",
-}
 
 PAGES = 20
 """A selector that has matched nothing on so many pages of a domain is reported."""

@@ -184,4 +184,4 @@ def test_a_judge_that_knows_no_visits_knows_no_answers(site) -> None:
     ],
 )
 def test_services_say_by_headers_that_they_block(status, headers, service) -> None:
-    assert blocking_service(status, lambda name: headers.get(name, "")) == service
+    assert blocking_service(status, lambda name: headers.get(name, "").encode()) == service
