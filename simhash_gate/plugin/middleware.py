@@ -28,7 +28,6 @@ from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.conditions import said_by
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
-from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle
@@ -150,7 +149,7 @@ class SimhashGateMiddleware(CrawlGate):
         self._stand_ins = StandIns.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
         texts = KeptTexts.for_crawl(crawl)
-        self.revalidation = Revalidation.for_crawl(crawl)
+        self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
@@ -354,7 +353,8 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
-        self.reader.open(taken(self.crawler.addons.addons))
+        starts = (getattr(addon, "head_start", None) for addon in self.crawler.addons.addons)
+        self.reader.open(process for start in starts if start for process in start.take())
         self._read = without_password(url) if reads and remembers else ""
         only = ", which is only read" if self._read else ""
         if not remembers:
