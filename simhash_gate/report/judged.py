@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
 from typing import Any, Literal, NamedTuple
@@ -153,7 +154,7 @@ class LoggedVerdict:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Audited:
     """How many duplicates of a domain were audited and compared, and how many were no copies.
 
@@ -161,10 +162,10 @@ class Audited:
     """
 
     domain: str
-    audited: int
-    compared: int
-    wrong: int
-    fields: Mapping[str, int]
+    audited: int = 0
+    compared: int = 0
+    wrong: int = 0
+    fields: Counter[str] = field(default_factory=Counter)
 
     @property
     def interval(self) -> Interval:
@@ -193,7 +194,7 @@ class Audited:
             audited,
             compared,
             _count(line, "wrong", compared) or 0,
-            {str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields},
+            Counter({str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields}),
         )
 
 
