@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import random
 from array import array
-from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.report.summary import MOST_TALLIES, OTHERS, Tally
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ SAMPLE = 1000
 """Times of pages that are kept of each domain."""
 MOST_DOMAINS = 50
 """Rows of the closing table."""
-MOST_TALLIES = 10_000
-"""Domains that are counted one by one; all beyond them are counted as one."""
-OTHERS = "(others)"
 NOT_COMPARED = {
     "store_failed": f"the store failed ({PREFIX}STORE)",
     "not_compared/many_alike": "too many pages look like them, and are others "
@@ -53,29 +50,12 @@ PASSED_FOR = {
 
 
 @dataclass(slots=True)
-class DomainTally:
+class DomainTally(Tally):
     """The counts of one domain; `milliseconds` is a uniform sample of the times pages took."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
-    held: int = 0
-    dropped: int = 0
     dropped_for_earlier: int = 0
-    bytes_saved: int = 0
     timed: int = 0
     milliseconds: array[float] = field(default_factory=lambda: array("f"))
-
-    @property
-    def checked(self) -> int:
-        """How many pages were judged."""
-        return self.outcomes.total() - self.outcomes["skipped"]
-
-    def update(self, other: DomainTally) -> None:
-        """Count what another tally has counted, but for the times."""
-        self.outcomes.update(other.outcomes)
-        self.held += other.held
-        self.dropped += other.dropped
-        self.dropped_for_earlier += other.dropped_for_earlier
-        self.bytes_saved += other.bytes_saved
 
     def time(self, milliseconds: float) -> None:
         """Take a page's time into the sample (reservoir sampling; Vitter 1985, algorithm R)."""
@@ -207,6 +187,7 @@ class GateStats(Listener):
         total = DomainTally()
         for _, tally in ranked:
             total.update(tally)
+            total.dropped_for_earlier += tally.dropped_for_earlier
         rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
         rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
         shown = [n for n, cell in enumerate(rows[-1]) if cell != "0" or _HEAD[n] not in _IF_ANY]

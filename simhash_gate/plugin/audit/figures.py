@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.plugin.stats import OTHERS
 from simhash_gate.report.judged import FEW, Audited
+from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_DOMAINS = 10_000
 MOST_FIELDS = 200
 
 
@@ -95,7 +94,7 @@ class AuditFigures:
         logger.log(level, "Audit: %s%s", _summary(self.total), of)
 
     def _of(self, domain: str) -> tuple[DomainFigures, DomainFigures]:
-        if domain not in self._domains and len(self._domains) >= MOST_DOMAINS:
+        if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
             domain = OTHERS
         return self.total, self._domains.setdefault(domain, DomainFigures(domain))
 
