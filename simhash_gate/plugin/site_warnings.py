@@ -166,11 +166,12 @@ class AnswerWatch(Listener):
         if verdict.outcome in ANSWERED and key not in self._warned:
             self._warned.add(key)
             url, what = without_credentials(judged.response.url), verdict.policy.blocked
-            said = f"{judged.domain} has answered with what is no page ({verdict.outcome}), "
-            said += f"such as {url}: {verdict.reason}."
-            advice = f"Such answers are never kept; else {PREFIX}BLOCKED decides ({what!r})."
-            self._crawl.tell(said, advice, wrong=verdict.outcome == "blocked")
-            logger.warning("%s %s", said, advice)
+            self._crawl.note(
+                f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
+                f"{url}: {verdict.reason}.",
+                f"Such answers are never kept; else {PREFIX}BLOCKED decides ({what!r}).",
+                wrong=True,
+            )
 
 
 PAGES = 20

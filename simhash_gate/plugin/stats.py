@@ -138,11 +138,11 @@ class GateStats(Listener):
             logger.log(level, "Passed without having been compared: %s", listed)
         self._tell_unchanged()
         if self._tagged:
-            said = f"{how_many(self._tagged, 'page')} of {self._number('checked')} passed that "
-            said += "would have been dropped."
-            why = f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why."
-            logger.info("%s %s", said, why)
-            self._crawl.tell(said, why)
+            tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"
+            self._crawl.note(
+                f"{tagged} passed that would have been dropped.",
+                f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
+            )
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
 

@@ -233,22 +233,19 @@ class TrapGuard(Listener):
         more = f"\n  and {len(counts) - _SHOWN} more shapes" if len(counts) > _SHOWN else ""
         number = how_many(counts.total(), "request")
         if what == "held":
-            said = f"{number} held back; {self._counts['resent', '']} sent again"
+            number += f" held back; {self._counts['resent', '']} sent again"
         else:
             missed = sum(n for (name, _), n in self._counts.items() if name == "missed")
-            said = (
-                f"{number} would have been held back ({PREFIX}TRAPS = 'limit'); {missed} of the "
-                "pages brought something new"
-            )
-            self._crawl.tell(
+            number += " would have been held back"
+            self._crawl.note(
                 "The crawl leads to ever more of the same, below "
                 f"{', '.join(shape for shape, _ in counts.most_common(3))}: "
-                f"{number} would have been held back.",
+                f"{number}.",
                 f"Set {PREFIX}TRAPS = 'limit'. First look at the examples in the log: {missed} of "
                 "these pages brought something new.",
                 wrong=True,
             )
-        logger.info("Trap shield: %s.%s%s", said, "".join(lines), more)
+        logger.info("Trap shield: %s.%s%s", number, "".join(lines), more)
 
 
 def offers_of(page: Page) -> tuple[tuple[str, str], ...]:
