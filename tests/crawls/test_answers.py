@@ -161,12 +161,17 @@ def test_a_page_that_is_missing_with_the_status_of_a_page_is_said_so(tmp_path) -
 
 def test_they_are_dropped_on_request_and_reach_the_errback(tmp_path) -> None:
     site = Stories(5, captcha)
-    journal = {"SIMHASH_GATE_BLOCKED": "drop", "SIMHASH_GATE_VERDICTS": "verdicts.jsonl"}
+    asked = {
+        "SIMHASH_GATE_BLOCKED": "drop",
+        "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
+        "SIMHASH_GATE_JOURNAL": "dropped",
+    }
     with site.running():
-        result = visit(tmp_path, site, STORIES, **journal)
+        result = visit(tmp_path, site, STORIES, **asked)
     assert result.count("dropped") == result.count("blocked") == len(STORIES) - 6
     assert [item["failure"] for item in result.items if "failure" in item] == ["blocked"] * 6
     assert result.log.count(": blocked (") == 6
+    assert result.count("journaled") == 6
     assert (tmp_path / "verdicts.jsonl").read_text().count('"outcome": "blocked"') == 6
 
 
