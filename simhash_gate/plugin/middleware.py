@@ -30,7 +30,7 @@ from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
-from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.page_keys import (
@@ -69,7 +69,6 @@ from simhash_gate.plugin.stand_ins import StandIns
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
-from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -154,7 +153,7 @@ class SimhashGateMiddleware(CrawlGate):
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        self._judge = SettledJudge(crawl, self.lifecycle, texts)
+        self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)
