@@ -67,7 +67,7 @@ KNOWN = {
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.names", "fingerprints.words"}
-    | {"gate.policy", "values"},
+    | {"gate.policy", "gate.verdict", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"identity", "settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "gate.verdict", "sources.fingerprints"}

@@ -34,11 +34,11 @@ class Drop:
     """What was known of a page when it was dropped.
 
     `url` and `time` (Unix) are those of the response, `matched_url`, `distance` and `threshold`
-    (bits), `outcome` and `reason` are the verdict, `pipeline` is the version that the page was read
-    with, `fingerprint` 16 hex digits. `request` is the request as Scrapy's `Request.to_dict` has
-    it, said in JSON; `unsaid` names what of it JSON can't say. `response` is what a response has
-    beside the parts that HTTP knows. `matched_markdown` is that of the page which was found, if it
-    is kept.
+    (bits), `outcome` and `reason` are the verdict: "" and 0 where no page matched. `pipeline` is
+    the version that the page was read with, `fingerprint` 16 hex digits. `request` is the request
+    as Scrapy's `Request.to_dict` has it, said in JSON; `unsaid` names what of it JSON can't say.
+    `response` is what a response has beside the parts that HTTP knows. `matched_markdown` is that
+    of the page which was found, if it is kept.
     """
 
     url: str

@@ -128,8 +128,7 @@ class Journal(Listener):
             self._taken_bytes += len(waiting.response.body)
 
     def _drop(self, waiting: _Waiting) -> Drop:
-        response, verdict = waiting.response, waiting.verdict
-        assert verdict.match is not None
+        response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
         return Drop(
             url=response.url,
             time=waiting.time,
@@ -137,8 +136,8 @@ class Journal(Listener):
             pipeline=self._crawl.store.run.pipeline,
             outcome=verdict.outcome,
             reason=verdict.reason,
-            matched_url=verdict.match.record.url,
-            distance=verdict.match.distance,
+            matched_url=match.record.url if match else "",
+            distance=match.distance if match else 0,
             threshold=verdict.policy.threshold,
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,
