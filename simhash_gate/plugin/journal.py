@@ -11,9 +11,8 @@ from scrapy.http import HtmlResponse
 
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.journal.dropped import Drop, Stored
 from simhash_gate.journal.segments import Segments
-from simhash_gate.journal.warc import need_fastwarc, pack
+from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
 from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import RequestWriter
@@ -129,8 +128,7 @@ class Journal(Listener):
             self._taken_bytes += len(waiting.response.body)
 
     def _drop(self, waiting: _Waiting) -> Drop:
-        response, verdict = waiting.response, waiting.verdict
-        assert verdict.match is not None
+        response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
         return Drop(
             url=response.url,
             time=waiting.time,
@@ -138,8 +136,8 @@ class Journal(Listener):
             pipeline=self._crawl.store.run.pipeline,
             outcome=verdict.outcome,
             reason=verdict.reason,
-            matched_url=verdict.match.record.url,
-            distance=verdict.match.distance,
+            matched_url=match.record.url if match else "",
+            distance=match.distance if match else 0,
             threshold=verdict.policy.threshold,
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,

@@ -6,7 +6,6 @@ title or text. A banner moves a structure less; of several templates, pages leav
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from functools import lru_cache
 from statistics import median
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-
-logger = logging.getLogger(__name__)
 
 NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
@@ -114,11 +111,9 @@ class RedesignWatch(Listener):
             return
         domain, url = judged.domain, without_credentials(judged.response.url)
         at = time_of_visit(judged.request)
-        if told := self._site((scope, domain)).redesign(before, read, url, at):
-            said = f"{domain} was redesigned: {told}"
-            self._crawl.tell(said, _ADVICE, wrong=True)
+        if found := self._site((scope, domain)).redesign(before, read, url, at):
+            self._crawl.note(f"{domain} was redesigned: {found}", _ADVICE, wrong=True)
             self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
-            logger.warning("%s %s", said, _ADVICE)
             self._learned.merge(scope, lambda known: known.update({domain: at}))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Warnings about a site whose pages are read wrongly, while the crawl goes on.
 
 - Many pages of a domain read alike: the article of a template may not be found.
+- A server answers with block pages, or with "not found", in place of pages.
 - A selector of the user's own matches nothing.
 """
 
@@ -15,6 +16,7 @@ from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import same_name
 from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.gate.verdict import Outcome, Verdict
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
     from simhash_gate.plugin.parked import Belief
 
@@ -149,6 +151,27 @@ def _of_one_name(verdict: Verdict) -> bool:
         return same_name(decode(verdict.match.record.sketch), decode(verdict.page.sketch))
     except ValueError:  # kept with no sketch
         return False
+
+
+class AnswerWatch(Listener):
+    """Warns of each domain once that answers with what is no page."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._warned: set[tuple[str, Outcome]] = set()
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Warn of the first such answer."""
+        verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
+        if verdict.outcome in ANSWERED and key not in self._warned:
+            self._warned.add(key)
+            url, what = without_credentials(judged.response.url), verdict.policy.blocked
+            self._crawl.note(
+                f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
+                f"{url}: {verdict.reason}.",
+                f"Such answers are never kept; else {PREFIX}BLOCKED decides ({what!r}).",
+                wrong=True,
+            )
 
 
 PAGES = 20

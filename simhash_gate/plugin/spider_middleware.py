@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lifecycle import Lifecycle
+    from simhash_gate.plugin.listeners import Listener
     from simhash_gate.plugin.reading import PageReader
     from simhash_gate.settings import Settings
 
@@ -63,6 +64,7 @@ class CrawlGate:
 
     lifecycle: Lifecycle
     reader: PageReader
+    revalidation: Listener | None
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response, wherever it is on its way to the gate."""

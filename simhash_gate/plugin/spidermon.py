@@ -18,7 +18,7 @@ try:
     from spidermon.contrib.scrapy.monitors.base import BaseScrapyMonitor
 except ImportError as error:
     raise ImportError(
-        f"simhash_gate.spidermon needs Spidermon ({error}): pip install 'simhash-gate[spidermon]'"
+        f"Spidermon is not installed ({error}): pip install 'simhash-gate[spidermon]'"
     ) from error
 
 
@@ -102,7 +102,7 @@ class CollapsesMonitor(GateMonitor):
 
 
 class GateMonitorSuite(SpiderCloseMonitorSuite):  # type: ignore[misc]
-    """All of them: `SPIDERMON_SPIDER_CLOSE_MONITORS = ["simhash_gate.spidermon.GateMonitorSuite"]`.
+    """All of them: `simhash_gate.plugin.spidermon.GateMonitorSuite`, where Spidermon takes a suite.
 
     `SPIDERMON_MONITOR_SKIPPING_RULES` work as in Spidermon's own suite.
     """

@@ -236,11 +236,11 @@ class StandIns(Listener):
         """Say what was saved, or could have been."""
         avoidable = self._stats.get_value("simhash_gate/url/avoidable", 0)
         if avoidable:
-            said = f"{how_many(avoidable, 'request')} need not have been sent: their pages were "
-            said += "fetched under other URLs."
-            spares = f"{PREFIX}URLS = 'skip' spares them."
-            logger.info("%s %s", said, spares)
-            self._crawl.tell(said, spares)
+            self._crawl.note(
+                f"{how_many(avoidable, 'request')} need not have been sent: their pages were "
+                "fetched under other URLs.",
+                f"{PREFIX}URLS = 'skip' spares them.",
+            )
         for scope in self._keys.scopes():
             entries = entries_of(scope, self._keys.host(scope))
             entries += links_of(scope, self._keys.canonical(scope), time.time())

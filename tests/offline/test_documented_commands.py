@@ -126,7 +126,7 @@ def hive(tmp_path) -> None:
             keep_history(store, PageHistory(*whose, kept.run, history.seen, history.encode()))
         store.end("monday")
     (tmp_path / "verdicts.jsonl").write_text(json.dumps(VERDICT))
-    (tmp_path / "urls.json").write_text(f"[{RULE}]\n")
+    (tmp_path / "urls.jsonl").write_text(f"{RULE}\n")
     (tmp_path / "dropped").mkdir()
     copy = {
         "url": "https://hive.example/bees?print=1",

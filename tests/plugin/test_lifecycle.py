@@ -17,12 +17,11 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import site_warnings
-from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.site_warnings import AlikePages
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.settings import read_settings
 
 if TYPE_CHECKING:
