@@ -26,9 +26,8 @@ from benchmarks.speed.measure import markdown_table
 from benchmarks.speed.page_set import load
 from simhash_gate import read_page
 from simhash_gate.common.wording import how_many
-from simhash_gate.journal.dropped import Drop, Stored
 from simhash_gate.journal.segments import Segments
-from simhash_gate.journal.warc import LEVEL, pack
+from simhash_gate.journal.warc import LEVEL, Drop, Stored, pack
 from simhash_gate.plugin.requests import RequestWriter
 
 if TYPE_CHECKING:

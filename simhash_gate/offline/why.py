@@ -329,7 +329,7 @@ def compared(
     if None not in (bits := (a[1].page.fingerprint, b[1].page.fingerprint)):
         line["distance"] = hamming_distance(*bits)  # type: ignore[arg-type]
     kept, page = (Side.read(name, read.page, read.words) for name, read in (a, b))
-    return Explanation(line, page, kept, policy, _trial(first.record, b[1].page))
+    return Explanation(line, page, kept, policy, trial_of(first.record, b[1].page))
 
 
 def _line(verdict: Verdict, url: str) -> dict[str, Any]:
@@ -337,7 +337,8 @@ def _line(verdict: Verdict, url: str) -> dict[str, Any]:
     return line_of(verdict, url=url, dropped=action == "drop", size=0) | {"held": action == "links"}
 
 
-def _trial(kept: Record | None, page: Page | None) -> Callable[[Policy], bool] | None:
+def trial_of(kept: Record | None, page: Page | None) -> Callable[[Policy], bool] | None:
+    """Return what tells if a page would be a copy under a policy; None if too little is known."""
     if kept is None or page is None:
         return None
     return lambda policy: is_duplicate_of(kept, page, policy, kept.scope)
@@ -352,7 +353,7 @@ def answer_of(response: Any) -> Explanation:
     url, record = line["url"], verdict.match and verdict.match.record
     page = Side.read(url, verdict.page) if verdict.page else Side(url)
     kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
-    trial = _trial(record, verdict.page)
+    trial = trial_of(record, verdict.page)
     return Explanation(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
 
 

@@ -11,9 +11,8 @@ from scrapy.http import HtmlResponse
 
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.journal.dropped import Drop, Stored
 from simhash_gate.journal.segments import Segments
-from simhash_gate.journal.warc import need_fastwarc, pack
+from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
 from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import RequestWriter

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-    from simhash_gate.journal.dropped import Stored
+    from simhash_gate.journal.warc import Stored
 
 logger = logging.getLogger(__name__)
 

@@ -57,6 +57,14 @@ class DomainTally(Tally):
     timed: int = 0
     milliseconds: array[float] = field(default_factory=lambda: array("f"))
 
+    def update(self, other: DomainTally) -> None:
+        """Count what another tally has counted, but for the times."""
+        self.outcomes.update(other.outcomes)
+        self.held += other.held
+        self.dropped += other.dropped
+        self.dropped_for_earlier += other.dropped_for_earlier
+        self.bytes_saved += other.bytes_saved
+
     def time(self, milliseconds: float) -> None:
         """Take a page's time into the sample (reservoir sampling; Vitter 1985, algorithm R)."""
         self.timed += 1
@@ -187,7 +195,6 @@ class GateStats(Listener):
         total = DomainTally()
         for _, tally in ranked:
             total.update(tally)
-            total.dropped_for_earlier += tally.dropped_for_earlier
         rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
         rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
         shown = [n for n, cell in enumerate(rows[-1]) if cell != "0" or _HEAD[n] not in _IF_ANY]

@@ -218,8 +218,8 @@ class StoreRun:
         if self._url.startswith("memory:"):
             return
         try:
-            oldest = islice(store.records(), MOST_COUNTED)
-            counts = Counter(record.pipeline for record in oldest)
+            some = islice(store.records(), MOST_COUNTED)
+            counts = Counter(record.pipeline for record in some)
         except Exception as error:
             logger.warning("Could not count the pages of earlier crawls: %s", error)
             return

@@ -263,12 +263,6 @@ class Named:
         self.others += other
         self.dropped += other and dropped
 
-    def update(self, more: Named) -> None:
-        """Count what was counted elsewhere."""
-        self.near += more.near
-        self.others += more.others
-        self.dropped += more.dropped
-
     @property
     def are_many(self) -> bool:
         """Whether so many have another name that distances say little of these pages."""

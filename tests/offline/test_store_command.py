@@ -1,4 +1,4 @@
-"""`simhash-gate store`: what is in a store, by scope; forgotten, pruned, and moved to another."""
+"""`simhash-gate store`: what is in a store, by scope; forgotten, and moved to another."""
 
 from __future__ import annotations
 
@@ -137,10 +137,10 @@ def test_a_store_of_which_no_page_counts_says_so(run, url) -> None:
         ("forget --domain other.example", ALL, "*a", "ab", RULED),
         ("forget --domain a.example", ALL, "*", "ab", RULED[1:]),
         ("forget --domain c.example", ALL, "*a", "ab", RULED[:1]),
-        ("prune", ALL, "*a", "ab", RULED),
-        ("prune --age 10d", (3, 4, 5), "*a", "ab", RULED),
-        ("prune --pages 0", (), "", "", []),
-        ("prune --pages 1 --domain example.com", (3, 4, 5), "*a", "ab", RULED),
+        ("forget --pages 9", ALL, "*a", "ab", RULED),
+        ("forget --age 10d", (3, 4, 5), "*a", "ab", RULED),
+        ("forget --pages 0", (), "", "", []),
+        ("forget --pages 1 --domain example.com", (3, 4, 5), "*a", "ab", RULED),
     ],
 )
 def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
@@ -157,8 +157,7 @@ def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
     assert "".join(scope[0] for scope in found.memories) == repeated
     assert [*found.rules] == ruled
     gone = len(ALL) - len(left)
-    whose = ", besides those of dead runs" * (operation == "prune")
-    assert result.err.startswith(f"pages removed{whose}: {gone}\n")
+    assert result.err.startswith(f"pages removed: {gone}\n")
     assert f"texts removed: {2 * gone + 1}\n" in result.err
     if "--pages" not in command:
         assert (f"histories removed: {gone}\n" in result.err) == bool(gone)
@@ -235,7 +234,7 @@ def test_all_of_a_store_is_moved_to_every_other_that_lasts(
     for command in ("store info", "store list", "history list", "urls list"):
         here, there = (run(*command.split(), url) for url in (filled, lasting_url))
         assert here.column("scope") == there.column("scope") != []
-    for command in ("forget --page https://example.com/0", "prune --pages 1"):
+    for command in ("forget --page https://example.com/0", "forget --pages 1"):
         operation, *options = command.split()
         assert run("store", operation, lasting_url, *options).status == 0
     assert kept(lasting_url)[:2] == (URLS[4:], sorted(URLS[4:]))
@@ -267,7 +266,7 @@ def test_to_look_for_a_store_on_a_server_makes_nothing_there(
     run, redis_server, postgresql_server
 ) -> None:
     url = postgresql_server.url_with(schema="never_made")
-    for command in ("store info", "store prune", "pairs"):
+    for command in ("store info", "store forget --pages 1", "pairs"):
         result = run(*command.split(), url)
         assert (result.status, result.out) == (1, "")
         assert result.err.endswith(": there is no store in schema 'never_made'\n")
