@@ -67,7 +67,7 @@ KNOWN = {
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
     "report": {"common", "fingerprints.hamming", "fingerprints.names", "fingerprints.words"}
-    | {"gate.policy", "values"},
+    | {"gate.policy", "gate.verdict", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"identity", "settings", "stores", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "gate.verdict", "sources.fingerprints"}
@@ -83,7 +83,7 @@ KNOWN = {
     | {"history", "identity", "settings", "stores", "values", "workers"},
     "cli": {"collection", "common", "fingerprints", "gate", "history", "identity", "journal"}
     | {"offline", "options", "=page", "pipeline", "report", "settings", "sources", "stores"}
-    | {"values", "workers.pool"},
+    | {"plugin.site_crawl", "values", "workers.pool"},
 }
 
 

@@ -20,6 +20,7 @@ T = TypeVar("T")
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
 OF_PAGES = ("dedupe", "fingerprint", "idf", "replay")  # commands that a store has nothing for
 COMMANDS = {
+    "crawl": "Crawl a site, and write a corpus of its pages.",
     "dedupe": "Write a corpus without near-duplicates.",
     "fingerprint": "Print the fingerprint of each page.",
     "history": "Show how pages changed, and when to come back.",
@@ -65,7 +66,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
-    """Work with pages on disk and with stores, without a crawl.
+    """Make a corpus of a site; work with pages on disk and with stores.
 
     Results go to stdout, one JSON object per line. Messages go to stderr.
 

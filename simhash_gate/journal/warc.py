@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timezone
@@ -16,7 +17,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.wording import need
+from simhash_gate.common.wording import MissingExtraError, need
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -33,11 +34,11 @@ class Drop:
     """What was known of a page when it was dropped.
 
     `url` and `time` (Unix) are those of the response, `matched_url`, `distance` and `threshold`
-    (bits), `outcome` and `reason` are the verdict, `pipeline` is the version that the page was read
-    with, `fingerprint` 16 hex digits. `request` is the request as Scrapy's `Request.to_dict` has
-    it, said in JSON; `unsaid` names what of it JSON can't say. `response` is what a response has
-    beside the parts that HTTP knows. `matched_markdown` is that of the page which was found, if it
-    is kept.
+    (bits), `outcome` and `reason` are the verdict: "" and 0 where no page matched. `pipeline` is
+    the version that the page was read with, `fingerprint` 16 hex digits. `request` is the request
+    as Scrapy's `Request.to_dict` has it, said in JSON; `unsaid` names what of it JSON can't say.
+    `response` is what a response has beside the parts that HTTP knows. `matched_markdown` is that
+    of the page which was found, if it is kept.
     """
 
     url: str
@@ -134,7 +135,9 @@ class GzipMember(NamedTuple):
 
 
 def need_fastwarc() -> None:
-    """Raise `MissingExtraError` where fastwarc is not installed."""
+    """Raise `MissingExtraError` where fastwarc is not installed, or on Windows."""
+    if not hasattr(os, "fork"):
+        raise MissingExtraError("a journal of dropped pages needs the file locks of POSIX")
     need("fastwarc", "a journal of dropped pages", "warc")
 
 

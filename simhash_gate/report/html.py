@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
 from simhash_gate.report.findings import findings, notes
@@ -41,7 +42,10 @@ AUDIT_BANDS = {
     "good": "none found",
 }
 """What is said of the share of wrong drops of a domain."""
-SHOWN = ("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+SHOWN = (
+    *("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged"),
+    *(*ANSWERED, "error"),
+)
 """The outcomes of pages, in the order in which they are shown."""
 HERE = Path(__file__).parent
 TEXTS = frozenset(

@@ -244,7 +244,7 @@ class PostgresDriver(SQLDriver):
             # `description` makes an object for each column.
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
         except psycopg.Error as error:
-            if self._cursor.connection.closed:
+            if error.sqlstate is None or self._cursor.connection.closed:
                 self._disconnect()
             raise failure(self._server, error) from error
         except BaseException:  # interrupted: who knows in which state
