@@ -27,9 +27,10 @@ from benchmarks.reliability.rounds import Outcome, tell
 from benchmarks.reliability.soundness import tracebacks, wrong_with_store
 from benchmarks.reliability.stores import Memory
 from benchmarks.reliability.truth import is_refused
+from crawler.site.news import Site
 from crawler.site.process import contents, running_site, serve_number, truth
-from crawler.site.scenes.catalogue import TRAPS, VARIANTS
-from crawler.site.site import Site
+from crawler.site.scenes.traps import TRAPS
+from crawler.site.scenes.variants import VARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +137,7 @@ class DemoRound:
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
-            self.wanted |= {f"offer {each}" for each in site.shop.plan.offers}
+            self.wanted |= {f"offer {each}" for each in site.shop.offers}
         shown = [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
         shown += [each for each in would_show.items() if unsent[each[0]] != "trap"]
         held = [each for each in would_show.items() if unsent[each[0]] == "trap"]

@@ -14,8 +14,8 @@ from urllib.parse import urljoin
 from scrapy.http import HtmlResponse
 
 from benchmarks.urls.truth import Visit
-from crawler.links import Links, site_of
-from crawler.site.scenes.catalogue import SCENES, make_site
+from crawler.pages import Links, site_of
+from crawler.site.scenes import SCENES, make_site
 from simhash_gate.sources import request_fingerprint
 
 if TYPE_CHECKING:

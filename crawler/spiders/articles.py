@@ -9,8 +9,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
-from crawler.items import PageItem, page_item
-from crawler.links import Links, site_of
+from crawler.pages import Links, PageItem, page_item, site_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

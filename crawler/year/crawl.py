@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from scrapy import Request, Spider, signals
 from scrapy.http import HtmlResponse
 
-from crawler.links import Links, site_of
+from crawler.pages import Links, site_of
 from crawler.year.score import GONE
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import TIME_KEY

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from crawler.report import rows
-from crawler.truth import changed_fraction
+from crawler.truth import changed_fraction, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from crawler.site.year.plan import Year
+    from crawler.site.year_plan import Year
     from crawler.truth import Served
 
 LARGE = 0.05
@@ -25,8 +24,7 @@ WITHIN = 7
 RECOGNISED = ("unchanged", "duplicate")
 
 
-@dataclass(frozen=True, slots=True)
-class YearScore:
+class YearScore(NamedTuple):
     """The closing figures of a year.
 
     `fetches` counts responses that were web pages, and `not_modified` those of them with 304.
@@ -53,10 +51,6 @@ class YearScore:
     false_alarms: int
     lost: int
     seconds: float
-
-    def as_dict(self) -> dict[str, int | float]:
-        """Return the figures by name, in the order of their definition."""
-        return asdict(self)
 
 
 class Deliveries:
