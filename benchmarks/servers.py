@@ -11,13 +11,11 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+from typing import Any
 
 KINDS = ("memory", "SQLite", "Redis", "PostgreSQL")
 _SECONDS = 30.0  # a server that does not answer by then never will

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypedDict
+from typing import TypedDict
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from parsel import Selector
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse
+from scrapy.settings import BaseSettings
 from tldextract import TLDExtract
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import HtmlResponse
-    from scrapy.settings import BaseSettings
-    from typing_extensions import Self
+from typing_extensions import Self
 
 TITLE = "normalize-space(//title)"
 EXTRACT = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -6,21 +6,17 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.quality.contents import Contents
+from benchmarks.quality.labelled import LabelledSet, Result
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import MissingError
 from benchmarks.quality.pairs import Pairs
 from benchmarks.quality.replays import Replays
 from benchmarks.quality.table import markdown_table
 from simhash_gate.common.wording import how_many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from benchmarks.quality.labelled import LabelledSet, Result
 
 OUT = Path("build/quality")
 QUICK = 10  # every tenth pair, page or site

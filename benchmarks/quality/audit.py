@@ -12,16 +12,13 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.site.process import running_site, truth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from crawler.truth import Served
+from crawler.truth import Served
 
 DROPPED = re.compile(r"Dropped (\S+): \S+ of (\S+) \(distance")
 STAT = re.compile(r"'simhash_gate/audit/(\w+)': ([\d.]+)")

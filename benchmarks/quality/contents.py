@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.quality.corpus import Page, lines_of
 from benchmarks.quality.labelled import HALVES, LabelledSet, Result, half_of, milliseconds
 from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, Extractor, create_extractor
-from benchmarks.quality.methods.base import Content
+from benchmarks.quality.methods.base import Content, Reading
 from benchmarks.quality.table import finite, percent, share
 from simhash_gate.gate.policy import scope_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.methods.base import Reading
 
 KINDS = ("article", "documentation", "service", "listing", "collection", "product", "forum")
 ALL = "all"

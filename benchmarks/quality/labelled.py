@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from hashlib import md5
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.corpus import Page
-    from benchmarks.quality.methods.base import Reader, Reading
+from benchmarks.quality.corpus import Page
+from benchmarks.quality.methods.base import Reader, Reading
 
 HALVES = "half the rules are made on", "other half"
 

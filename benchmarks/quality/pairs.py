@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-from benchmarks.quality.corpus import load
+from benchmarks.quality.corpus import Corpus, Page, load
 from benchmarks.quality.labelled import LabelledSet, Result, milliseconds
 from benchmarks.quality.methods import OURS, PEERS, Method, create
-from benchmarks.quality.scores import score
+from benchmarks.quality.methods.base import Reading
+from benchmarks.quality.scores import Rate, Scores, score
 from benchmarks.quality.table import finite, percent, share
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.corpus import Corpus, Page
-    from benchmarks.quality.methods.base import Reading
-    from benchmarks.quality.scores import Rate, Scores
 
 
 class Pairs(LabelledSet):

@@ -8,21 +8,18 @@ earlier one is wrong, unless nobody can tell it from the page that it is dropped
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.quality.corpus import Page, lines_of
 from benchmarks.quality.labelled import HALVES, LabelledSet, Result, half_of, milliseconds
 from benchmarks.quality.methods import PEERS, Method, create
+from benchmarks.quality.methods.base import Reading, Window
 from benchmarks.quality.scores import Rate
 from benchmarks.quality.table import finite, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.methods.base import Reading, Window
 
 MANY_FRESH = 20  # pages: on sites with fewer, one page more or less would decide the mean
 MANY_EMPTY = 0.2

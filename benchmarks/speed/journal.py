@@ -14,11 +14,12 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
 from scrapy import Request, Spider
 
@@ -31,11 +32,7 @@ from simhash_gate.journal.segments import Segments
 from simhash_gate.journal.warc import LEVEL, pack
 from simhash_gate.plugin.requests import RequestWriter
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
-
-    Method = Callable[[bytes], object]
+Method = Callable[[bytes], object]
 
 PAGES, ROUNDS = 190, 7
 URL = "https://news.example.com/2024/06/a-story-with-a-long-name-1091"

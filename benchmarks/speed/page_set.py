@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
 from crawler.site.news import Site
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 _ARTICLES = 40

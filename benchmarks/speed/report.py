@@ -12,24 +12,20 @@ import random
 import sys
 import time
 import zlib
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.speed.chromium import running_chromium
 from benchmarks.speed.measure import MissingError, add_out, markdown_table, say, write_json
 from simhash_gate.common.urls import host_of
 from simhash_gate.gate.policy import Policy, registered_domain
-from simhash_gate.gate.verdict import Verdict, encode, line_of
+from simhash_gate.gate.verdict import Outcome, Verdict, encode, line_of
 from simhash_gate.page import Page
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import Match, Record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from pathlib import Path
-
-    from simhash_gate.gate.verdict import Outcome
 
 BLANK = "<!doctype html><html lang='en'><title>Nothing</title><p>Nothing.</html>"
 MIX: dict[Outcome, int] = {

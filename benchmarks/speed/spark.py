@@ -15,19 +15,16 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from pyspark.sql import SparkSession
 
 from benchmarks.speed.measure import add_out, markdown_table, say, write_json
 from benchmarks.speed.page_set import load, renewed
 from simhash_gate import near_duplicate_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pyspark.sql import SparkSession
 
 MILLION = 1_000_000
 HEAVY = ("block", "alike")

@@ -9,15 +9,12 @@ import argparse
 import random
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.speed.measure import say
 from simhash_gate.identity.host import Host
 from simhash_gate.identity.keys import Keys
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 SITE = "news.example"
 VARIANTS = ("", "?utm_source=s{v}", "?ref=r{v}&id={v}", "?id={v}", "/print", "?print=1&ref=r{v}")

@@ -8,15 +8,13 @@ to count pages that are not the same; here they are counted.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from maybedont import DupePredictor
 from maybedont.utils import canonicalize_url
 
 from benchmarks.urls.method import Method
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 THRESHOLD = 0.98
 """The probability from which its middleware skips a request."""

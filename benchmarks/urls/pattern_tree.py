@@ -9,16 +9,14 @@ all that is learned in batches here.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.urls.method import BatchMethod, Fitted, clusters, merges, split
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 ANY = "*"
 SUPPORT = 5

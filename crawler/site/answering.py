@@ -8,17 +8,14 @@ import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
+from crawler.site.articles import Article
 from crawler.truth import Served, Truth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from crawler.site.articles import Article
 
 ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /account\n"
 PIXEL = bytes.fromhex(

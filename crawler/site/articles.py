@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from crawler.site.prose import Writer, grammar
 from crawler.truth import TRUE_UPDATE, changed_fraction, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 T = TypeVar("T")
 

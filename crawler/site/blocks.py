@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from crawler.site.articles import Block
+from crawler.site.articles import Block
 
 SEMANTIC = {
     "p": "<p>{}</p>",

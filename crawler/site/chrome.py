@@ -6,16 +6,12 @@ The heavy parts are made once per site; what is live on them is drawn for each r
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING
 
+from crawler.site.content import Link
 from crawler.site.prose import Writer, grammar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.content import Link
 
 UI = {
     "en": "Home|Menu|Subscribe|Sign in|Newsletter|Your e-mail address|Share|Related stories"

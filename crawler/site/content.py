@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from crawler.site.articles import Block
+from crawler.site.articles import Article, Block
 from crawler.site.prose import Writer, grammar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.articles import Article
 
 EDITIONS = ("ar", "de", "zh")
 SECTIONS = (*grammar("en").topics(), *EDITIONS)

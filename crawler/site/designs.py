@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from crawler.site.blocks import render_blocks
 from crawler.site.chrome import LABELS, Chrome, anchors, newsletter_box, share_bar
-from crawler.site.content import also
-
-if TYPE_CHECKING:
-    from crawler.site.content import Content, Link
+from crawler.site.content import Content, Link, also
 
 
 class Sheet:

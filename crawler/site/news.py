@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from crawler.site.answering import (
@@ -34,9 +35,6 @@ from crawler.site.content import (
 from crawler.site.designs import render
 from crawler.site.prose import Writer, grammar
 from crawler.site.shop import Shop
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 # In the bytes, in the header and in the page; some of them contradict.
 CHARSETS: dict[str, list[Charset]] = {

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 from crawler.site.shop import HOME
 from crawler.truth import Served, Truth
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 PROJECT = Path(__file__).parents[2]
 NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}

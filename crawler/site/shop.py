@@ -7,17 +7,15 @@ number and price, variants of one in number, price and the option that is chosen
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crawler.site.chrome import anchors
 from crawler.site.content import Link, also, paged
 from crawler.site.goods import CURRENCY, DEPARTMENTS, Good, Offer, make_goods
 from crawler.site.prose import Writer
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 HOME = "/store/"
 NOTES = ("Shipping", "Exchanges and returns", "Size guide", "Washing", "Payment", "About us")

@@ -6,12 +6,13 @@ Moments are days since the year's begin, with fractions; the plan depends on its
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
 from math import inf
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crawler.site.articles import (
     Article,
@@ -22,12 +23,8 @@ from crawler.site.articles import (
     replace_sentence,
     texts,
 )
+from crawler.site.prose import Writer
 from crawler.truth import changed_fraction, words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.prose import Writer
 
 BEGIN = datetime(2024, 7, 1, tzinfo=timezone.utc)
 DAYS = 365

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
@@ -10,9 +11,6 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
 from crawler.pages import Links, PageItem, page_item, site_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
 
 USAGE = "scrapy crawl articles -a url=https://example.com [-a max_pages=100]"
 

@@ -6,12 +6,15 @@ import json
 import re
 import time
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.defer import deferred_from_coro
+from typing_extensions import Self
 
 from crawler.pages import Links, PageItem, SiteHosts, page_item, site_of
 from crawler.site.process import (
@@ -27,13 +30,6 @@ from crawler.truth import Skips, report, score
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
-    from typing_extensions import Self
 
 STORE = "SIMHASH_GATE_STORE"
 RECOVER = "SIMHASH_GATE_RECOVER"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
+from typing_extensions import Self
 
 from crawler.pages import SiteHosts
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
@@ -20,12 +22,6 @@ from crawler.site.year_plan import ARTICLES, DAYS, Year, unix
 from crawler.year.crawl import DaySpider
 from crawler.year.score import Day, report, score, visits_of, week
 from simhash_gate.plugin.crawl_settings import store_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy import Request
-    from typing_extensions import Self
 
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 STORE = "SIMHASH_GATE_STORE"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from crawler.truth import changed_fraction, rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from crawler.site.year_plan import Year
-    from crawler.truth import Served
+from crawler.site.year_plan import Year
+from crawler.truth import Served, changed_fraction, rows
 
 LARGE = 0.05
 """The share of its words from which a change must not be missed."""

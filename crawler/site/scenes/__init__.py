@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from crawler.site.answering import Answering
 from crawler.site.news import Site
+from crawler.site.scenes.scene import Scene
 from crawler.site.scenes.traps import TRAPS
 from crawler.site.scenes.variants import VARIANTS
 from crawler.site.year_site import YearSite
-
-if TYPE_CHECKING:
-    from crawler.site.answering import Answering
-    from crawler.site.scenes.scene import Scene
 
 SCENES: dict[str, type[Scene]] = {**VARIANTS, **TRAPS}
 

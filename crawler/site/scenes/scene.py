@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.site.answering import Answering, Reply, static_file, target_of, web_page
@@ -13,9 +14,6 @@ from crawler.site.chrome import Chrome
 from crawler.site.content import SECTIONS, TITLE, Content, Link, design_of, listing, small_pages
 from crawler.site.designs import render
 from crawler.site.prose import Writer, grammar
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 
 class Address(NamedTuple):

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
-from typing import TYPE_CHECKING
 
-from crawler.site.articles import Block
+from crawler.site.articles import Article, Block
 from crawler.site.content import Content, Link, also, listing
 from crawler.site.prose import Writer, grammar
-from crawler.site.scenes.scene import Found, Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.articles import Article
-    from crawler.site.scenes.scene import Address
+from crawler.site.scenes.scene import Address, Found, Scene
 
 
 class Trap(Scene):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from random import Random
 
+from crawler.site.answering import Reply
+from crawler.site.articles import Article
 from crawler.site.content import (
     EDITIONS,
     PAGE_SIZE,
@@ -20,13 +23,6 @@ from crawler.site.content import (
 )
 from crawler.site.news import CAMPAIGNS, SOURCES
 from crawler.site.scenes.scene import Address, Found, Scene
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from random import Random
-
-    from crawler.site.answering import Reply
-    from crawler.site.articles import Article
 
 HOUSE = "qzn"
 """A parameter of this site's own, which stands on no list of such parameters."""
