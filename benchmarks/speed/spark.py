@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pyspark.sql import SparkSession
 
 from benchmarks.speed.measure import add_out, markdown_table, say, write_json
 from benchmarks.speed.page_set import load, renewed
@@ -165,7 +164,7 @@ def _same(batches: Any) -> Any:
     return batches
 
 
-def _session(cores: int, local: Path, log: Path, together: int) -> SparkSession:
+def _session(cores: int, local: Path, log: Path, together: int) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable

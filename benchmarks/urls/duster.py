@@ -99,7 +99,6 @@ class Rules(Fitted):
         self._rules = found
 
     def canonical(self, url: str) -> str:
-        """Apply the first rule that fits."""
         for rule in self._rules:
             canonical = rule.apply(url)
             if canonical != url:
@@ -138,5 +137,4 @@ class Duster(BatchMethod):
     origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Rules:
-        """Learn from the pages of one site."""
         return Rules(contents)

@@ -66,7 +66,6 @@ class MaybeDont(Method):
 
     @property
     def rules(self) -> int:
-        """The hypotheses that are sure enough to skip a request."""
         return sum(
             stat.get_prob() > THRESHOLD
             for site in self._sites.values()

@@ -62,7 +62,6 @@ class Nothing(Method):
 
     @property
     def rules(self) -> int:
-        """None."""
         return 0
 
 
@@ -135,7 +134,6 @@ class BatchMethod(Method):
 
     @property
     def rules(self) -> int:
-        """Those of all sites."""
         return sum(len(site.rules) for site in self._sites.values() if site.rules is not None)
 
     def _fit(self, site: _Site) -> None:
@@ -162,7 +160,6 @@ class FixedRules(Method):
 
     @property
     def rules(self) -> int:
-        """All that there are, whether they match a URL or not."""
         return self._rules
 
 

@@ -244,7 +244,6 @@ class Tree(Fitted):
         self._forget(self._root)
 
     def canonical(self, url: str) -> str:
-        """Rewrite a URL until no rule is left for it."""
         parts = parts_of(url)
         node = self._root.leaf_of(parts)
         done: set[Node] = set()
@@ -279,5 +278,4 @@ class PatternTree(BatchMethod):
     origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Tree:
-        """Learn from the pages of one site."""
         return Tree(contents)

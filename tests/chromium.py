@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
 from contextlib import contextmanager
-
-from playwright.sync_api import Browser
+from typing import TYPE_CHECKING
 
 from benchmarks.speed.measure import MissingError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # As root there is no sandbox; and the browser has nothing to fetch on its own account.
