@@ -1,4 +1,4 @@
-"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl` and `pages/`, as docs/quality.md says."""
+"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl` and `pages/`, as docs/benchmarks.md says."""
 
 from __future__ import annotations
 
