@@ -23,10 +23,12 @@ KEPT_TEXT = "kept_text"
 """Under the digest of a page, as 16 hex digits."""
 
 NEVER = float("-inf")
+NAME_BITS = 32
+"""Of a key: those before them stand for the name of the page."""
 _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-HEAD_BYTES = 48
-_HEAD = struct.Struct(">5Q2I")
+HEAD_BYTES = 16
+_HEAD = struct.Struct(">QIHBB")
 
 
 class StoreError(Exception):
@@ -97,6 +99,10 @@ class Blob:
         object.__setattr__(self, "size", self.size or len(self.data))
 
 
+RUN = Record.__match_args__.index("run") - 1
+"""The place of the run in what a record is packed as, which has no scope."""
+
+
 class Match(NamedTuple):
     """A remembered page and its Hamming distance from the page in question."""
 
@@ -135,25 +141,18 @@ class Answer(NamedTuple):
 
 
 def head_of(record: Record) -> bytes:
-    """Return what is compared of a page, 48 bytes, unsigned integers.
+    """Return the fingerprint of a page, 8 bytes, and hints of 8 bytes what else it is."""
+    return _HEAD.pack(record.fingerprint, *hints_of(record))
 
-    Of 8 bytes: fingerprint, digest, a hash of the request, the key of the sketch, a hash of the
-    run. Of 4 bytes: a hash of the pipeline version, and the second when it was seen last.
+
+def hints_of(record: Record) -> tuple[int, int, int, int]:
+    """Return hashes of the request, 32 bits, and the run, 16; of name and rest of the key, 8 each.
+
+    Pages that differ can have the same hints.
     """
-    return _HEAD.pack(
-        record.fingerprint,
-        record.digest,
-        hash64(record.request),
-        key_of(record.sketch),
-        hash64(record.run),
-        hash64(record.pipeline) % 2**32,
-        second_of(record.last_seen),
-    )
-
-
-def second_of(at: float) -> int:
-    """Return the second of a time in 32 bits, 0 for any before 1970."""
-    return max(0, min(int(at), 2**32 - 1))
+    key = key_of(record.sketch)
+    request, run = hash64(record.request), hash64(record.run)
+    return request % 2**32, run % 2**16, (key >> NAME_BITS) % 2**8, key % 2**8
 
 
 def pack(record: Record) -> bytes:

@@ -87,7 +87,7 @@ class Driver(Protocol):
     name: str
     lease: float | None = None
     connections: int = 0
-    most_mirrored: float = 180_000
+    most_mirrored: float = 400_000
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
         """Do what is asked in the block in one step, where the driver can."""
@@ -107,11 +107,8 @@ class Driver(Protocol):
     def trim(self, scope: str, through: int) -> None:
         """Remove all pages up to number `through`."""
 
-    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        """Return the pages with these numbers, None for those gone, and what is new, if anything.
-
-        `runs` are hashes of the runs that kept them.
-        """
+    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
+        """Return the pages with these numbers, None for those gone, and what is new, if any."""
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         """Raise the mark of pages to `mark`, and the time when they were seen last to `seen`."""

@@ -1,4 +1,4 @@
-"""What a process remembers of the scopes that it meets: enough to tell which pages are alike.
+"""What a process remembers of the scopes that it meets: enough to tell which pages may be alike.
 
 A lookup compares all fingerprints of a scope at once: 10,000 in 5 µs, a million in half a
 millisecond.
@@ -9,28 +9,24 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from itertools import takewhile
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from simhash_gate.stores.base import NEVER, hash64, key_of, second_of
+from simhash_gate.stores.base import NAME_BITS, hash64, hints_of, key_of
 from simhash_gate.stores.driver import ROW_BYTES, State
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from simhash_gate.stores.base import Record, Window
     from simhash_gate.stores.driver import News
 
-# Of a page, but for its fingerprint: number, digest, request, key, run, pipeline, last seen.
-_REST = Struct(">5Q2I")
-_ITEMS = _REST.size // 8
-_SEEN = Struct(">I")
-_AGED = 100
-_SCOPE_COST = 16  # a scope without pages takes as much room as so many pages
-_NAME_BITS = 32  # of a key: those after it tell the offer
+_REST = Struct(">QIHBB")  # of a page, but for its fingerprint: the number and hints
+_SCOPE_COST = 30  # a scope without pages takes as much room as so many pages
+
+Rank: TypeAlias = "tuple[int, int, int]"
 
 
 class Lookup(NamedTuple):
@@ -50,6 +46,22 @@ class Lookup(NamedTuple):
     after: int = 0  # only pages with a higher number count
     before: int = 0  # the number that the page has itself: and of these only those with a lower one
 
+    def rank(self, other: Record, number: int) -> Rank | None:
+        """Return the rank of a page, the least for the best; None if it is not compared.
+
+        `Store.check_and_add` says what is best. Beyond the radius, only the distance counts.
+        """
+        page = self.record
+        distance = (other.fingerprint ^ page.fingerprint).bit_count()
+        if distance > self.limit or other.last_seen < self.since:
+            return None
+        if other.pipeline != page.pipeline or (self.exact and other.digest != page.digest):
+            return None
+        key, its_key = key_of(page.sketch), key_of(other.sketch)
+        has_name = key >> NAME_BITS == its_key >> NAME_BITS
+        unlike = _unlike(other.request == page.request, has_name, key == its_key)
+        return unlike if distance <= self.radius else _BEYOND, distance, -number
+
 
 class Mirror:
     """The pages of one scope that a process knows, as they were at `state`.
@@ -57,12 +69,13 @@ class Mirror:
     Pages before the place `_start` are gone.
     """
 
-    __slots__ = ("_fingerprints", "_rest", "_start", "counted", "state")
+    __slots__ = ("_fingerprints", "_rest", "_start", "counted", "seen", "state")
 
     def __init__(self, scope: str) -> None:
         self.state = State(scope)
         self.counted = 0  # what it takes, as the mirrors have counted it
-        self._fingerprints, self._rest, self._start = array("Q"), array("Q"), 0
+        self.seen: dict[int, float] = {}  # when the first pages were seen last, at least
+        self._fingerprints, self._rest, self._start = array("Q"), bytearray(), 0
 
     def __len__(self) -> int:
         return len(self._fingerprints) - self._start
@@ -70,21 +83,21 @@ class Mirror:
     def take(self, news: News) -> None:
         """Bring it up to date."""
         if not news.state.continues(self.state):
-            self._fingerprints, self._rest, self._start = array("Q"), array("Q"), 0
+            self._fingerprints, self._rest, self._start = array("Q"), bytearray(), 0
         heads = news.heads
         if len(heads) == ROW_BYTES:  # a tenth of the time that arrays of one row take
             self._fingerprints.append(int.from_bytes(heads[8:16], "big"))
-            self._rest.frombytes(heads[:8] + heads[16:])
+            self._rest += heads[:8] + heads[16:]
         elif heads:
             rows = np.frombuffer(heads, ">u8").reshape(-1, ROW_BYTES // 8)
             self._fingerprints.frombytes(rows[:, 1].astype(np.uint64).tobytes())
-            self._rest.frombytes(np.delete(rows, 1, axis=1).tobytes())
+            self._rest += rows[:, ::2].tobytes()
         self.state = news.state
         end = len(self._fingerprints)
         while self._start < end and self._number(self._start) < news.first:
             self._start += 1
         if self._start * 16 > len(self._fingerprints):
-            del self._fingerprints[: self._start], self._rest[: self._start * _ITEMS]
+            del self._fingerprints[: self._start], self._rest[: self._start * _REST.size]
             self._start = 0
 
     def remove(self, numbers: Collection[int], state: State) -> None:
@@ -93,7 +106,8 @@ class Mirror:
             places = range(self._start, len(self._fingerprints))
             place = self._start + bisect_left(places, number, key=self._number)
             if place in places and self._number(place) == number:
-                del self._fingerprints[place], self._rest[place * _ITEMS : (place + 1) * _ITEMS]
+                del self._fingerprints[place]
+                del self._rest[place * _REST.size : (place + 1) * _REST.size]
         self.state = state
 
     def numbers(self, start: int = 0, end: int | None = None) -> list[int]:
@@ -101,34 +115,24 @@ class Mirror:
         places = range(self._start, len(self._fingerprints))[start:end]
         return [self._number(place) for place in places]
 
-    def aged(self, place: int, since: float) -> list[int]:
-        """Return the numbers of pages from a place on, some, not known to be seen since a time."""
-        rows = map(self._row, range(self._start + place, len(self._fingerprints))[:_AGED])
-        return [row[0] for row in takewhile(lambda row: (row[-1] or NEVER) < since, rows)]
-
-    def saw(self, place: int, at: float) -> None:
-        """Note when the page at a place was seen last."""
-        _SEEN.pack_into(
-            self._rest, (self._start + place + 1) * _REST.size - _SEEN.size, second_of(at)
-        )
-
     def find(self, record: Record, *, but: Collection[str] | None = None) -> list[int]:
         """Return the numbers of the pages with this identity, in order.
 
         With `but`, of all runs but these.
         """
-        asked, runs = hash64(record.request), {*map(hash64, [record.run] if but is None else but)}
+        asked, run, *_ = hints_of(record)
+        runs = {run} if but is None else {hash64(other) % 2**16 for other in but}
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
         return [
             number
-            for number, _, request, _, run, _, _ in rows
+            for number, request, run, _, _ in rows
             if request == asked and (run in runs) == (but is None)
         ]
 
-    def near(self, lookup: Lookup) -> list[tuple[int, int, int]]:
-        """Return number, run and distance of the pages that a lookup compares, the best first.
+    def near(self, lookup: Lookup) -> list[tuple[Rank, int]]:
+        """Return ranks and numbers of the pages that a lookup may compare, the best first.
 
-        `Store.check_and_add` says what is best. Beyond the radius, only the distance counts.
+        No page's rank can be less than the one that comes here: hints can be those of others.
         """
         record = lookup.record
         places = self._near(record.fingerprint, lookup.limit)
@@ -137,32 +141,24 @@ class Mirror:
         end = len(self._fingerprints)
         while lookup.before and end > self._start and self._number(end - 1) >= lookup.before:
             end -= 1
-        pipeline, request = hash64(record.pipeline) % 2**32, hash64(record.request)
-        key = key_of(record.sketch)
+        request, _, name, key = hints_of(record)
         dismissed = {
-            (other.fingerprint, hash64(other.request), hash64(other.run))
+            (other.fingerprint, *hints_of(other)[:2])
             for other in lookup.dismissed
             if other.scope == record.scope
         }
         found = []
         for place, distance in places:
-            number, digest, its_request, its_key, run, its_pipeline, _ = self._row(place)
+            number, its_request, run, its_name, its_key = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
-                continue
-            if its_pipeline != pipeline or (lookup.exact and digest != record.digest):
                 continue
             if dismissed and (self._fingerprints[place], its_request, run) in dismissed:
                 continue
-            if distance > lookup.radius:
-                unlike = 4
-            elif its_request == request:
-                unlike = 0
-            elif its_key == key:
-                unlike = 1
-            else:
-                unlike = 2 if its_key >> _NAME_BITS == key >> _NAME_BITS else 3
-            found.append((unlike, distance, -place, number, run))
-        return [(number, run, distance) for _, distance, _, number, run in sorted(found)]
+            has_name = its_name == name
+            unlike = _unlike(its_request == request, has_name, has_name and its_key == key)
+            rank = unlike if distance <= lookup.radius else _BEYOND, distance, -number
+            found.append((rank, number))
+        return sorted(found)
 
     def _near(self, fingerprint: int, limit: int) -> list[tuple[int, int]]:
         """Return the places of the fingerprints no more than `limit` bits away, and how many."""
@@ -172,12 +168,19 @@ class Mirror:
         places = (bits <= limit).nonzero()[0].tolist()
         return [(place, int(bits[place])) for place in places if place >= self._start]
 
-    def _row(self, place: int) -> Sequence[Any]:
+    def _row(self, place: int) -> tuple[int, ...]:
         return _REST.unpack_from(self._rest, place * _REST.size)
 
     def _number(self, place: int) -> int:
-        number: int = self._row(place)[0]
-        return number
+        return self._row(place)[0]
+
+
+_BEYOND = 4
+
+
+def _unlike(has_request: bool, has_name: bool, has_key: bool) -> int:
+    """Return how little a page within the radius has in common with another one."""
+    return 0 if has_request else 1 if has_key else 2 if has_name else 3
 
 
 class Mirrors:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Life, Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 14
+VERSION = 15
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -171,7 +171,7 @@ class PostgresDriver(SQLDriver):
     def trim(self, scope: str, through: int) -> None:
         self._rows(_TRIM, {"scope": as_bytes(scope), "through": through})
 
-    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
+    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
         asked = _known(known) | {"numbers": _array(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {

@@ -3,7 +3,7 @@
 --
 -- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the epoch, and
 -- the ms until the scope expires; under a page's number the page: its mark, when it was seen last and
--- added, then its body. KEYS[2] is a string: for each page 56 bytes in order, the number and what is
+-- added, then its body. KEYS[2] is a string: for each page 24 bytes in order, the number and what is
 -- compared of it.
 --
 -- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,
@@ -22,7 +22,7 @@ if ARGV[1] == 'swap' then
     return false
 end
 
-local SIZE = 56
+local SIZE = 24
 local MARK_AND_SEEN = 9
 local pages, heads, operation = KEYS[1], KEYS[2], ARGV[1]
 local known_last, known_epoch, data = ARGV[2], ARGV[3], ARGV[4]

@@ -12,7 +12,6 @@ from functools import lru_cache, partial
 from hashlib import sha1
 from heapq import merge
 from importlib.resources import files
-from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
@@ -28,14 +27,13 @@ from simhash_gate.stores.driver import DURABLE, SETTLED, Driver, News, Row, Stat
 from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from simhash_gate.stores.driver import Life, Loaded
 
 logger = logging.getLogger(__name__)
 
-_ROW = 1 + base.HEAD_BYTES // 8  # numbers in a row of heads
-_RUN = 5  # which of them is the hash of the page's run
+_HINTS = 2  # in a row of three numbers; its third and fourth byte stand for the run
 _AT_ONCE = 500  # pages or blobs
 _IDLE = 1.0  # seconds after which a connection is looked at before it is used
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
@@ -73,7 +71,6 @@ class RedisDriver(Driver):
         self._live, self._ended = f"{self._runs}:live", f"{self._runs}:ended"
         self._warned = False
         self._begun: set[str] = set()
-        self._known: set[int] = set()  # hashes of runs that need not be asked about: own, and ended
         self._client: Any = connect(server, self._connected)
         self._answered = time.monotonic()
         self._script = files(__package__).joinpath("redis.lua").read_bytes()
@@ -96,15 +93,10 @@ class RedisDriver(Driver):
     def trim(self, scope: str, through: int) -> None:
         self._ask(State(scope), b"trim", b"", through)
 
-    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
-        # Who is asked on the way costs no round trip of their own.
-        others = [*{*runs} - self._known]
-        asking = [command for run in others for command in self._asking(b"%016x" % run)]
+    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
         asked = ("HMGET", self._keys("scope", known.scope)[0], b"state", *numbers)
-        (state, *found), *told = self._call(self._exchange, asked, *asking)
-        lives = {run: self._told(run, *told[2 * at : 2 * at + 2]) for at, run in enumerate(others)}
-        pairs = zip_longest(found, runs)
-        rows = [page and _row(known.scope, page, lives.get(run)) for page, run in pairs]
+        ((state, *found),) = self._call(self._exchange, asked)
+        rows = [page and _row(known.scope, page) for page in found]
         last, _, epoch, _ = map(int, (state or b"0 0 0 0").split())
         return None if (last, epoch) == known[1:] else self.news(known), rows
 
@@ -134,7 +126,6 @@ class RedisDriver(Driver):
         if not taken and self._call(client.get, lease) != self._owner:
             return False  # else the answer to the first attempt got lost
         self._begun.add(run)
-        self._known.add(base.hash64(run))
         self._call(client.sadd, self._live, name)
         self._call(client.srem, self._ended, name)
         return True
@@ -153,26 +144,18 @@ class RedisDriver(Driver):
         return True
 
     def life(self, run: str) -> Life:
-        told = self._call(self._exchange, *self._asking(_name(run)))
-        return self._told(base.hash64(run), *told)
-
-    def _asking(self, name: bytes) -> list[tuple[Any, ...]]:
-        return [("SISMEMBER", self._ended, name), ("EXISTS", self._lease(name))]
-
-    def _told(self, run: int, over: int, lives: int) -> Life:
-        if over:
-            self._known.add(run)
-            return "ended"
-        return "live" if lives else "dead"
+        name = _name(run)
+        asked = ("SISMEMBER", self._ended, name), ("EXISTS", self._lease(name))
+        over, lives = self._call(self._exchange, *asked)
+        return "ended" if over else "live" if lives else "dead"
 
     def bury(self) -> None:
         names = self._call(self._client.smembers, self._live)
         dead = [name for name in names if not self._call(self._client.exists, self._lease(name))]
         if not dead:
             return
-        runs = np.array([int(name, 16) for name in dead], np.uint64)
         for scope in self._scopes("scope"):
-            self._bury_in(scope, runs)
+            self._bury_in(scope, {*dead})
         self._call(self._client.srem, self._live, *dead)
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
@@ -260,7 +243,7 @@ class RedisDriver(Driver):
 
     def _heads(self, scope: str) -> Any:
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
-        return np.frombuffer(heads, ">u8").reshape(-1, _ROW)
+        return np.frombuffer(heads, ">u8").reshape(-1, 3)
 
     def _rows_of(self, scope: str) -> Iterator[tuple[float, Row]]:
         """Yield the pages of a scope, and when each was added."""
@@ -271,13 +254,14 @@ class RedisDriver(Driver):
                 if page is not None:
                     yield _PAGE.unpack_from(page)[2], _row(scope, page)
 
-    def _bury_in(self, scope: str, runs: Any) -> None:
+    def _bury_in(self, scope: str, dead: Collection[bytes]) -> None:
         pages, _ = self._keys("scope", scope)
-        rows = self._heads(scope)
-        numbers = rows[np.isin(rows[:, _RUN], runs), 0].tolist()
+        rows, hints = self._heads(scope), [int(name, 16) % 2**16 for name in dead]
+        numbers = rows[np.isin(rows[:, _HINTS] >> 16 & 0xFFFF, hints), 0].tolist()
         found = self._call(self._client.hmget, pages, numbers) if numbers else ()
         pairs = zip(numbers, found, strict=True)
-        if gone := [number for number, page in pairs if page and page[0] < DURABLE]:
+        own = [(number, page) for number, page in pairs if page and page[0] < DURABLE]
+        if gone := [number for number, page in own if _name(_run_of(page)) in dead]:
             self.remove(State(scope), gone)
 
     def _scopes(self, kind: str) -> list[str]:
@@ -331,9 +315,14 @@ def _listed(numbers: Sequence[int]) -> bytes:
     return b" ".join(b"%d" % number for number in numbers)
 
 
-def _row(scope: str, page: bytes, life: Life | None = None) -> Row:
+def _row(scope: str, page: bytes) -> Row:
     mark, seen, _ = _PAGE.unpack_from(page)
-    return Row(scope, mark, seen, page[_PAGE.size :], life)
+    return Row(scope, mark, seen, page[_PAGE.size :])
+
+
+def _run_of(page: bytes) -> str:
+    run: str = base.split(page[_PAGE.size :])[0][base.RUN]
+    return run
 
 
 def _is_lost(connection: Any) -> bool:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 8
+VERSION = 9
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
@@ -161,7 +161,7 @@ class MemoryDriver(SQLDriver):
     def trim(self, scope: str, through: int) -> None:
         self._ask(_TRIM, as_bytes(scope), through)
 
-    def load(self, known: State, numbers: Sequence[int], runs: Sequence[int] = ()) -> Loaded:
+    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
         rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
         found = [row and Row(known.scope, *row) for row in rows]
         return None if self._state(known.scope)[1] == known else self.news(known), found

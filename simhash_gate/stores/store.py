@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from simhash_gate.stores.driver import Driver, Life, Row
-    from simhash_gate.stores.mirror import Mirror
+    from simhash_gate.stores.mirror import Mirror, Rank
 
 DEFAULT_WINDOW = Window()
 
@@ -31,8 +31,7 @@ MOST_HISTORIES = 100_000
 """Pages of a scope whose visits are remembered; those go first that were visited longest ago."""
 _SELDOM = 1_000  # histories that come to a scope before it is looked at again
 
-_LOADED, _AT_ONCE = 4, 1_000  # pages
-_RUN = Record.__match_args__.index("run") - 1  # in a packed record, which has no scope
+_LOADED, _AGED, _AT_ONCE = 4, 100, 1_000  # pages
 _READ = "read"  # of what has its blob here, all is here
 _EXPIRY_SLACK = 3600.0  # seconds
 _T = TypeVar("_T")
@@ -346,32 +345,37 @@ class Store:
         return 0, None
 
     def _first(
-        self, candidates: Sequence[tuple[int, int, int]], lookup: Lookup, mirror: Mirror
+        self, candidates: Sequence[tuple[Rank, int]], lookup: Lookup, mirror: Mirror
     ) -> tuple[News | None, int, Match | None]:
-        """Return the first of the candidates that counts, and what is new in the scope."""
-        news = None
+        """Return the best of the candidates that counts, and what is new in the scope.
+
+        It is found once no candidate that was not read can have a lower rank.
+        """
+        news, best = None, None
         for start in range(0, len(candidates), _LOADED):
-            numbers, runs, distances = zip(*candidates[start : start + _LOADED], strict=True)
-            news, rows = self.driver.load(mirror.state, numbers, runs)
-            for number, distance, row in zip(numbers, distances, rows, strict=True):
+            if best is not None and best[0] <= candidates[start][0]:
+                break
+            numbers = [number for _, number in candidates[start : start + _LOADED]]
+            news, rows = self.driver.load(mirror.state, numbers)
+            for number, row in zip(numbers, rows, strict=True):
                 record = self._counting(row)
-                if record is None or record.last_seen < lookup.since:
-                    continue
-                # Hashes can be equal; a server that crashed can give a number anew.
-                apart = (record.fingerprint ^ lookup.record.fingerprint).bit_count()
-                if apart == distance and record.pipeline == lookup.record.pipeline:
-                    return news, number, Match(record, distance)
-        return news, 0, None
+                rank = record and lookup.rank(record, number)
+                if record and rank and (best is None or rank < best[0]):
+                    best = rank, number, Match(record, rank[1])
+        return (news, *best[1:]) if best else (news, 0, None)
 
     def _surplus(self, lookup: Lookup, mirror: Mirror) -> int:
         """Return how many of the first pages fall out of the window with this page."""
         surplus = max(0, len(mirror) + (not lookup.before) - lookup.window.pages)
         if lookup.window.seconds is None:
             return surplus
-        while aged := mirror.aged(surplus, lookup.since):
-            for row in self.driver.load(mirror.state, aged)[1]:
-                if row is not None and row.seen >= lookup.since:
-                    mirror.saw(surplus, row.seen)  # others did
+        while first := mirror.numbers(surplus, surplus + _AGED):
+            if mirror.seen.get(first[0], NEVER) < lookup.since:
+                rows = self.driver.load(mirror.state, first)[1]
+                pairs = zip(first, rows, strict=True)
+                mirror.seen = {number: row.seen for number, row in pairs if row}
+            for number in first:
+                if mirror.seen.get(number, NEVER) >= lookup.since:
                     return surplus
                 surplus += 1
         return surplus
@@ -387,7 +391,7 @@ class Store:
         if row is None:
             return None
         (*fields, _), sketch = base.split(row.body)
-        run = fields[_RUN]
+        run = fields[base.RUN]
         life = life_of(run) if life_of else self._life(run, row.life)
         if life == "dead" and row.mark < DURABLE:
             return None
