@@ -1,4 +1,4 @@
-"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl` and `pages/`, as docs/benchmarks.md says."""
+"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl`, `pages/`, as in docs/benchmarks.md."""
 
 from __future__ import annotations
 
