@@ -46,6 +46,14 @@ def oldest_scrapy(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", *(session.posargs or ["tests/crawls", "tests/plugin"]))
 
 
+@nox.session(name="scrapy-master")
+def next_scrapy(session: nox.Session) -> None:
+    """What Scrapy will be: a failure is no reason to hold a change back, but one to look."""
+    master = "scrapy @ git+https://github.com/scrapy/scrapy"
+    session.install("-e", ".[test]", master)
+    session.run("python", "-m", "pytest", *(session.posargs or ["tests/crawls", "tests/plugin"]))
+
+
 @nox.session(name="spark-3.5", python="3.11")  # the newest that it knows
 def oldest_spark(session: nox.Session) -> None:
     """The oldest PySpark."""

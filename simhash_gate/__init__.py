@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
-    from simhash_gate.plugin.conditional_requests import ConditionalRequests
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
-    from simhash_gate.plugin.revalidation import PageUnchanged
+    from simhash_gate.plugin.revalidation import ConditionalRequests, PageUnchanged
+    from simhash_gate.plugin.site_spider import SiteSpider
     from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateInnerSpiderMiddleware,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Addon": "plugin.addon",
     "SimhashGateInnerSpiderMiddleware": "plugin.spider_middleware",
-    "ConditionalRequests": "plugin.conditional_requests",
+    "ConditionalRequests": "plugin.revalidation",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "HeldBack": "plugin.trap_shield",
@@ -50,6 +50,7 @@ _HOMES = {
     "Policy": "gate.policy",
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
+    "SiteSpider": "plugin.site_spider",
     "Verdict": "gate.verdict",
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "collection.pairs",
@@ -76,6 +77,7 @@ __all__ = [
     "SimhashGateInnerSpiderMiddleware",
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",
+    "SiteSpider",
     "UrlSkipped",
     "Verdict",
     "hamming_distance",

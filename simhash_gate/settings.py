@@ -36,7 +36,7 @@ from simhash_gate.values import (
     settings_in,
     whole_number,
 )
-from simhash_gate.workers.cores import default_workers
+from simhash_gate.workers.cores import PROCESSES, default_workers
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -106,6 +106,7 @@ DOMAINS = Kind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )
+_WORKERS = whole_number(0, None if PROCESSES else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +120,7 @@ class Settings:
     enabled: bool = setting(True, FLAG, "Switch the gate on or off")
     store: str = setting("", STORE, "Where kept pages are remembered")
     scope: Scope = setting("domain", one_of(*get_args(Scope)), "Which pages are compared")
-    workers: int = setting(default_workers(), whole_number(0), "How many processes read pages")
+    workers: int = setting(default_workers(), _WORKERS, "How many processes read pages")
     max_bytes: int = setting(10 * MIB, COUNT, "The largest body that is read")
     timeout: float = setting(10.0, SECONDS, "How long a page may take to read")
     store_failure: StoreFailure = setting(

@@ -28,7 +28,6 @@ SLOW_MODULES = {
     "offline/test_bad_input.py",
     "offline/test_dedupe_command.py",
     "offline/test_idf_command.py",
-    "offline/test_page_cache.py",
     "offline/test_replay_http_cache.py",
     "offline/test_report_command.py",
     "offline/test_store_import_command.py",

@@ -1,6 +1,6 @@
 """The `simhash-gate` command. Each command is a module: its options, and what it does.
 
-A module is imported when its command runs, so that `--help` answers at once.
+A module is imported when its command runs, so that the list of commands is shown at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
+OF_PAGES = ("dedupe", "fingerprint", "idf", "replay")  # commands that a store has nothing for
 COMMANDS = {
+    "crawl": "Crawl a site, and write a corpus of its pages.",
     "dedupe": "Write a corpus without near-duplicates.",
     "fingerprint": "Print the fingerprint of each page.",
     "history": "Show how pages changed, and when to come back.",
@@ -64,7 +66,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="simhash-gate")
 def cli() -> None:
-    """Work with pages on disk and with stores, without a crawl.
+    """Make a corpus of a site; work with pages on disk and with stores.
 
     Results go to stdout, one JSON object per line. Messages go to stderr.
 
@@ -76,14 +78,17 @@ def cli() -> None:
 def _plausible(context: click.Context, argument: click.Parameter, value: T) -> T:
     """Refuse what can't be meant, before it is read as something else, and say what to write."""
     names = {parameter.name for parameter in context.command.params}
+    of_pages = argument.name == "sources" and context.command.name in OF_PAGES
     is_store = argument.name == "store" or (argument.name == "url" and "store" not in names)
     for each in value if isinstance(value, tuple) else (value,):
-        if isinstance(each, str) and (said := _mistake(each, argument.name or "", is_store)):
+        if isinstance(each, str) and (
+            said := _mistake(each, argument.name or "", is_store, of_pages=of_pages)
+        ):
             raise click.BadParameter(said)
     return value
 
 
-def _mistake(value: str, name: str, is_store: bool) -> str:
+def _mistake(value: str, name: str, is_store: bool, *, of_pages: bool) -> str:
     """Return what is wrong with an argument, "" for nothing."""
     is_web, is_url = value.startswith(("http://", "https://")), "://" in value
     if not value:  # as a path it would be the working directory
@@ -96,10 +101,13 @@ def _mistake(value: str, name: str, is_store: bool) -> str:
         return f"{value} is no store. Write its URL, such as sqlite:///pages.sqlite"
     if name in ("sources", "source") and is_web:
         return f"{value}: nothing is fetched. Name files, folders or stores; the page comes last"
-    if name in ("page", "other", "urls") and is_url and not is_web:
+    if is_url and not is_web and (of_pages or name in ("page", "other", "urls")):
         from simhash_gate.stores.urls import without_password
 
-        return f"{without_password(value)} is no page. A store comes first; for `why`, after --in"
+        shown = without_password(value)
+        if of_pages:
+            return f"{shown}: a store has no pages to read. Name the files of the crawl"
+        return f"{shown} is no page. A store comes first; for `why`, after --in"
     return ""
 
 

@@ -20,9 +20,14 @@ import click
 from simhash_gate.common.files import check_writable, whole_file
 from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
+from simhash_gate.gate.verdict import encode
+from simhash_gate.offline.chosen import Chosen
+from simhash_gate.offline.logs import settings_of_crawl
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from typing import BinaryIO
 
     from tqdm import tqdm
 
@@ -105,8 +110,6 @@ class Console:
 
     def write(self, line: dict[str, Any]) -> None:
         """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        from simhash_gate.gate.verdict import encode  # not for `--help`
-
         self.write_raw(encode(line))
 
     def write_raw(self, data: bytes) -> None:
@@ -114,21 +117,22 @@ class Console:
 
         Raises click.ClickException where they can't be written, on a full disk for example.
         """
-        with _stdout():
-            sys.stdout.buffer.write(data)
-            sys.stdout.buffer.flush()
+        with self.sink(None) as file:
+            file.write(data)
 
     @contextmanager
-    def sink(self, output: str | None) -> Iterator[Callable[[bytes], object]]:
-        """Give what writes to stdout, or to a file that is replaced when the block has ended.
+    def sink(self, output: str | None) -> Iterator[BinaryIO]:
+        """Give stdout, or a file that is replaced when the block has ended.
 
         Raises click.ClickException where that fails.
         """
         if output is None:
-            yield self.write_raw
+            with _stdout():
+                yield sys.stdout.buffer
+                sys.stdout.buffer.flush()
             return
         with disk(output), whole_file(output, private=False) as file:
-            yield file.write
+            yield file
 
     def show(self, lines: Iterable[str]) -> None:
         """Write lines of text to stdout: in colour on a terminal, unless NO_COLOR is set.
@@ -145,16 +149,6 @@ class Console:
         if self.complaints:
             click.echo(f"inputs that could not be used: {self.complaints}", err=True)
         return 1 if self.complaints else 0
-
-
-def refuse_stores(sources: Iterable[str]) -> None:
-    """Raise click.UsageError if a source is a store: this has no pages to read."""
-    from simhash_gate.sources.find import names_store, shown  # not for `--help`
-
-    for source in filter(names_store, sources):
-        raise click.UsageError(
-            f"{shown(source)}: a store has no pages to read. Name the files of the crawl."
-        )
 
 
 def check_output(path: str | None) -> None:
@@ -208,13 +202,6 @@ output = click.option(
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not text.")
 scope = click.option("--scope", metavar="NAME", help="Only pages of this scope.")
-cache = click.option(
-    "--cache",
-    metavar="FILE",
-    help="Keep the pages that were read in FILE, so that a later command need not read them again. "
-    "The default is simhash-gate/pages.sqlite in $XDG_CACHE_HOME or ~/.cache.",
-)
-no_cache = click.option("--no-cache", is_flag=True, help="Read every page again, and keep none.")
 domain = click.option(
     "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
 )
@@ -246,9 +233,6 @@ def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = No
 
     Raises SettingsError that names the wrong one.
     """
-    from simhash_gate.offline.logs import settings_of_crawl
-    from simhash_gate.values import PREFIX
-
     given = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -307,8 +291,6 @@ def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def run(*, domain: Any, scope: Any, page: Any, age: Any, **given: Any) -> int:
-        from simhash_gate.offline.chosen import Chosen
-
         return command(chosen=Chosen(domain, scope, page, age), **given)
 
     for option in (older, page, scope, domain):

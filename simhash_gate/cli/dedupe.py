@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 from collections import Counter, deque
 from contextlib import closing, contextmanager
 from functools import partial
@@ -17,24 +18,38 @@ from simhash_gate.cli.console import (
     Console,
     check_output,
     disk,
-    refuse_stores,
     setting,
     settings_of,
     with_console,
 )
+from simhash_gate.collection.table import format_of, write_rows
 from simhash_gate.common.files import private_folder, private_lock, whole_file
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
+from simhash_gate.identity.keys import precise
+from simhash_gate.offline.corpus import (
+    CorpusPage,
+    check_form,
+    form_of,
+    is_empty_folder,
+    write_corpus,
+)
+from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
+from simhash_gate.offline.work_file import KeptVerdict, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import TOLD, Page
+from simhash_gate.page import TOLD
+from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.summary import Summary
+from simhash_gate.sources.open import open_pages, shown
+from simhash_gate.sources.parquet import load
+from simhash_gate.sources.read_pages import extract_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from simhash_gate.collection.table import Row
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.offline.corpus import CorpusPage
-    from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile
+    from simhash_gate.offline.work_file import NumberedEntry
     from simhash_gate.page import LeftOut
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
@@ -95,19 +110,14 @@ def dedupe(
 
     The command can be interrupted. The same command then goes on where it ended.
     """
-    from simhash_gate.offline.replay import ALL_PAGES
-    from simhash_gate.offline.work_file import WorkFile
-    from simhash_gate.sources.open import shown
-
     # A crawl compares with recent pages only.
     settings = settings_of([f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments])
-    refuse_stores(sources)
     _check(output, duplicates, report)
     with disk(output), _work_folder(output, console) as folder:
         file = WorkFile(folder / "pages.sqlite", settings.options, without)
         with closing(file) as work:
             _read(work, sources, settings, console)
-            if not len(work):
+            if not work.count:
                 console.complain_of_nothing(shown(*sources), "no page in it")
                 return console.status()
             outcomes, kept = _judge(work, folder / "kept.sqlite", settings, console, keep)
@@ -125,11 +135,6 @@ def dedupe(
 
 def _check(output: str, duplicates: str | None, report: str | None) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
-    from simhash_gate.collection.table import format_of
-    from simhash_gate.offline.corpus import check_form, form_of
-    from simhash_gate.report.html import check_installed
-    from simhash_gate.sources.parquet import load
-
     check_form(output)
     if duplicates and format_of(duplicates) == "parquet":
         load()
@@ -153,8 +158,10 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
             shutil.rmtree(folder / "corpus", ignore_errors=True)
             try:
                 yield folder
-            except BaseException:
+            except BaseException as error:
                 console.say(f"What was read is in {folder}. The same command goes on from there.")
+                if isinstance(error, sqlite3.Error):
+                    raise OSError(f"the working file failed: {error}") from error
                 raise
     except Timeout:
         raise click.ClickException(f"{output}: another command is writing it") from None
@@ -163,10 +170,6 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
 
 def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
     """Read all pages that the working file does not have."""
-    from simhash_gate.offline.work_file import read_whole
-    from simhash_gate.sources.open import open_pages
-    from simhash_gate.sources.read_pages import extract_pages
-
     read_each = partial(read_whole, without=work.without)
     if work.known:
         console.say(f"pages that were read before: {work.known}")
@@ -194,44 +197,28 @@ def _judge(
     work: WorkFile, store_path: Path, settings: Settings, console: Console, keep: str
 ) -> tuple[Counter[str], int]:
     """Judge all pages as a crawl would that meets them in this order; count the outcomes."""
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.offline.replay import live_run
-
     for file in store_path.parent.glob(f"{store_path.name}*"):
         file.unlink()
     outcomes: Counter[str] = Counter()
     kept = 0
     with live_run(f"sqlite:///{store_path}") as (store, run):
         gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
-        pages = iter(console.bar(work.pages(keep), lambda: len(work), "pages judged"))
+        corpus = CorpusJudge(gate, settings)
+        pages = iter(console.bar(work.pages(keep), lambda: work.count, "pages judged"))
         while some := list(islice(pages, _TOGETHER)):
             with work.together():
                 with store.batch():
-                    verdicts = [_verdict(gate, work, settings, each, console) for each in some]
+                    verdicts = [_verdict(corpus, each, console) for each in some]
                 work.judged(verdicts)
             outcomes.update(found.line["outcome"] for found in verdicts)
             kept += sum(found.kept for found in verdicts)
     return outcomes, kept
 
 
-def _verdict(
-    gate: Gate, work: WorkFile, settings: Settings, each: NumberedEntry, console: Console
-) -> KeptVerdict:
-    from simhash_gate.offline.replay import judge
-    from simhash_gate.offline.work_file import KeptVerdict
-
-    verdict = judge(gate, settings, each.entry, each.page)
-    outcome: str = verdict.outcome
-    kept = outcome not in (_COPY, "skipped")
-    if outcome == "error":
+def _verdict(corpus: CorpusJudge, each: NumberedEntry, console: Console) -> KeptVerdict:
+    verdict, kept, original = corpus.judge(each.entry, each.page, each.number)
+    if verdict.outcome == "error":
         console.complain(each.entry.place, verdict.reason)
-        # A page that the disk kept from being judged is no copy of another.
-        kept = isinstance(each.page, Page) and not each.page.unreadable
-    if verdict.record is not None:
-        work.remember(verdict.record.identity, each.number)
-    original = None
-    if outcome == _COPY and verdict.match is not None:
-        original = work.number_of(verdict.match.record.identity)
     line = line_of(
         verdict, url=each.entry.name, id=name_of(each.entry), dropped=not kept, size=each.size
     )
@@ -247,8 +234,6 @@ def name_of(entry: Entry) -> str | int:
 
 def _write_others(work: WorkFile, path: str) -> None:
     """Write a row for each page that is not in the corpus."""
-    from simhash_gate.collection.table import format_of, write_rows
-
     form = format_of(path)
 
     def rows() -> Iterator[Row]:
@@ -261,14 +246,10 @@ def _write_others(work: WorkFile, path: str) -> None:
                 yield name, entry.url, its, line["distance"], line["reason"]
 
     with whole_file(path, private=False) as file:
-        write_rows(rows(), OTHERS, form, file.write)
+        write_rows(rows(), OTHERS, form, file)
 
 
 def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> None:
-    from simhash_gate.offline.replay import ALL_PAGES
-    from simhash_gate.report.html import render, write
-    from simhash_gate.report.summary import Summary
-
     summary = Summary()
     head = settings.crawl_line("dedupe", name)
     if settings.policies.default.window == ALL_PAGES:
@@ -285,9 +266,6 @@ def _write_corpus(
     work: WorkFile, output: str, part: Path, settings: Settings, console: Console
 ) -> None:
     """Write the kept pages; a folder takes its name when all are in it."""
-    from simhash_gate.identity.keys import precise
-    from simhash_gate.offline.corpus import CorpusPage, form_of, is_empty_folder, write_corpus
-
     pipeline = pipeline_version(settings.options)
 
     def pages() -> Iterator[CorpusPage]:

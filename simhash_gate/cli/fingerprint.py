@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import Console, refuse_stores, with_console, with_settings
+from simhash_gate.cli.console import Console, with_console, with_settings
+from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.offline.differences import claims_as_json
+from simhash_gate.offline.why import Side
+from simhash_gate.options import pipeline_version
+from simhash_gate.pipeline import read_closely
+from simhash_gate.sources.open import open_pages, shown
+from simhash_gate.sources.read_pages import extract_pages
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -27,9 +34,6 @@ def fingerprint(settings: Settings, console: Console, sources: Sequence[str], te
 
     SOURCE is anything with pages that `pairs` reads.
     """
-    from simhash_gate.sources.open import open_pages, shown
-
-    refuse_stores(sources)
     source = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = _lines(source.entries, settings, text=text)
     if not console.write_lines(lines, source.total):
@@ -41,17 +45,15 @@ def _lines(
     entries: Iterable[Entry], settings: Settings, *, text: bool
 ) -> Generator[dict[str, Any]]:
     """Yield a line for each entry, in order. One without a fingerprint has a reason."""
-    from simhash_gate.fingerprints.sketch import Sketch
-    from simhash_gate.offline.differences import claims_as_json
-    from simhash_gate.sources.read_pages import extract_pages
-
-    fields = bool(settings.options.compare)
+    fields, version = bool(settings.options.compare), pipeline_version(settings.options)
     for entry, read in extract_pages(entries, settings, partial(_read, text=text)):
         line: dict[str, Any] = {"path": entry.path or entry.place}
         if entry.url and not entry.guessed:
             line["url"] = entry.url
         if entry.id is not None:
             line["id"] = entry.id
+        scope = settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
+        line |= {"scope": scope, "pipeline": version}
         if isinstance(read, dict):
             line |= read
         else:
@@ -66,9 +68,6 @@ def _lines(
 def _read(
     body: bytes, url: str, encoding: str | None, options: Options, *, text: bool
 ) -> dict[str, Any]:
-    from simhash_gate.offline.why import Side
-    from simhash_gate.pipeline import read_closely
-
     reading = read_closely(body, url=url, encoding=encoding, options=options)
     line = Side.read("", reading.page).as_json(fields=bool(options.compare))
     return line | {"text": reading.text} if text else line

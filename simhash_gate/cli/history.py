@@ -12,7 +12,19 @@ from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
+from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
 from simhash_gate.history.texts import unpack
+from simhash_gate.offline.chosen import Chosen
+from simhash_gate.offline.differences import TextChange, changes
+from simhash_gate.offline.history import (
+    NOTHING,
+    changes_of,
+    days_between,
+    due_urls,
+    pasts_of,
+    rates_at,
+)
+from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
 
 if TYPE_CHECKING:
@@ -22,8 +34,6 @@ if TYPE_CHECKING:
     from simhash_gate.history.schedule import VisitPolicy
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import Version
-    from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.differences import TextChange
     from simhash_gate.offline.history import Past
     from simhash_gate.stores import Store
     from simhash_gate.stores.histories import PageHistory
@@ -54,9 +64,6 @@ def list_(console: Console, store: str, chosen: Chosen) -> int:
     It has the versions of the page, the oldest first, how many visits found a change, and the days
     between two changes: as expected, and the bounds between which they are with 90 % probability.
     """
-    from simhash_gate.offline.history import NOTHING, pasts_of, rates_at
-    from simhash_gate.sources.open import open_kept
-
     with open_kept(store) as kept:
         pasts = pasts_of(kept, chosen, console.complain)
     rates = rates_at(pasts, max((past.history.seen for past in pasts), default=0.0))
@@ -82,7 +89,7 @@ def list_(console: Console, store: str, chosen: Chosen) -> int:
 )
 @click.option(
     "--policy",
-    type=click.Choice(["timely", "fresh", "harmonic", "proportional", "uniform"]),
+    type=click.Choice(list(POLICIES)),
     default="timely",
     help="What the visits are for. timely (the default) finds as many changes as can be within "
     "--within days. harmonic knows as many pages as can be as they are now, and gives no page up.",
@@ -122,15 +129,11 @@ def due(
     others of its site. Pages that are gone are looked for again after a month, and then ever more
     seldom.
     """
-    from simhash_gate.history.schedule import POLICIES
-    from simhash_gate.offline.history import NOTHING, due_of, pasts_of
-    from simhash_gate.sources.open import open_kept
-
     at = time.time() if at is None else at
     wanted = POLICIES[policy](within)
     with open_kept(store) as kept:
         pasts = pasts_of(kept, chosen, console.complain)
-    for line in due_of(pasts, wanted, budget=budget, at=at, days=days):
+    for line in due_urls(pasts, budget, at, days=days, policy=wanted):
         console.write(line.as_json())
     if pasts:
         _tell(console, pasts, wanted, budget=budget, at=at)
@@ -140,8 +143,6 @@ def due(
 
 
 def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
-    from simhash_gate.offline.history import changes_of, days_between
-
     history = past.history
     rarely, often = rates.interval(number)
     return {
@@ -154,17 +155,20 @@ def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
         "days_between_changes": days_between(rates.median(number)),
         "between": [days_between(often), days_between(rarely)],
         "versions": [
-            {
-                "version": place,
-                "first_seen": shown(version.first_seen),
-                "last_seen": shown(version.last_seen),
-                "words": version.words,
-                "fingerprint": to_hex(version.fingerprint),
-                "title": version.title,
-                "run": version.run,
-            }
+            {"version": place} | _version(version)
             for place, version in enumerate(history.versions, 1)
         ],
+    }
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "first_seen": shown(version.first_seen),
+        "last_seen": shown(version.last_seen),
+        "words": version.words,
+        "fingerprint": to_hex(version.fingerprint),
+        "title": version.title,
+        "run": version.run,
     }
 
 
@@ -172,9 +176,6 @@ def _tell(
     console: Console, pasts: Sequence[Past], policy: VisitPolicy, *, budget: float, at: float
 ) -> None:
     """Say what the budget is enough for."""
-    from simhash_gate.history.schedule import outlook, visit_rates
-    from simhash_gate.offline.history import rates_at
-
     there = [past for past in pasts if past.history.gone is None]
     rates = rates_at(there, at)
     expected = outlook(rates, visit_rates(policy, rates, budget), policy.within)
@@ -201,10 +202,6 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
     `history list` shows the numbers. The words and links that differ are shown if the crawl kept
     the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
     """
-    from simhash_gate.offline.chosen import Chosen
-    from simhash_gate.offline.history import NOTHING, pasts_of
-    from simhash_gate.sources.open import open_kept
-
     with open_kept(store) as kept:
         pasts = pasts_of(kept, Chosen(page=url), console.complain)
         if not pasts:
@@ -245,14 +242,7 @@ def _as_json(url: str, sides: Mapping[str, Side]) -> dict[str, Any]:
     """Return an object of JSON; `changes` and `links` are null where a text is missing."""
     line: dict[str, Any] = {"url": url, "distance": _distance(sides)}
     for name, (version, text) in sides.items():
-        line[name] = {
-            "first_seen": shown(version.first_seen),
-            "last_seen": shown(version.last_seen),
-            "words": version.words,
-            "fingerprint": to_hex(version.fingerprint),
-            "title": version.title,
-            "text": text is not None,
-        }
+        line[name] = _version(version) | {"text": text is not None}
     found = {"changes": _words(sides), "links": _links(sides)}
     return line | {k: None if v is None else [c._asdict() for c in v] for k, v in found.items()}
 
@@ -283,15 +273,11 @@ def _distance(sides: Mapping[str, Side]) -> int:
 
 
 def _words(sides: Mapping[str, Side]) -> list[TextChange] | None:
-    from simhash_gate.offline.differences import changes
-
     a, b = (text for _, text in sides.values())
     return list(changes(a.markdown.split(), b.markdown.split())) if a and b else None
 
 
 def _links(sides: Mapping[str, Side]) -> list[TextChange] | None:
-    from simhash_gate.offline.differences import TextChange
-
     texts = [text for _, text in sides.values() if text is not None]
     if len(texts) < 2:
         return None

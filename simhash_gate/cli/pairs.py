@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
-from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
@@ -12,15 +10,24 @@ import click
 
 from simhash_gate.cli.console import (
     Console,
-    cache,
     check_output,
     disk,
-    no_cache,
     output,
     with_console,
     with_settings,
 )
-from simhash_gate.common.wording import why
+from simhash_gate.collection.listing import (
+    Query,
+    cluster_rows,
+    find_pairs,
+    find_query,
+    pair_rows,
+    similar_rows,
+)
+from simhash_gate.collection.table import format_of, write_rows
+from simhash_gate.offline.members import Members, fingerprint_of, gather
+from simhash_gate.sources.find import distinct, shown
+from simhash_gate.sources.parquet import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,7 +35,6 @@ if TYPE_CHECKING:
     from simhash_gate.collection.gathered import Gathered
     from simhash_gate.collection.table import Row
     from simhash_gate.settings import Settings
-    from simhash_gate.sources.page_cache import PageCache
 
 
 PAIRS = ("a", "b", "distance", "a_title", "b_title")
@@ -61,8 +67,6 @@ SIMILAR = ("page", "distance", "title", "fingerprint")
     "jsonl.",
 )
 @output
-@cache
-@no_cache
 @with_settings
 @with_console
 def pairs(
@@ -74,26 +78,19 @@ def pairs(
     clusters: bool,
     form: str | None,
     output: str | None,
-    cache: str | None,
-    no_cache: bool,
 ) -> int:
     """Print all pairs of near-duplicate pages. All SOURCEs together are one collection.
 
     SOURCE is a file of HTML, text, Markdown, JSON Lines, WARC, WACZ or Parquet, a folder of them, a
     folder of Scrapy's HttpCache, a list of fingerprints, or the URL of a store.
     """
-    from simhash_gate.collection.listing import cluster_rows, find_pairs, pair_rows
-    from simhash_gate.collection.table import format_of
-    from simhash_gate.sources.parquet import load
-
     form = form or format_of(output)
     if form == "parquet":
         if not output:
             raise click.UsageError("Parquet is written to a file. Name it with -o FILE.")
         load()  # it may be missing: better now than after hours of reading
     check_output(output)
-    kept = None if no_cache else _cache_path(cache)
-    with _collection(sources, settings, console, kept, across=across) as gathered:
+    with _collection(sources, settings, console, across=across) as gathered:
         if not len(gathered):
             return console.status()
         if clusters:
@@ -120,8 +117,6 @@ def pairs(
     show_default=True,
     help="The greatest distance to PAGE, in bits.",
 )
-@cache
-@no_cache
 @with_settings
 @with_console
 def similar(
@@ -130,19 +125,13 @@ def similar(
     sources: Sequence[str],
     page: str,
     distance: int,
-    cache: str | None,
-    no_cache: bool,
 ) -> int:
     """Print the pages of all SOURCEs that are like PAGE, the nearest first. Domains do not matter.
 
     SOURCE is anything that `pairs` reads. PAGE is a URL or a path as SOURCE has it, another HTML or
     text file, or a fingerprint of 16 hex digits.
     """
-    from simhash_gate.collection.listing import Query, find_query, similar_rows
-    from simhash_gate.offline.members import fingerprint_of
-
-    kept = None if no_cache else _cache_path(cache)
-    with _collection(sources, settings, console, kept, across=True) as gathered:
+    with _collection(sources, settings, console, across=True) as gathered:
         if not len(gathered):
             return console.status()
         query = find_query(page, gathered)
@@ -160,19 +149,14 @@ def _collection(
     sources: Sequence[str],
     settings: Settings,
     console: Console,
-    cache: Path | None,
     *,
     across: bool,
 ) -> Iterator[Gathered]:
     """Gather sources. An empty collection is complained of."""
-    from simhash_gate.offline.members import Members, gather
-    from simhash_gate.sources.find import distinct, shown
-
     sources = distinct(sources, console.say)
     members = Members(settings, console.complain, console.say, watch=console.bar)
     with (
         disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
-        _open_cache(cache, settings, console) as members.cache,
         gather(sources, members, across=across) as gathered,
     ):
         if members.passed_over:
@@ -182,39 +166,9 @@ def _collection(
         yield gathered
 
 
-@contextmanager
-def _open_cache(
-    path: Path | None, settings: Settings, console: Console
-) -> Iterator[PageCache | None]:
-    """Open the page cache, if there is to be one and it can be opened."""
-    from simhash_gate.sources.page_cache import PageCache
-
-    cache = None
-    if path is not None:
-        try:
-            cache = PageCache(path, settings.options, console.say)
-        except OSError as error:
-            console.say(f"{path}: {why(error)}. Pages are read without a cache")
-    try:
-        yield cache
-    finally:
-        if cache is not None:
-            cache.close()
-
-
-def _cache_path(named: str | None) -> Path:
-    """Return the path of the page cache: the one that is named, else that of the user."""
-    if named:
-        return Path(named)
-    folder = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - it never raises
-    return Path(folder, "simhash-gate", "pages.sqlite")
-
-
 def _write(
     rows: Iterator[Row], columns: Sequence[str], form: str, output: str | None, console: Console
 ) -> int:
     """Write rows to stdout, or to a file that is replaced when all are written."""
-    from simhash_gate.collection.table import write_rows
-
-    with console.sink(output) as write:
-        return write_rows(rows, columns, form, write)
+    with console.sink(output) as file:
+        return write_rows(rows, columns, form, file)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import Console, refuse_stores, with_console, with_settings
+from simhash_gate.cli.console import Console, with_console, with_settings
+from simhash_gate.offline.replay import replay as verdicts
+from simhash_gate.report.summary import Summary
+from simhash_gate.sources.open import open_pages, shown
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
-    from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
 
 
@@ -27,11 +29,6 @@ def replay(settings: Settings, console: Console, sources: Sequence[str]) -> int:
 
     Pages are remembered in memory. To remember them in a store, set SIMHASH_GATE_STORE.
     """
-    from simhash_gate.offline.replay import replay as verdicts
-    from simhash_gate.report.summary import Summary
-    from simhash_gate.sources.open import open_pages, shown
-
-    refuse_stores(sources)
     summary = Summary()
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = _counted(verdicts(pages.entries, settings, console.complain), summary)

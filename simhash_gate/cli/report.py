@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,18 +18,30 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining
+from simhash_gate.journal.contents import drops
+from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, logs_in
+from simhash_gate.offline.replay import replay
+from simhash_gate.page import Page
+from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.summary import Summary
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
+from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
+from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from simhash_gate.common.wording import Complain
     from simhash_gate.report.pairs import Texts
-    from simhash_gate.report.summary import Summary
     from simhash_gate.settings import Settings
+    from simhash_gate.sources import Entry
 
     Lines = Iterator[tuple[str, dict[str, Any]]]
+    # Given the names of pages, it yields those that a source has, in its order, each with its name.
+    Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -65,11 +78,6 @@ def report(
     packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
     of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
-    from simhash_gate.offline.logs import last_log
-    from simhash_gate.report.html import check_installed, render, write
-    from simhash_gate.report.summary import Summary
-    from simhash_gate.sources.open import shown
-
     sources = sources or [last_log()]
     if output is None and sys.stdout.isatty():
         raise click.UsageError(
@@ -128,9 +136,6 @@ def _texts(
     journal: str | None,
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
-    from simhash_gate.offline.texts import of_journal, of_pages, texts_of
-    from simhash_gate.sources.open import open_pages
-
     complain, most = console.complain, settings.max_bytes
     found = []
     journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
@@ -157,10 +162,6 @@ def _logs(
 
     A store gives its kept pages. Pages are replayed, those of all sources together.
     """
-    from simhash_gate.offline.logs import is_folder, is_log, logs_in
-    from simhash_gate.offline.replay import replay
-    from simhash_gate.sources.open import names_store, open_pages, shown
-
     logs: list[Log] = []
     paths = []
     for source in sources:
@@ -185,9 +186,63 @@ def _logs(
 
 
 def _kept(url: str) -> Lines:
-    from simhash_gate.sources.open import open_kept, shown
-
     with open_kept(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
+
+
+def texts_of(sources: Sequence[Named], settings: Settings) -> Texts:
+    """Return what reads the Markdown of pages anew, in sources that are asked in turn.
+
+    The first page of a name counts.
+    """
+
+    def texts(names: Collection[str]) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for source in sources:
+            order: list[str] = []
+            for place, (_, page) in enumerate(
+                read_pages(_wanted(source, set(names) - found.keys(), order), settings)
+            ):
+                if isinstance(page, Page) and not page.unreadable:
+                    found[order[place]] = page.markdown
+        return found
+
+    return texts
+
+
+def _wanted(source: Named, left: set[str], order: list[str]) -> Iterator[Entry]:
+    """Yield the first page of each name that is left, and put the names in `order`."""
+    for name, entry in source(left) if left else ():
+        if name in left and not entry.skipped:
+            left.discard(name)
+            order.append(name)
+            yield entry
+        if not left:
+            return
+
+
+def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
+    """Return what finds pages among those of a source, which is read anew from its beginning."""
+
+    def find(names: Collection[str]) -> Iterator[tuple[str, Entry]]:
+        for entry in entries():
+            known = entry.name, *([] if entry.id is None else [str(entry.id)])
+            yield from ((name, entry) for name in known if name in names)
+
+    return find
+
+
+def of_journal(path: str, complain: Complain) -> Named:
+    """Return what finds pages in a journal of dropped pages."""
+
+    def find(names: Collection[str]) -> Iterator[tuple[str, Entry]]:
+        for found in drops(path, complain):
+            name = without_credentials(found.drop.url)
+            if name not in names:
+                continue
+            with complaining(complain, str(found.place)):
+                yield name, entry_of(found)
+
+    return find

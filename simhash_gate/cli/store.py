@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import Console, domain, older, with_chosen, with_console
+from simhash_gate.cli.console import Console, with_chosen, with_console
 from simhash_gate.cli.store_import import import_
 from simhash_gate.common.times import shown
 from simhash_gate.common.wording import complaining
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
+from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over, texts_of
+from simhash_gate.offline.exported import KINDS, blob_line, page_line
+from simhash_gate.offline.replay import live_run
+from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import no_history
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
+    from collections.abc import Generator
 
-    from simhash_gate.offline.chosen import Chosen
     from simhash_gate.stores import Record, Store
 
 
@@ -50,9 +54,6 @@ def info(console: Console, url: str) -> int:
     It counts pages, runs, the texts that the site repeats, histories and texts of pages, and has
     the pipeline versions, the kinds of notes on the site, and the oldest and newest time.
     """
-    from simhash_gate.gate.site_memory import SiteMemory
-    from simhash_gate.sources.open import open_kept
-
     scopes: defaultdict[str, _Scope] = defaultdict(_Scope)
     with open_kept(url) as store:
         for record in console.bar(store.records()):
@@ -86,8 +87,6 @@ def list_(console: Console, url: str, chosen: Chosen) -> int:
 
     A page must match all of the options.
     """
-    from simhash_gate.sources.open import open_kept
-
     with open_kept(url) as store:
         _print(console, (_listed(record) for record in chosen.of(store)))
     return console.status()
@@ -107,84 +106,59 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
     After the pages come lines with their histories, their texts, and what is known of their sites.
     A page must match all of the options.
     """
-    from simhash_gate.sources.open import open_kept
-
     with open_kept(url) as store:
         _print(console, _exported(console, store, chosen))
     return console.status()
 
 
 @store.command(
-    "prune",
-    short_help="Remove dead runs, and pages that are too old or too many.",
-    epilog="Example: simhash-gate store prune sqlite:///pages.sqlite --age 30d --pages 10000",
+    "forget",
+    short_help="Remove the pages of a domain, a URL or an age, or those that are too many.",
+    epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --domain example.com",
 )
 @click.argument("url")
 @click.option(
     "--pages",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Remove all pages of each scope but the last N.",
+    help="Keep the last N of these pages of each scope.",
 )
-@domain
-@older
-@with_console
-def prune(
-    console: Console, url: str, pages: int | None, domain: str | None, age: float | None
-) -> int:
-    """Remove the pages of dead runs, and what is remembered of sites that have no pages left.
-
-    Dead runs are crawls that did not end normally. With --age and --pages, also remove the pages
-    that these options name; with --domain, only those of a domain.
-    """
-    from simhash_gate.offline.chosen import Chosen, forget_all
-    from simhash_gate.sources.open import open_kept
-
-    chosen, ageless = Chosen(domain, age=age), Chosen(domain)
-    with open_kept(url) as store:
-        _bury(url)
-        gone: Counter[str] = Counter()
-        removed = 0
-        if chosen.age is not None:
-            removed = _forget(console, store, chosen)
-            gone[HISTORY] = forget_all(store, (it.blob for it in chosen.histories(store)))
-        if pages is not None:
-            surplus = _all_but_the_last(pages, ageless.of(store))
-            removed += _forget(console, store, ageless, surplus, visits=True)
-        if pages == 0:
-            _forget_beside(store, ageless, gone)
-        _forget_left_over(store, gone)
-    console.say(f"pages removed, besides those of dead runs: {removed}")
-    _tell(console, gone)
-    return console.status()
-
-
-@store.command(
-    "forget",
-    short_help="Remove the pages of a domain, a URL, or an age.",
-    epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --domain example.com",
-)
-@click.argument("url")
 @with_chosen
 @with_console
-def forget(console: Console, url: str, chosen: Chosen) -> int:
+def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int:
     """Remove the pages that match all of the options. Pages like them are new again.
 
-    Their histories and texts, and what is remembered of sites that have no pages left, go too. At
-    least one of the options is needed.
+    Their histories and texts, what is remembered of sites that have no pages left, and the pages of
+    dead runs go too: of crawls that did not end normally. At least one of the options is needed.
     """
-    from simhash_gate.sources.open import open_kept
-
-    if not chosen:
-        raise click.UsageError("Name the pages to remove: --domain, --scope, --page or --age.")
+    if not chosen and pages is None:
+        raise click.UsageError(
+            "Name the pages to remove: --domain, --scope, --page, --age or --pages."
+        )
     with open_kept(url) as store:
-        _bury(url)
+        with live_run(url):
+            pass  # every new run removes what dead runs left
         gone: Counter[str] = Counter()
-        removed = _forget(console, store, chosen)
-        _forget_beside(store, chosen, gone)
-        _forget_left_over(store, gone)
+        left = Counter(record.scope for record in chosen.of(store)) if pages else None
+        removed = 0
+        for record in console.bar(chosen.of(store)):
+            if left is not None:
+                left[record.scope] -= 1
+                if left[record.scope] < (pages or 0):
+                    continue
+                store.put(no_history(record.scope, record.request))
+            removed += store.forget(record)
+        if left is None:
+            gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
+            for kind in _OF_SITES:
+                gone[kind] += forget_all(store, chosen.of_sites(store, kind))
+            gone[SITE_NOTES] += forget_notes_on(store, chosen)
+        for blob in [*left_over(store)]:
+            gone[blob.kind] += forget_all(store, [blob])
     console.say(f"pages removed: {removed}")
-    _tell(console, gone)
+    for kind, known in KINDS.items():
+        if gone[kind]:
+            console.say(f"{known.named} removed: {gone[kind]}")
     return console.status()
 
 
@@ -194,9 +168,6 @@ def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
 
 
 def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
-    from simhash_gate.offline.chosen import texts_of
-    from simhash_gate.offline.exported import KINDS, blob_line, page_line
-
     scopes, texts = set(), set()
     for record in chosen.of(store):
         scopes.add(record.scope)
@@ -215,73 +186,6 @@ def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[
     for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in _OF_SITES)):
         with complaining(console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
             yield blob_line(blob)
-
-
-def _forget_beside(store: Store, chosen: Chosen, gone: Counter[str]) -> None:
-    """Remove the histories of the pages that are chosen, and what is known of whole sites."""
-    from simhash_gate.offline.chosen import forget_all, forget_notes_on
-
-    gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
-    for kind in _OF_SITES:
-        gone[kind] += forget_all(store, chosen.of_sites(store, kind))
-    gone[SITE_NOTES] += forget_notes_on(store, chosen)
-
-
-def _forget_left_over(store: Store, gone: Counter[str]) -> None:
-    from simhash_gate.offline.chosen import forget_all, left_over
-
-    for blob in [*left_over(store)]:
-        gone[blob.kind] += forget_all(store, [blob])
-
-
-def _tell(console: Console, gone: Counter[str]) -> None:
-    """Say what was removed besides pages."""
-    from simhash_gate.offline.exported import KINDS
-
-    for kind, known in KINDS.items():
-        if gone[kind]:
-            console.say(f"{known.named} removed: {gone[kind]}")
-
-
-def _bury(url: str) -> None:
-    """Remove what dead runs left: every new run does."""
-    from simhash_gate.offline.replay import live_run
-
-    with live_run(url):
-        pass
-
-
-def _forget(
-    console: Console,
-    store: Store,
-    chosen: Chosen,
-    too: Callable[[Record], bool] = lambda _: True,
-    *,
-    visits: bool = False,
-) -> int:
-    """Forget the records that are chosen, if `too` says so, and maybe the `visits` to their pages.
-
-    Return how many were there.
-    """
-    removed = 0
-    for record in console.bar(chosen.of(store)):
-        if too(record):
-            removed += store.forget(record)
-            if visits:
-                store.put(no_history(record.scope, record.request))
-    return removed
-
-
-def _all_but_the_last(pages: int, records: Iterable[Record]) -> Callable[[Record], bool]:
-    """Choose all but the last `pages` of each scope of `records`, if asked in the same order."""
-    surplus = Counter(record.scope for record in records)
-    surplus.subtract(dict.fromkeys(surplus, pages))
-
-    def chosen(record: Record) -> bool:
-        surplus[record.scope] -= 1
-        return surplus[record.scope] >= 0
-
-    return chosen
 
 
 @dataclass

@@ -13,9 +13,18 @@ import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.fingerprints.claims import read_from_text
+from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
+from simhash_gate.gate.judge import Gate
+from simhash_gate.offline.exported import KINDS, is_exported, read_exported
+from simhash_gate.offline.replay import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
+from simhash_gate.sources import find
+from simhash_gate.sources.find import JSONL
 from simhash_gate.sources.jsonl import STDIN
+from simhash_gate.sources.open import open_kept, pages_of
+from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import Blob, Record, StoreError, Window
 from simhash_gate.stores.base import HISTORY
 
@@ -54,9 +63,6 @@ def import_(settings: Settings, console: Console, url: str, sources: tuple[str, 
     The store then has the pages that a crawl would keep that meets all pages in this order. The
     settings should be those of your crawl. All pages are one run: they count when all are added.
     """
-    from simhash_gate.offline.replay import live_run
-    from simhash_gate.sources import find
-
     if url.partition(":")[0].lower() == "memory":
         raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
     sources = sources or ("-",)
@@ -87,8 +93,6 @@ class _Import:
     """Adds pages to a store in one run, and counts what became of them."""
 
     def __init__(self, settings: Settings, console: Console, store: Store, run_name: str) -> None:
-        from simhash_gate.gate.judge import Gate
-
         self.gate = Gate(store, run=run_name, pipeline=pipeline_version(settings.options))
         self.added = self.copies = self.skipped = 0
         self.beside: Counter[str] = Counter()  # what is kept beside pages, by kind
@@ -112,8 +116,6 @@ class _Import:
 
     def tell(self, url: str) -> None:
         """Say what was added, and of what a crawl does not know all."""
-        from simhash_gate.offline.exported import KINDS
-
         say = self._console.say
         say(f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}")
         for kind, known in KINDS.items():
@@ -133,9 +135,6 @@ class _Import:
 
     def _pages(self, files: Iterable[File]) -> Iterator[None]:
         """Judge pages as a crawl does that has a window without end."""
-        from simhash_gate.sources.open import pages_of
-        from simhash_gate.sources.read_pages import read_pages
-
         entries = pages_of(files, self._console.complain, self._settings.max_bytes)
         pages = read_pages(entries, self._settings)
         while some := list(islice(pages, _TOGETHER)):
@@ -175,9 +174,6 @@ class _Import:
 
     def _once_html(self, entry: Entry, page: Page) -> Page:
         """Return a page that was read from its text as what it was before it was text."""
-        from simhash_gate.fingerprints.claims import read_from_text
-        from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
-
         sketch = decode(page.sketch or NO_SKETCH)
         known = entry.known
         title = page.title if known is None else known.title
@@ -197,8 +193,6 @@ class _Import:
 
     def _records(self, files: Iterable[File]) -> Iterator[None]:
         """Add what other stores had: pages that were judged before."""
-        from simhash_gate.offline.exported import read_exported
-
         things = (
             thing for file in files for thing in read_exported(file.path, self._console.complain)
         )
@@ -223,8 +217,6 @@ class _Import:
 
     def _add_beside(self, blob: Blob) -> None:
         """Add what is known beside pages to what the store knows."""
-        from simhash_gate.offline.exported import KINDS
-
         with complaining(self._console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
             if blob.kind == HISTORY:
                 blob = replace(blob, run=self.gate.run)
@@ -237,8 +229,6 @@ class _Import:
 
     def _warn_of_windows(self, url: str) -> None:
         """Name the scopes that have more pages now than a crawl compares with."""
-        from simhash_gate.sources.open import open_kept
-
         with open_kept(url) as store:
             over = [
                 (scope, policy.window)
@@ -255,7 +245,4 @@ class _Import:
 
 
 def _is_exported(file: File) -> bool:
-    from simhash_gate.offline.exported import is_exported
-    from simhash_gate.sources.find import JSONL
-
     return file.kind == JSONL and (file.path == STDIN or is_exported(file.path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -9,14 +10,24 @@ import click
 
 from simhash_gate.cli.console import Console, as_json, scope, with_console, with_settings
 from simhash_gate.common.wording import how_many, printable
+from simhash_gate.gate.policy import WHOLE_CRAWL
+from simhash_gate.offline.members import Members
+from simhash_gate.offline.thresholds import (
+    read_labels,
+    scopes_of,
+    suggest_thresholds,
+    with_distances,
+)
 from simhash_gate.report.judged import ADVICE
+from simhash_gate.settings import read_settings
+from simhash_gate.sources.find import names_store, shown
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from simhash_gate.collection.neighbours import Scope
+    from simhash_gate.offline.thresholds import Labelled, Scope
     from simhash_gate.settings import Settings
-    from simhash_gate.tuning.threshold import Labelled, ScopeTuning, Score, Tuning
 
 
 _MOST_SCOPES = 10
@@ -48,10 +59,6 @@ def tune(
 
     SOURCE is anything that `pairs` reads, such as a folder, a store, or the verdict log of a crawl.
     """
-    from simhash_gate.sources.find import shown
-    from simhash_gate.tuning.threshold import read_labels, unknown
-    from simhash_gate.tuning.threshold import tune as suggested
-
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:
         console.complain_of_nothing(labels_file, "no labelled pair in it")
@@ -63,16 +70,23 @@ def tune(
             shown(*sources), f"no page with a fingerprint{where}", since=complaints
         )
         return console.status()
-    missing = unknown(labels, scopes)
-    if missing:
-        console.complain(
-            str(labels_file), f"pairs that are not two pages of {shown(*sources)}: {missing}"
-        )
-    tuning = suggested(sources, scopes, settings, labels)
+    if missing := set(labels) - {label for label, _ in with_distances(labels, scopes)}:
+        nowhere = f"pairs that are not two pages of {shown(*sources)}: {len(missing)}"
+        console.complain(str(labels_file), nowhere)
+    every = suggest_thresholds(scopes, settings, labels)
+    block = _block(scopes, settings.policies.default.threshold, every)
     if as_json:
-        console.write(tuning.as_json())
+        console.write(
+            {
+                "source": shown(*sources),
+                "threshold": settings.policies.default.threshold,
+                "labelled": every and every.as_json(),
+                "scopes": [scope.as_json() for scope in scopes],
+                "settings": block,
+            }
+        )
     else:
-        console.show(_as_text(tuning))
+        console.show(_as_text(scopes, every, block, is_store=any(map(names_store, sources))))
     return console.status()
 
 
@@ -84,10 +98,6 @@ def _collect(
     If there are several pipeline versions, the pages of the largest are taken, and the rest is
     complained of.
     """
-    from simhash_gate.collection.neighbours import find_neighbours
-    from simhash_gate.offline.members import Members
-    from simhash_gate.sources.find import shown
-
     members = Members(settings, console.complain, console.say, watch=console.bar)
     pages = list(members.of(sources))
     versions = Counter(page.pipeline for page in pages)
@@ -100,35 +110,67 @@ def _collect(
             "compared",
         )
         pages = [page for page in pages if page.pipeline == taken]
-    found = find_neighbours(pages, only)
-    if found.repeated:
-        console.say(f"left out {how_many(found.repeated, 'page')}: the same URL came before")
-    return found.scopes
+    scopes, repeated = scopes_of(pages, only)
+    if repeated:
+        console.say(f"left out {how_many(repeated, 'page')}: the same URL came before")
+    return scopes
 
 
-def _as_text(tuning: Tuning) -> Iterator[str]:
+def _block(scopes: Sequence[Scope], now: int, labelled: Labelled | None) -> str:
+    """Return the settings to paste; "" where nothing should change."""
+    lines, general = [], now
+    whole = [scope for scope in scopes if scope.name in ("", WHOLE_CRAWL)]
+    if whole:
+        general = whole[0].suggested
+    elif labelled and labelled.suffice:
+        general = labelled.best.threshold
+    if general != now:
+        lines.append(f"SIMHASH_GATE_THRESHOLD = {general}")
+    domains = [
+        f'    {json.dumps(scope.name)}: {{"threshold": {scope.suggested}}},'
+        for scope in scopes
+        if scope.suggested != (general if scope.now == now else scope.now) and _is_domain(scope)
+    ]
+    if domains:
+        head = "SIMHASH_GATE_DOMAINS = {  # beside what else you set for these domains"
+        lines += [head, *domains, "}"]
+    return "\n".join(lines)
+
+
+def _is_domain(scope: Scope) -> bool:
+    """Tell whether a setting can name this scope: a manifest gives scopes any name."""
+    try:
+        read_settings({f"{PREFIX}DOMAINS": {scope.name: {}}})
+    except SettingsError:
+        return False
+    return True
+
+
+def _as_text(
+    scopes: Sequence[Scope], labelled: Labelled | None, block: str, *, is_store: bool
+) -> Iterator[str]:
     """Yield the lines: the largest scopes, what the labels tell, the settings to paste."""
-    for tuned in tuning.scopes[:_MOST_SCOPES]:
-        yield from _scope(tuned)
+    for each in scopes[:_MOST_SCOPES]:
+        yield from _scope(each)
         yield ""
-    left = len(tuning.scopes) - _MOST_SCOPES
+    left = len(scopes) - _MOST_SCOPES
     if left > 0:
         yield f"{left} smaller scopes are left out: --json shows all, --scope shows one"
         yield ""
-    if tuning.labelled:
-        yield from _labels(tuning.labelled)
+    if labelled:
+        yield from _labels(labelled)
         yield ""
-    if any(tuned.named.are_many for tuned in tuning.scopes):
+    if any(each.named.are_many for each in scopes):
         yield ADVICE
         yield ""
-    if tuning.is_store:
+    if is_store:
         yield (
             "A store has only the pages that were kept. So distances up to the threshold of the "
             "crawl are missing."
         )
         yield ""
     yield click.style("settings", bold=True)
-    yield tuning.block or "as they are"
+    yield block or "as they are"
 
 
 def _labels(labelled: Labelled) -> Iterator[str]:
@@ -136,31 +178,25 @@ def _labels(labelled: Labelled) -> Iterator[str]:
     duplicates = how_many(labelled.duplicates, "duplicate")
     others = how_many(labelled.others, "other")
     yield click.style(f"labelled pairs: {duplicates}, {others}", bold=True)
-    yield from _table(labelled.scores, labelled.best.threshold if labelled.suffice else None)
+    yield "threshold  F1     precision  recall"
+    for score in labelled.scores:
+        mark = "*" if labelled.suffice and score == labelled.best else " "
+        precision = "–" if score.precision is None else f"{score.precision:.3f}"
+        yield f"{score.threshold:>8}{mark}  {score.f1:.3f}  {precision:<9}  {score.recall:.3f}"
     if not labelled.suffice:
         yield "too few duplicates or others to choose a threshold"
 
 
-def _table(scores: Sequence[Score], chosen: int | None) -> Iterator[str]:
-    yield "threshold  F1     precision  recall"
-    for score in scores:
-        mark = "*" if score.threshold == chosen else " "
-        precision = "–" if score.precision is None else f"{score.precision:.3f}"
-        yield f"{score.threshold:>8}{mark}  {score.f1:.3f}  {precision:<9}  {score.recall:.3f}"
-
-
-def _scope(tuned: ScopeTuning) -> Iterator[str]:
-    scope, line = tuned.scope, tuned.suggestion.threshold
+def _scope(scope: Scope) -> Iterator[str]:
     looked_at = "" if scope.looked_at == len(scope.pages) else f", {scope.looked_at} looked at"
     pages = how_many(len(scope.pages), "page")
-    name = printable(scope.name) or "(no URL)"
-    yield click.style(f"{name}  {pages}{looked_at}", bold=True)
-    yield from _histogram(scope.histogram, tuned.other_names, line)
-    change = "as it is" if line == tuned.now else f"now {tuned.now}"
-    yield click.style(f"threshold {line} ({change}): ", bold=True) + tuned.suggestion.reason
-    if tuned.named.others:
-        yield f"by their titles, {tuned.named}"
-    for where, pairs in (("up to it", tuned.under), ("beyond it", tuned.beyond)):
+    yield click.style(f"{printable(scope.name) or '(no URL)'}  {pages}{looked_at}", bold=True)
+    yield from _histogram(scope.histogram, scope.other_names, scope.suggested)
+    change = "as it is" if scope.suggested == scope.now else f"now {scope.now}"
+    yield click.style(f"threshold {scope.suggested} ({change}): ", bold=True) + scope.reason
+    if scope.named.others:
+        yield f"by their titles, {scope.named}"
+    for where, pairs in zip(("up to it", "beyond it"), scope.sides, strict=True):
         if pairs:
             yield f"next to the line, {where}:"
         for pair in pairs:
@@ -176,7 +212,7 @@ def _histogram(counts: Sequence[int], others: Sequence[int], line: int) -> Itera
         return
     yield "bits  pages, by the distance of the nearest earlier one"
     longest = max(counts)
-    for distance in range(max(last, line) + 1):
+    for distance in range(min(max(last, line), len(counts) - 1) + 1):
         number = counts[distance]
         length = -(-number * _BAR // longest)
         other = f"  {others[distance]} of another name" if others[distance] else ""

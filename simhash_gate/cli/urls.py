@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import closing, contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,21 +11,33 @@ import click
 from simhash_gate.cli.console import (
     Console,
     check_output,
-    disk,
     output,
     settings_of,
     with_console,
     with_settings,
 )
 from simhash_gate.common.urls import host_of
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.gate.verdict import encode
+from simhash_gate.identity.keys import Keys, told_by
+from simhash_gate.identity.saved import (
+    AtomsError,
+    all_kept,
+    checked,
+    entries_of,
+    from_json,
+    keep,
+    load,
+)
+from simhash_gate.offline.logs import is_log
+from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from simhash_gate.identity.keys import Keys
     from simhash_gate.settings import Settings
 
 
@@ -37,24 +48,29 @@ _EXAMPLE = '{"url": …, "outcome": …}'
 def urls() -> None:
     """Work with what sites have shown to make no difference in their URLs.
 
-    A crawl learns that, and keeps it in its store. SOURCE is the URL of a store, or a JSON file
-    that `urls export` wrote.
+    A crawl learns that, and keeps it in its store. SOURCE is the URL of a store, or a file that
+    `urls list` or `urls learn` wrote.
     """
 
 
 @urls.command(
     "list",
     short_help="List what is known.",
-    epilog="Example: simhash-gate urls list sqlite:///pages.sqlite",
+    epilog="Example: simhash-gate urls list sqlite:///pages.sqlite -o urls.jsonl",
 )
 @click.argument("source", metavar="SOURCE")
+@output
 @with_console
-def list_(console: Console, source: str) -> int:
-    """Print one line of JSON for each part of URLs, by site."""
-    entries = _read(source)
-    for entry in entries:
-        console.write(entry)
-    if not entries:
+def list_(console: Console, source: str, output: str | None) -> int:
+    """Print one line of JSON for each part of URLs, by site.
+
+    You can edit the lines and import them again: "word": "forbidden" keeps a part from being taken
+    for one that makes no difference.
+    """
+    check_output(output)
+    entries = _read(source, console)
+    _write(console, entries, output)
+    if not entries and not console.complaints:
         console.say("nothing is known of URLs")
     return console.status()
 
@@ -62,7 +78,7 @@ def list_(console: Console, source: str) -> int:
 @urls.command(
     "test",
     short_help="Show the key of URLs.",
-    epilog="Example: simhash-gate urls test urls.json 'https://example.com/a?utm_source=x'",
+    epilog="Example: simhash-gate urls test urls.jsonl 'https://example.com/a?utm_source=x'",
 )
 @click.argument("source", metavar="SOURCE")
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
@@ -73,11 +89,8 @@ def test(settings: Settings, console: Console, source: str, urls: tuple[str, ...
 
     URLs with the same key have the same page, as far as is known.
     """
-    from simhash_gate.identity.keys import Keys
-    from simhash_gate.identity.saved import load
-
     keys = Keys(settings.tracking)
-    for scope, entries in _by_scope(_read(source)).items():
+    for scope, entries in _by_scope(_read(source, console)).items():
         load(keys.host(scope), entries, trusted=True)
     for url in urls:
         key = keys.of(settings.policies.site_of(url).scope, url)
@@ -89,30 +102,9 @@ def test(settings: Settings, console: Console, source: str, urls: tuple[str, ...
 
 
 @urls.command(
-    "export",
-    short_help="Write what is known to a file.",
-    epilog="Example: simhash-gate urls export sqlite:///pages.sqlite -o urls.json",
-)
-@click.argument("source", metavar="SOURCE")
-@output
-@with_console
-def export(console: Console, source: str, output: str | None) -> int:
-    """Write what is known as JSON, one part of URLs a line.
-
-    You can edit the file and import it again: "word": "forbidden" keeps a part from being taken
-    for one that makes no difference.
-    """
-    from simhash_gate.identity.saved import to_json
-
-    check_output(output)
-    _write(console, to_json(_read(source)), output)
-    return console.status()
-
-
-@urls.command(
     "import",
     short_help="Add the lines of a file to a store.",
-    epilog="Example: simhash-gate urls import sqlite:///pages.sqlite urls.json",
+    epilog="Example: simhash-gate urls import sqlite:///pages.sqlite urls.jsonl",
 )
 @click.argument("store", metavar="STORE")
 @click.argument("path", metavar="FILE")
@@ -125,12 +117,7 @@ def import_(
     path: str,
 ) -> int:
     """Add the lines of FILE to the store. A line takes the place of the same one in the store."""
-    from simhash_gate.identity.saved import from_json
-
-    with disk(path):
-        data = Path(path).read_bytes()
-    with _wrong_lines():
-        entries = from_json(data, path)
+    entries = _read_file(path, console)
     _add(store, entries)
     console.say(f"{how_many(len(entries), 'line')} imported")
     return console.status()
@@ -139,7 +126,7 @@ def import_(
 @urls.command(
     "learn",
     short_help="Learn from verdict logs.",
-    epilog="Example: simhash-gate urls learn verdicts.jsonl -o urls.json",
+    epilog="Example: simhash-gate urls learn verdicts.jsonl -o urls.jsonl",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="VERDICTS...")
 @click.option("--into", metavar="STORE", help="Add what is learned to a store, and print nothing.")
@@ -155,11 +142,8 @@ def learn(
 ) -> int:
     """Learn from what crawls (SIMHASH_GATE_VERDICTS) or `replay` said of pages.
 
-    Write what was learned as JSON. - is stdin.
+    Write what was learned as JSON Lines. - is stdin.
     """
-    from simhash_gate.identity.keys import Keys
-    from simhash_gate.identity.saved import entries_of, to_json
-
     check_output(output)
     if into is not None:
         _check_lasts(into)
@@ -185,7 +169,7 @@ def learn(
     if into is not None:
         _add(into, entries)
     else:
-        _write(console, to_json(entries), output)
+        _write(console, entries, output)
     active = sum(entry["acts"] for entry in entries)
     console.say(f"{how_many(lines, 'verdict')}, {how_many(len(entries), 'line')}, {active} act")
     return console.status()
@@ -193,8 +177,6 @@ def learn(
 
 def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     """Learn from one line of a verdict log; a broken one tells nothing."""
-    from simhash_gate.identity.keys import told_by
-
     outcome, kept = line.get("outcome"), line.get("matched_url")
     differs, words = line.get("differs") or "", line.get("words") or 0
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
@@ -205,8 +187,6 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
 @contextmanager
 def _wrong_lines() -> Iterator[None]:
     """Name what is wrong with lines. Raises click.ClickException."""
-    from simhash_gate.identity.saved import AtomsError
-
     try:
         yield
     except AtomsError as error:
@@ -219,24 +199,26 @@ def _check_lasts(url: str) -> None:
         raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
 
 
-def _read(source: str) -> list[dict[str, Any]]:
+def _read(source: str, console: Console) -> list[dict[str, Any]]:
     """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
-    from simhash_gate.identity.saved import all_kept, from_json
-    from simhash_gate.offline.logs import is_log
-    from simhash_gate.sources.find import names_store
-    from simhash_gate.sources.open import open_kept
+    if not names_store(source):
+        return _read_file(source, console)
+    with _wrong_lines(), open_kept(source) as store:
+        kept = sorted(all_kept(store))
+        return [entry for scope, data in kept for entry in from_json(data, f"URLs of {scope}")]
 
-    with _wrong_lines():
-        if not names_store(source):
-            if is_log(source):
-                raise click.ClickException(
-                    f"{source} is a verdict log. To learn from it: simhash-gate urls learn {source}"
-                )
-            with disk(source):
-                return from_json(Path(source).read_bytes(), source)
-        with open_kept(source) as store:
-            kept = sorted(all_kept(store))
-            return [entry for scope, data in kept for entry in from_json(data, f"URLs of {scope}")]
+
+def _read_file(path: str, console: Console) -> list[dict[str, Any]]:
+    """Return the lines of a file; complain of those that are wrong."""
+    if is_log(path):
+        raise click.ClickException(
+            f"{path} is a verdict log. To learn from it: simhash-gate urls learn {path}"
+        )
+    entries = []
+    for place, line in json_objects(path, console.complain, '{"scope": …, "kind": …}'):
+        with complaining(console.complain, place):
+            entries.append(checked(line))
+    return entries
 
 
 def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
@@ -248,14 +230,12 @@ def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
     """Add lines to a store. Raises click.ClickException and StoreError."""
-    from simhash_gate.identity.saved import keep
-
     _check_lasts(url)
     with closing(open_store(url)) as store, _wrong_lines():
         for scope, lines in _by_scope(entries).items():
             keep(store, scope, lines)
 
 
-def _write(console: Console, text: str, output: str | None) -> None:
-    with console.sink(output) as write:
-        write(text.encode("utf-8", "replace"))
+def _write(console: Console, entries: Iterable[dict[str, Any]], output: str | None) -> None:
+    with console.sink(output) as file:
+        file.writelines(map(encode, entries))

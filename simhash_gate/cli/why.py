@@ -1,19 +1,47 @@
-"""`simhash-gate why`: what became of a page, and why; or two pages side by side."""
+"""`simhash-gate why`: what became of a page, and why; or two pages side by side.
+
+Verdict logs, stores, journals and files of pages are searched by any address of the page.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from simhash_gate.cli.console import Console, as_json, setting, settings_of
+from simhash_gate.common.times import shown as shown_time
+from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.wording import MissingExtraError, complaining
+from simhash_gate.fingerprints.hamming import from_hex, to_hex
+from simhash_gate.history.texts import unpack
+from simhash_gate.identity.keys import key_of
+from simhash_gate.journal.contents import drops, journal_files
+from simhash_gate.journal.contents import line as line_of_drop
+from simhash_gate.offline.chosen import Chosen
+from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, logs_in
+from simhash_gate.offline.why import Explanation, Side, compared, trial_of
+from simhash_gate.pipeline import Reading, read_closely
+from simhash_gate.report.judged import LoggedVerdict
+from simhash_gate.sources import read_body
+from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
+from simhash_gate.stores import StoreError
+from simhash_gate.stores.base import KEPT_TEXT
+from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from simhash_gate.offline.why import Explanation
-    from simhash_gate.pipeline import Reading
+    from simhash_gate.common.wording import Complain
     from simhash_gate.settings import Settings
+    from simhash_gate.sources import Entry
+    from simhash_gate.stores.base import Record
+
+_EXAMPLE = "those of a verdict log"
 
 
 @click.command(
@@ -78,9 +106,6 @@ def _compared(
     url: str,
     console: Console,
 ) -> Explanation | None:
-    from simhash_gate.common.urls import without_credentials
-    from simhash_gate.offline.why import compared
-
     sides = []
     for name in names:
         read = _read(name, sources, settings, url, console)
@@ -95,12 +120,6 @@ def _read(
     name: str, sources: Sequence[str], settings: Settings, url: str, console: Console
 ) -> Reading | None:
     """Read a page: a file, or one of the sources. What is not there is complained of."""
-    from simhash_gate.common.wording import complaining
-    from simhash_gate.offline.found import PageTraces
-    from simhash_gate.offline.logs import is_log, last_log
-    from simhash_gate.pipeline import read_closely
-    from simhash_gate.sources import read_body
-
     if _is_web(name):
         found = PageTraces(name)
         found.look_in(sources or [last_log()], settings, console.complain, console.say)
@@ -122,10 +141,6 @@ def _read(
 def _became(
     url: str, sources: Sequence[str], assignments: Sequence[str], console: Console
 ) -> Explanation | None:
-    from simhash_gate.offline.found import PageTraces
-    from simhash_gate.offline.logs import is_log, last_log
-    from simhash_gate.sources.open import shown
-
     sources, settings = sources or [last_log()], settings_of(assignments)
     found = PageTraces(url)
     found.look_in(sources, settings, console.complain, console.say)
@@ -141,3 +156,171 @@ def _became(
         missing = "no verdict on it, and no page of it. It was not fetched, or under another URL"
         console.complain(f"{found.url} in {shown(*sources)}", missing)
     return answer
+
+
+@dataclass
+class PageTraces:
+    """What is known of the page of a URL.
+
+    `line` is its verdict, `crawl` what the crawl says of itself that reached it, `copies` the URLs
+    of pages that are copies of it, `entry` the page itself, `record` what a store remembers of it,
+    `markdown` its text if it is kept.
+    """
+
+    url: str
+    line: dict[str, Any] | None = None
+    crawl: dict[str, Any] = field(default_factory=dict)
+    copies: list[str] = field(default_factory=list)
+    entry: Entry | None = None
+    record: Record | None = None
+    markdown: str = ""
+    matched_markdown: str = ""
+    _rank: int = 0
+
+    def __post_init__(self) -> None:
+        self.url = without_credentials(self.url)
+        self._key, self._host = key_of(self.url), host_of(self.url).removeprefix("www.")
+
+    def look_in(
+        self, sources: Iterable[str], settings: Settings, complain: Complain, say: Any
+    ) -> None:
+        """Look in sources of any kind. Raises `StoreError` and `MissingExtraError`."""
+        pages = []
+        for source in sources:
+            if names_store(source):
+                self._look_in_store(source, complain)
+            elif _is_journal(source):
+                self._look_in_journal(source, complain)
+            elif logs := logs_in(source, say) if is_folder(source) else [source] * is_log(source):
+                for log in logs:
+                    self._look_in_log(log, complain)
+            else:
+                pages.append(source)
+        if pages:
+            for entry in open_pages(pages, complain, settings.max_bytes, say).entries:
+                if not entry.skipped and self._is_page(entry.url or entry.name):
+                    self.entry = entry
+
+    def look_beside(self, settings: Settings) -> None:
+        """Look where the crawl says that it kept pages, as far as that is on this machine."""
+        said = self.crawl.get("settings") or {}
+        store = said.get(PREFIX + "STORE", "")
+        if store == "sqlite:":
+            store = f"sqlite:///.scrapy/simhash_gate/{self.crawl.get('name')}.sqlite"
+        places = [said.get(PREFIX + "JOURNAL", "")]
+        places += [store] if str(store).startswith("sqlite:///") else []
+        for place in places:
+            if place and Path(str(place).removeprefix("sqlite:///")).exists():
+                with suppress(StoreError, MissingExtraError):
+                    self.look_in([place], settings, lambda *_: None, lambda _: None)
+
+    def read(self, settings: Settings) -> Reading | None:
+        """Return the page, read; None if it is not there."""
+        entry = self.entry
+        if entry is None:
+            return None
+        return read_closely(
+            entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
+        )
+
+    def answer(self, kept: PageTraces | None, settings: Settings) -> Explanation | None:
+        """Return what became of the page; None if nothing is known of it.
+
+        `kept` is what is known of the page that it was compared with.
+        """
+        line = self.line
+        if line is None and self.record is not None:
+            seen = (self.record.first_seen, self.record.last_seen)
+            line = {"url": self.record.url, "outcome": "kept", "time": seen[0]}
+            line["reason"] = f"remembered; last seen {shown_time(seen[1])}"
+        if line is None:
+            return None
+        policy = settings.policies.site_of(self.url).policy
+        known = {name: line.get(name) for name in ("threshold", "near")}
+        used: dict[str, Any] = {k: v for k, v in known.items() if isinstance(v, int)}
+        policy = replace(policy, **used)
+        page, other = self.read(settings), kept.read(settings) if kept else None
+        copies = [{"url": url} for url in self.copies]
+        if page is not None and other is not None and kept is not None:
+            both = compared((kept.url, other), (line["url"], page), settings, url=line["url"])
+            return replace(both, line=line, policy=policy, copies=copies)
+        side = self._side(page, line, "")
+        if kept is None:
+            return Explanation(line, side, None, policy, None, copies)
+        kept.markdown = kept.markdown or self.matched_markdown
+        trial = trial_of(kept.record, page.page if page else None)
+        return Explanation(line, side, kept._side(other, line, "matched_"), policy, trial, copies)
+
+    def _side(self, read: Reading | None, line: Mapping[str, Any], prefix: str) -> Side:
+        if read is not None:
+            return Side.read(line[f"{prefix}url"], read.page, read.words)
+        if self.record is not None and (prefix or self.record.url == line["url"]):
+            return Side.kept(self.record, self.markdown)
+        digits = line.get("fingerprint") if not prefix else None
+        bits = None
+        with suppress(ValueError):
+            bits = from_hex(digits) if digits else None
+        title, words = (line.get(prefix + name) for name in ("title", "words"))
+        return Side(line[f"{prefix}url"], title or "", words, bits, markdown=self.markdown)
+
+    def _is_page(self, url: str | None) -> bool:
+        return bool(url) and self._host in str(url) and key_of(str(url)) == self._key
+
+    def _look_in_log(self, path: str, complain: Complain) -> None:
+        crawl: dict[str, Any] = {}
+        for place, line in json_objects(path, complain, _EXAMPLE):
+            if isinstance(line.get("crawl"), dict):
+                crawl = line["crawl"]
+            if "outcome" not in line and "not_sent" not in line:
+                continue
+            if line.get("outcome") == "duplicate" and self._is_page(line.get("matched_url")):
+                self.copies.append(str(line.get("url")))
+            with complaining(complain, place):
+                self._take(line, crawl)
+
+    def _take(self, line: dict[str, Any], crawl: dict[str, Any]) -> None:
+        """Take a verdict, if none is known that is more surely on this page; later ones count.
+
+        Raises ValueError for values that no verdict has.
+        """
+        url = line.get("url")
+        if url == self.url:
+            rank = 5
+        elif self._is_page(url):
+            rank = 3
+        else:
+            rank = 1 if self._is_page(line.get("canonical_url")) else 0
+        if rank and not self._is_page(line.get("matched_url")):
+            rank += 1  # it was not seen again only: it became something
+        if rank and rank >= self._rank:
+            _ = LoggedVerdict.of(line) if "outcome" in line else None  # a log may say anything
+            self.line, self.crawl, self._rank = line, crawl, rank
+
+    def _look_in_journal(self, path: str, complain: Complain) -> None:
+        for found in drops(path, complain):
+            drop = found.drop
+            if not self._is_page(drop.url):
+                continue
+            if self.line is None:
+                line = line_of_drop(found) | {"dropped": True, "time": drop.time}
+                self._take(line, {"name": drop.spider})
+            self.matched_markdown = drop.matched_markdown
+            with complaining(complain, str(found.place)):
+                self.entry = entry_of(found)
+
+    def _look_in_store(self, url: str, complain: Complain) -> None:
+        with open_kept(url) as store:
+            for record in Chosen(page=self.url).of(store):
+                if self.record is None or self.record.url != self.url:
+                    self.record = record
+            if self.record is None:
+                return
+            data = store.get(KEPT_TEXT, self.record.scope, to_hex(self.record.digest))
+            with complaining(complain, self.record.url):
+                self.markdown = unpack(data).markdown if data else ""
+
+
+def _is_journal(path: str) -> bool:
+    with suppress(OSError):
+        return Path(path).is_dir() and bool(journal_files(path))
+    return False

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from simhash_gate.collection.pairs import Groups, stream_pairs
+from simhash_gate.collection.pairs import Groups, packed_pairs, unpack
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.arrays import first_of_each, in_chunks
 from simhash_gate.fingerprints.block_sort import near_pairs
@@ -23,16 +23,11 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
     from simhash_gate.fingerprints.block_sort import Portion
 
-_ROW = np.uint64(30)
-_DISTANCE = np.uint64(4)
-_ROW_MASK = np.uint64((1 << 30) - 1)
-_DISTANCE_MASK = np.uint64((1 << 4) - 1)
 _MOST_PAIRS = 1 << 28  # they take 4 GB while they are sorted
-_SPARK = "On a cluster, simhash_gate.spark compares more"
 
 
 class TooManyError(Exception):
-    """There are more pages or pairs than can be compared; the message says what to do."""
+    """There are more pairs than memory holds; the message says what to do."""
 
 
 class Query(NamedTuple):
@@ -48,41 +43,28 @@ def find_pairs(
     """Find all pairs of a collection within 0 to 8 bits; `pair_rows` makes rows of what comes out.
 
     `tell` is called with the number of pairs as they are found. Raises `TooManyError` for more
-    than 2 ** 30 pages, or 2 ** 28 pairs.
+    than 2 ** 28 pairs.
     """
-    bits = gathered.fingerprints
-    if len(bits) > int(_ROW_MASK):
-        raise TooManyError(f"{len(bits):,} pages are too many for one machine. {_SPARK}")
-    found = [np.empty(0, np.uint64)]
     count = 0
 
-    def use(one: Positions, other: Positions) -> None:
+    def found(pairs: int) -> None:
         nonlocal count
-        packed = np.minimum(one, other).astype(np.uint64) << _ROW
-        packed |= np.maximum(one, other).astype(np.uint64)
-        packed <<= _DISTANCE
-        packed |= np.bitwise_count(bits[one] ^ bits[other])
-        found.append(packed)
-        count += len(packed)
+        count += pairs
         if count > _MOST_PAIRS:
             raise TooManyError(
                 f"there are more than {_MOST_PAIRS:,} pairs. With --clusters, each copy is listed "
-                f"once. {_SPARK}"
+                "once. On a cluster, simhash_gate.spark compares more"
             )
-        tell(len(packed))
+        tell(pairs)
 
-    stream_pairs(bits, radius, use, scopes=gathered.groups)
-    pairs = np.concatenate(found)
-    pairs.sort()
-    return pairs
+    return packed_pairs(gathered.fingerprints, radius, scopes=gathered.groups, tell=found)
 
 
 def pair_rows(gathered: Gathered, pairs: NDArray[np.uint64]) -> Iterator[Row]:
     """Yield a row for each pair, in order of the first page, then of the second."""
     for packed in in_chunks(pairs):
-        one = (packed >> (_ROW + _DISTANCE)).tolist()
-        other = (packed >> _DISTANCE & _ROW_MASK).tolist()
-        yield from _rows(gathered, one, other, (packed & _DISTANCE_MASK).tolist())
+        columns = unpack(gathered.fingerprints, packed)
+        yield from _rows(gathered, *(column.tolist() for column in columns))
 
 
 def cluster_rows(gathered: Gathered, radius: int) -> Iterator[Row]:
@@ -155,19 +137,35 @@ def find_copies(
 
 def _of_group(fingerprints: Fingerprints, rows: Positions, radius: int) -> list[Copy]:
     rows = rows[_with_neighbours(fingerprints[rows], radius)]
-    index, first = HammingIndex(radius), dict[int, int]()
-    copies = []
+    kept, copies = KeptFingerprints(radius), []
     for row, bits in zip(rows.tolist(), fingerprints[rows].tolist(), strict=True):
-        if bits in first:
-            copies.append(Copy(first[bits], row, 0))
-        elif near := index.find_all(bits):
-            distance = near[0].distance
-            kept = max(first[other] for other, bits_off in near if bits_off == distance)
-            copies.append(Copy(kept, row, distance))
-        else:
-            index.insert(bits)
-            first[bits] = row
+        if found := kept.add(bits, row):
+            original, distance = found
+            copies.append(Copy(original, row, distance))
     return sorted(copies)
+
+
+class KeptFingerprints:
+    """The pages that a crawl would keep by their fingerprints alone."""
+
+    def __init__(self, radius: int) -> None:
+        self._index = HammingIndex(radius)
+        self._pages: dict[int, Any] = {}
+
+    def add(self, bits: int, page: Any) -> tuple[Any, int] | None:
+        """Keep a page, or return the page that it is a copy of, and their distance.
+
+        That is the nearest one; of several, the last.
+        """
+        if bits in self._pages:
+            return self._pages[bits], 0
+        near = self._index.find_all(bits)
+        if not near:
+            self._index.insert(bits)
+            self._pages[bits] = page
+            return None
+        distance = near[0].distance
+        return max(self._pages[bits] for bits, off in near if off == distance), distance
 
 
 def _with_neighbours(fingerprints: Fingerprints, radius: int) -> Positions:

@@ -70,14 +70,40 @@ def near_duplicate_pairs(
     array, radius = as_fingerprints(fingerprints), require_distance(max_distance)
     if count_only:
         return _count(array, radius)
+    return unpack(array, packed_pairs(array, radius))
+
+
+def packed_pairs(
+    fingerprints: Fingerprints,
+    radius: int,
+    *,
+    scopes: NDArray[np.uint32] | None = None,
+    tell: Callable[[int], object] = lambda _: None,
+) -> NDArray[np.uint64]:
+    """Return what `stream_pairs` finds as numbers, in order: two positions, the lower one in front.
+
+    `tell` is called with the number of pairs as they are found.
+    """
     found = [np.empty(0, np.uint64)]
-    stream_pairs(array, radius, lambda one, other: found.append(_packed(one, other)))
+
+    def use(one: Positions, other: Positions) -> None:
+        pairs = np.minimum(one, other).astype(np.uint64)
+        pairs <<= _HALF
+        pairs |= np.maximum(one, other).astype(np.uint64)
+        found.append(pairs)
+        tell(len(pairs))
+
+    stream_pairs(fingerprints, radius, use, scopes=scopes)
     pairs = np.concatenate(found)
-    found.clear()
     pairs.sort()
+    return pairs
+
+
+def unpack(fingerprints: Fingerprints, pairs: NDArray[np.uint64]) -> NearPairs:
+    """Return packed pairs as positions, with their distances."""
     i = (pairs >> _HALF).astype(np.intp)
     j = (pairs & _LOW_HALF).astype(np.intp)
-    return NearPairs(i, j, np.bitwise_count(array[i] ^ array[j]))
+    return NearPairs(i, j, np.bitwise_count(fingerprints[i] ^ fingerprints[j]))
 
 
 def stream_pairs(
@@ -228,11 +254,3 @@ def _unrolled(firsts: Positions, counts: Positions) -> Iterator[Places]:
         some[0] -= passed
         some[-1] -= int(stops[high - 1]) - stop
         yield np.repeat(np.arange(low, high), some), expand(begin, some)
-
-
-def _packed(one: Positions, other: Positions) -> NDArray[np.uint64]:
-    """Return pairs of positions, the lower one in front, as numbers in their order."""
-    low = np.minimum(one, other).astype(np.uint64)
-    low <<= _HALF
-    low |= np.maximum(one, other).astype(np.uint64)
-    return low

@@ -147,14 +147,14 @@ def _private(path: str, flags: int) -> int:
 
 def _make(path: str | os.PathLike[str], flags: int) -> int:
     file = os.open(path, flags | os.O_EXCL, _FILE)
-    with suppress(OSError):  # a file system without permissions
+    with suppress(OSError, AttributeError):  # a file system, or a system, without permissions
         os.fchmod(file, _FILE)  # what the umask took
     return file
 
 
 def _allow_as(known: os.stat_result, file: int) -> None:
     """Give a file the group and the permissions of another."""
-    with suppress(OSError):
+    with suppress(OSError, AttributeError):
         if os.fstat(file).st_gid != known.st_gid:
             os.fchown(file, -1, known.st_gid)
         os.fchmod(file, stat.S_IMODE(known.st_mode))

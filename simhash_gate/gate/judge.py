@@ -11,6 +11,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode, sentences_of
+from simhash_gate.gate.answers import Answers
 from simhash_gate.gate.difference import SAME, CloserLook, Finding
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
@@ -31,6 +32,7 @@ from simhash_gate.stores.histories import no_history
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from simhash_gate.gate.answers import Answer
     from simhash_gate.gate.revisit import Sent
     from simhash_gate.gate.site_memory import SiteMemory
     from simhash_gate.gate.verdict import NotCompared, Outcome
@@ -68,6 +70,7 @@ class Gate:
         self.run = run
         self.pipeline = pipeline
         self._over = {run}
+        self._answers = Answers()
         self._memories = SiteMemories(store)
         self._revisits = Revisits(store, run, pipeline)
 
@@ -103,7 +106,8 @@ class Gate:
             before = None
             with suppress(StoreError):
                 before = self._revisits.of(trace, policy).previous
-            return _not_judged(page, policy, before)
+            answer = self._answers.meet(trace, page, sent.asked) if policy.history else None
+            return self._answered(answer, page, policy) or _not_judged(page, policy, before)
 
         record = Record(
             scope=scope,
@@ -123,8 +127,15 @@ class Gate:
         record, revisit = self._revisits.at(record, page, policy, sent)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
             revisit = Revisit(revisit.history)
+        answer = None
+        if policy.history:
+            answer = self._answers.meet(record, page, sent.asked, revisit.previous)
+        if (verdict := self._answered(answer, page, policy)) is not None:
+            return verdict
         judged = Judging(page, policy, record, sent, dismissed, memory, retry)
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
+        if answer is not None and verdict.record is not None:
+            answer.kept.append(verdict.record)
         if memory is not None and page.sketch:
             sketch = decode(page.sketch)
             if sketch.names:
@@ -162,6 +173,18 @@ class Gate:
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()
+
+    def _answered(self, answer: Answer | None, page: Page, policy: Policy) -> Verdict | None:
+        """Return the verdict on what is no page; what was kept before that was known is forgotten.
+
+        None if it may be a page.
+        """
+        if answer is None or answer.kind is None:
+            return None
+        while answer.kept:
+            self.take_back(answer.kept[-1])
+            answer.kept.pop()
+        return Verdict(answer.kind, answer.why, policy, page)
 
     def _unchanged(self, judged: Judging, revisit: Revisit) -> Verdict | None:
         """Return the verdict on a page that says what it said before; None if it does not."""

@@ -37,6 +37,7 @@ Revisit = Literal["links", "pass", "drop"]
 Scope = Literal["domain", "host", "crawl"]
 Urls = Literal["off", "observe", "skip"]
 Traps = Literal["off", "observe", "limit"]
+Blocked = Literal["pass", "drop"]
 
 WHOLE_CRAWL = "*"
 
@@ -56,7 +57,7 @@ def _selectors(value: Any) -> tuple[str, ...]:
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = Kind("CSS selectors, as a list", _selectors)
 ACTIONS, REVISITS = (one_of(*get_args(each)) for each in (Action, Revisit))
-URLS, TRAPS = (one_of(*get_args(each)) for each in (Urls, Traps))
+URLS, TRAPS, BLOCKED = (one_of(*get_args(each)) for each in (Urls, Traps, Blocked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,7 @@ class Policy:
     traps: Traps = setting(
         "observe", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
     )
+    blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages and soft 404s")
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     history: int = 20
 

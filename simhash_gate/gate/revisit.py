@@ -40,13 +40,15 @@ class Sent(NamedTuple):
 
     `moved_from` is the request that it said the page has moved from for good, "" if there is none.
     `rendition` tells that a canonical link alone says which page it is: it may be a version for
-    print, or AMP.
+    print, or AMP. `asked` is the address that was redirected to one that has it in its query, as
+    walls do; "" if there is none.
     """
 
     validators: Validators = NOTHING
     variant: str = ""
     moved_from: str = ""
     rendition: bool = False
+    asked: str = ""
 
 
 NOTHING_SENT = Sent()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import printable
@@ -20,12 +20,16 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Match, Record
 
-Outcome = Literal[
-    "new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error"
-]
+Answered = Literal["blocked", "soft_404"]
+Outcome = (
+    Literal["new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error"]
+    | Answered
+)
 NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
 Differs = Literal["", "names", "offers", "fields", "texts", "repeats"]
 
+ANSWERED: tuple[Answered, ...] = get_args(Answered)
+"""The outcomes of what is no page."""
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict in the meta of a request, for the spider."""
 
@@ -66,7 +70,9 @@ class Verdict:
 
     @property
     def rejected(self) -> bool:
-        """Whether an action applies: the page has been seen."""
+        """Whether an action applies: the page has been seen, or is none."""
+        if self.outcome in ANSWERED:
+            return self.policy.blocked == "drop"
         revisited = self.outcome == "unchanged" and self.record is None
         return self.outcome == "duplicate" or (revisited and self.policy.revisit != "pass")
 

@@ -88,46 +88,46 @@ def load(
                 host.trust(kind, atom)
 
 
-def to_json(entries: Iterable[Mapping[str, Any]]) -> str:
-    """Return lines as one JSON array, one a line."""
-    lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
-    return "[\n" + ",\n".join(lines) + "\n]\n" if lines else "[]\n"
-
-
 def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
-    """Return the lines that `to_json` wrote. Raises `AtomsError` for anything else."""
+    """Return the lines of a JSON array, as a store keeps it. Raises `AtomsError` for others."""
     try:
         found = json.loads(data)
         if not isinstance(found, list):
             raise ValueError("expected a list")
-        return [*_checked(found)]
     except json.JSONDecodeError as error:
         raise AtomsError(f"{where}: not JSON: {error}") from None
     except (ValueError, RecursionError) as error:
         raise AtomsError(f"{where}: {error}") from None
+    for number, entry in enumerate(found, 1):
+        try:
+            checked(entry)
+        except ValueError as error:
+            raise AtomsError(f"{where}: line {number}: {error}") from None
+    return found
 
 
-def _checked(entries: list[Any]) -> Iterator[dict[str, Any]]:
-    for number, entry in enumerate(entries, 1):
-        if not isinstance(entry, dict):
-            raise ValueError(f"line {number} is no object")
-        for name in ("scope", "urls", "kind", "name", "value", "word"):
-            if not isinstance(entry.get(name, ""), str):
-                raise ValueError(f"line {number}: {name!r} is no text")
-        if not entry.get("scope"):
-            raise ValueError(f"line {number} has no scope")
-        if entry.get("kind") not in _KINDS | {"canonical"}:
-            raise ValueError(f"line {number}: kind {entry.get('kind')!r} is unknown")
-        if entry.get("word", "") not in WORDS:
-            raise ValueError(f"line {number}: word {entry['word']!r} is unknown")
-        contents = entry.get("contents", 0)
-        if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
-            raise ValueError(f"line {number}: 'contents' is no number")
-        if not _is_usable(entry):
-            raise ValueError(
-                f"line {number}: value {entry.get('value', '')!r} is no {entry['kind']}"
-            )
-        yield entry
+def checked(entry: Any) -> dict[str, Any]:
+    """Return a line. Raises ValueError for one that `entries_of` can't have written."""
+    if wrong := "no object" if not isinstance(entry, dict) else _wrong(entry):
+        raise ValueError(wrong)
+    found: dict[str, Any] = entry
+    return found
+
+
+def _wrong(entry: Mapping[str, Any]) -> str:
+    for name in ("scope", "urls", "kind", "name", "value", "word"):
+        if not isinstance(entry.get(name, ""), str):
+            return f"{name!r} is no text"
+    if not entry.get("scope"):
+        return "no scope"
+    if entry.get("kind") not in _KINDS | {"canonical"}:
+        return f"kind {entry.get('kind')!r} is unknown"
+    if entry.get("word", "") not in WORDS:
+        return f"word {entry['word']!r} is unknown"
+    contents = entry.get("contents", 0)
+    if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
+        return "'contents' is no number"
+    return "" if _is_usable(entry) else f"value {entry.get('value', '')!r} is no {entry['kind']}"
 
 
 def _is_usable(entry: Mapping[str, Any]) -> bool:

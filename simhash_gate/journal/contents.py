@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import why
-from simhash_gate.journal.dropped import DamagedError, Drop
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
-    DamagedBytes,
+    DamagedError,
+    Drop,
     drop_of,
     member_at,
-    members,
     need_fastwarc,
     record_of,
     stored_of,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from simhash_gate.common.wording import Complain
-    from simhash_gate.journal.dropped import Stored
+    from simhash_gate.journal.warc import Stored
 
 
 class Place(NamedTuple):
@@ -114,7 +113,10 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
 def load(place: Place) -> Stored:
     """Return the response of a dropped page. Raises `DamagedError` and OSError."""
     with Path(place.file).open("rb") as file:
-        return stored_of(record_of(member_at(file, place.response).data))
+        member = member_at(file, place.response)
+    if member is None:
+        raise DamagedError("not there any more")
+    return stored_of(record_of(member.data))
 
 
 def selected(path: str, selection: Selection, complain: Complain) -> Iterator[Found]:
@@ -171,14 +173,19 @@ def copy(pages: Iterable[Found], to: str) -> int:
 
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:
+    """Yield the pages of a file, up to where it is damaged."""
     begun: tuple[int, str, Drop] | None = None
-    kinds, nothing = set(), True
+    kinds, nothing, end = set(), True, 0
     with Path(path).open("rb") as file:
-        for member in members(file):
-            if isinstance(member, DamagedBytes):
-                begun, nothing = None, False
-                complain(path, str(member))
-                continue
+        while True:
+            try:
+                member = member_at(file, end)
+            except DamagedError as error:
+                complain(path, f"{error}; nothing after it can be read")
+                return
+            if member is None:
+                break
+            end = member.end
             try:
                 found = record_of(member.data)
                 kinds.add(found.kind)
@@ -188,7 +195,7 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
                     (start, response, drop), begun = begun, None
                     if found.headers.get("WARC-Record-ID") == response:
                         nothing = False
-                        yield Found(Place(path, start, member.start), member.end, drop)
+                        yield Found(Place(path, start, member.start), end, drop)
             except DamagedError as error:
                 begun, nothing = None, False
                 complain(f"{path}, byte {member.start}", str(error))

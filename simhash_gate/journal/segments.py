@@ -6,7 +6,6 @@ go of the lock when the process ends, however it ends.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import uuid
@@ -42,6 +41,8 @@ class Segment:
         self.size = 0
         self._file = new_file(path)
         try:
+            import fcntl  # Windows has none, and no journal
+
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:  # a file system without locks
             self.close()
@@ -131,6 +132,8 @@ class Segments:
 
 
 def _is_being_written(path: Path) -> bool:
+    import fcntl
+
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)

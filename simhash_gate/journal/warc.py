@@ -1,7 +1,7 @@
 """WARC files of dropped pages (ISO 28500, version 1.1): each WARC record is a gzip member.
 
-A journal is read member by member and not by fastwarc, which ends at the first one that is damaged:
-here the next one is found again.
+A journal is read member by member, since fastwarc alone takes the start of a member that is cut off
+for the end of the file.
 """
 
 from __future__ import annotations
@@ -9,18 +9,99 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timezone
 from http import HTTPStatus
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.wording import need
-from simhash_gate.journal.dropped import DamagedError, Drop, Stored
+from simhash_gate.common.wording import MissingExtraError, need
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import BinaryIO
+
+_LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
+
+
+class DamagedError(ValueError):
+    """Something in a journal is cut off, or makes no sense; the message says what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """What was known of a page when it was dropped.
+
+    `url` and `time` (Unix) are those of the response, `matched_url`, `distance` and `threshold`
+    (bits), `outcome` and `reason` are the verdict: "" and 0 where no page matched. `pipeline` is
+    the version that the page was read with, `fingerprint` 16 hex digits. `request` is the request
+    as Scrapy's `Request.to_dict` has it, said in JSON; `unsaid` names what of it JSON can't say.
+    `response` is what a response has beside the parts that HTTP knows. `matched_markdown` is that
+    of the page which was found, if it is kept.
+    """
+
+    url: str
+    time: float
+    spider: str
+    pipeline: str
+    outcome: str
+    reason: str
+    matched_url: str
+    distance: int
+    threshold: int
+    title: str
+    words: int
+    fingerprint: str | None
+    request: dict[str, Any] = field(default_factory=dict)
+    unsaid: list[str] = field(default_factory=list)
+    response: dict[str, Any] = field(default_factory=dict)
+    matched_markdown: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return all of it, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @classmethod
+    def of_json(cls, values: Any) -> Drop:
+        """Return what `as_json` gave; other keys mean nothing. Raises `DamagedError`."""
+        if not isinstance(values, dict):
+            raise DamagedError("metadata that are no JSON object")
+        known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
+        missing = [f.name for f in fields(cls) if _is_needed(f) and f.name not in known]
+        if missing:
+            raise DamagedError(f"metadata without {', '.join(missing)}")
+        for name, value in known.items():
+            if not isinstance(value, _TYPES[name]):
+                raise DamagedError(f"metadata whose {name!r} is {value!r}")
+        if not 0 <= known["time"] < _LAST_TIME:
+            raise DamagedError(f"metadata whose 'time' is {known['time']!r}")
+        return cls(**known)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An HTTP response: headers in their order, the body without its content encoding."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+    ip_address: str = ""
+
+
+def _is_needed(known: Any) -> bool:
+    return known.default is MISSING and known.default_factory is MISSING
+
+
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys((f.name for f in fields(Drop)), str),
+    **dict.fromkeys(("distance", "threshold", "words"), int),
+    "time": (int, float),
+    "fingerprint": (str, type(None)),
+    **dict.fromkeys(("request", "response"), dict),
+    "unsaid": list,
+}
+
 
 LEVEL = 6  # of gzip: beyond it, pages take longer and get no smaller
 
@@ -34,10 +115,7 @@ _KEPT = "X-Archive-Orig-"
 _OF_THE_TRANSFER = frozenset({b"content-length", b"transfer-encoding"})
 
 _CHUNK = 1 << 16
-_MOST = 1 << 30  # bytes of one record, packed and unpacked: what has more is no dropped page
-_MOST_IN_VAIN = 1 << 30  # bytes of a file that may be unpacked, and turn out to be no records
-_MAGIC = b"\x1f\x8b\x08"  # RFC 1952, 2.3.1: gzip, deflated
-_BEGINNING = b"WARC/"
+_MOST = 1 << 30  # bytes of one record, unpacked: what has more is no dropped page
 
 
 class WarcRecord(NamedTuple):
@@ -56,21 +134,10 @@ class GzipMember(NamedTuple):
     data: bytes
 
 
-class DamagedBytes(NamedTuple):
-    """Bytes that can't be read, and why; without an `end` they are all that follow."""
-
-    start: int
-    end: int | None
-    reason: str
-
-    def __str__(self) -> str:
-        if self.end is None:
-            return f"{self.reason}; nothing after it can be read"
-        return f"{self.reason}; {self.end - self.start} bytes from there are left out"
-
-
 def need_fastwarc() -> None:
-    """Raise `MissingExtraError` where fastwarc is not installed."""
+    """Raise `MissingExtraError` where fastwarc is not installed, or on Windows."""
+    if not hasattr(os, "fork"):
+        raise MissingExtraError("a journal of dropped pages needs the file locks of POSIX")
     need("fastwarc", "a journal of dropped pages", "warc")
 
 
@@ -93,31 +160,28 @@ def pack(drop: Drop, stored: Stored) -> bytes:
     )  # fmt: skip
 
 
-def members(file: BinaryIO) -> Iterator[GzipMember | DamagedBytes]:
-    """Yield the gzip members of a file from here on, and what is damaged between. Raises OSError.
+def member_at(file: BinaryIO, start: int) -> GzipMember | None:
+    """Return the gzip member that begins at a byte, None at the end of the file.
 
-    After a gap comes the next member that is whole and begins as a WARC record does.
+    Raises `DamagedError` where it is cut off or is none, and OSError.
     """
-    start, in_vain = file.tell(), 0
-    while True:
-        reading = _Reading(file, start)
+    file.seek(start)
+    unpacker, size = zlib.decompressobj(16 + zlib.MAX_WBITS), 0
+    found: list[bytes] = []
+    while not unpacker.eof:
+        packed = file.read(_CHUNK)
+        if not packed and not found:
+            return None
         try:
-            member = reading.member()
-        except DamagedError as error:
-            member, in_vain = _next_record(file, start + 1, in_vain + reading.taken)
-            yield DamagedBytes(start, member and member.start, str(error))
-        if member is None:
-            return
-        yield member
-        start = member.end
-
-
-def member_at(file: BinaryIO, start: int) -> GzipMember:
-    """Return the gzip member that begins there. Raises `DamagedError` and OSError."""
-    member = _Reading(file, start).member()
-    if member is None:
-        raise DamagedError("not there any more")
-    return member
+            found.append(unpacker.decompress(packed))
+        except zlib.error as error:
+            raise DamagedError(f"damaged in the record at byte {start}: {error}") from None
+        size += len(found[-1])
+        if not packed and not unpacker.eof:
+            raise DamagedError(f"cut off in the record at byte {start}")
+        if size > _MOST:
+            raise DamagedError(f"the record at byte {start} is larger than any page")
+    return GzipMember(start, file.tell() - len(unpacker.unused_data), b"".join(found))
 
 
 def record_of(data: bytes) -> WarcRecord:
@@ -207,70 +271,3 @@ def _packed(
     stream = io.BytesIO()
     made.write(stream, checksum_data=True)
     return gzip.compress(stream.getvalue(), LEVEL)
-
-
-class _Reading:
-    """One member that is read; `taken` counts its bytes, packed and unpacked."""
-
-    def __init__(self, file: BinaryIO, start: int) -> None:
-        self.taken = 0
-        self._file = file
-        self._start = start
-
-    def member(self) -> GzipMember | None:
-        """Return the member, None at the end of the file.
-
-        Raises `DamagedError` where it is cut off or is none, and OSError.
-        """
-        self._file.seek(self._start)
-        unpacker, found = zlib.decompressobj(16 + zlib.MAX_WBITS), []
-        while not unpacker.eof:
-            packed = self._file.read(_CHUNK)
-            if not packed:
-                if not self.taken:
-                    return None
-                raise DamagedError(f"cut off in the record at byte {self._start}")
-            self.taken += len(packed)
-            try:
-                found.append(unpacker.decompress(packed))
-            except zlib.error as error:
-                reason = f"damaged in the record at byte {self._start}: {error}"
-                raise DamagedError(reason) from None
-            self.taken += len(found[-1])
-            if self.taken > _MOST:
-                raise DamagedError(f"the record at byte {self._start} is larger than any page")
-        end = self._file.tell() - len(unpacker.unused_data)
-        return GzipMember(self._start, end, b"".join(found))
-
-
-def _next_record(file: BinaryIO, start: int, in_vain: int) -> tuple[GzipMember | None, int]:
-    """Return the next whole record, None if there is none, and the bytes unpacked in vain.
-
-    These are bounded: in a file that was made to, every few bytes could begin a long member.
-    """
-    for place in _beginnings(file, start):
-        if in_vain > _MOST_IN_VAIN:
-            break
-        reading = _Reading(file, place)
-        try:
-            member = reading.member()
-        except DamagedError:
-            member = None
-        if member is not None and member.data.startswith(_BEGINNING):
-            return member, in_vain
-        in_vain += reading.taken
-    return None, in_vain
-
-
-def _beginnings(file: BinaryIO, start: int) -> Iterator[int]:
-    """Yield the places from there on where a member may begin."""
-    while True:
-        file.seek(start)
-        chunk = file.read(_CHUNK)
-        if len(chunk) < len(_MAGIC):
-            return
-        found = chunk.find(_MAGIC)
-        while found >= 0:
-            yield start + found
-            found = chunk.find(_MAGIC, found + 1)
-        start += len(chunk) - len(_MAGIC) + 1

@@ -95,7 +95,7 @@ def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
     if form == "parquet":  # a column has one type
         pages = (replace(page, id=str(page.id)) for page in pages)
     with whole_file(path, private=False) as file:
-        write_rows(map(astuple, pages), COLUMNS, form, file.write, batch=_ROWS)
+        write_rows(map(astuple, pages), COLUMNS, form, file, batch=_ROWS)
 
 
 def _write_file(folder: Path, page: CorpusPage) -> None:

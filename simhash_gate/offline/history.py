@@ -69,45 +69,34 @@ class ChangeSignals(NamedTuple):
         return Hints(np.array(said, dtype=np.float64), self.recall, self.false)
 
 
-def pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
-    """Return the pages of a store that are chosen, with their histories, by URL."""
+def pasts_of(
+    store: Store, chosen: Chosen | None = None, complain: Complain = lambda *_: None
+) -> list[Past]:
+    """Return the pages of a store that are chosen, with their histories, by URL.
+
+    `complain` is told of histories that can't be read.
+    """
     found = []
-    for page in chosen.histories(store):
+    for page in (chosen or Chosen()).histories(store):
         with complaining(complain, page.url):
             found.append(Past(page, History.decode(page.history)))
     return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
 
 
 def due_urls(
-    store: Store,
+    pasts: Sequence[Past],
     budget: float,
     at: float,
     *,
     days: float = 1.0,
     policy: VisitPolicy | None = None,
     signals: ChangeSignals | None = None,
-    complain: Complain = lambda *_: None,
 ) -> list[DueUrl]:
-    """Return the pages of a store to visit from a Unix time on, with so many visits a day.
+    """Return which of these pages to visit from a Unix time on, with so many visits a day.
 
     `policy` is `timely` by default. `signals` are what sitemaps, feeds or the like say of pages.
-    `complain` is told of histories that can't be read.
     """
-    pasts = pasts_of(store, Chosen(), complain)
     policy = policy or POLICIES["timely"]()
-    return due_of(pasts, policy, budget=budget, at=at, days=days, signals=signals)
-
-
-def due_of(
-    pasts: Sequence[Past],
-    policy: VisitPolicy,
-    *,
-    budget: float,
-    at: float,
-    days: float,
-    signals: ChangeSignals | None = None,
-) -> list[DueUrl]:
-    """Return which of these pages to visit from a Unix time on."""
     rates = rates_at(pasts, at)
     hints = signals and signals.of(past.page.url for past in pasts)
     visits = plan(_known(pasts), rates, policy, at=at, budget=budget, days=days, hints=hints)

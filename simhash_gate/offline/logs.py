@@ -1,4 +1,4 @@
-"""Verdict logs: which files are logs, the newest one, and the settings of their crawls."""
+"""What crawls leave: which files are verdict logs, the settings of their crawls, dropped pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.journal.contents import load
 from simhash_gate.settings import read_settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object
 from simhash_gate.values import PREFIX, SettingsError
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from simhash_gate.journal.contents import Found
     from simhash_gate.settings import Settings
 
 PLACE = Path(".scrapy", "simhash_gate")
@@ -76,3 +79,10 @@ def settings_of_crawl(crawl: Mapping[str, Any], more: Mapping[str, Any]) -> Sett
         return read_settings({**judged_by, **more})
     except SettingsError:
         return read_settings(more)
+
+
+def entry_of(found: Found) -> Entry:
+    """Return a dropped page of a journal. Raises `DamagedError` and OSError."""
+    encoding = found.drop.response.get("encoding")
+    body = load(found.place).body
+    return Entry(str(found.place), body, url=found.drop.url, encoding=encoding)

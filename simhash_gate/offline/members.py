@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from simhash_gate.settings import Settings
     from simhash_gate.sources.find import Given
     from simhash_gate.sources.fingerprints import Numbered
-    from simhash_gate.sources.page_cache import PageCache
 
     Total = Callable[[], int | None]
 
@@ -61,7 +60,6 @@ class Members:
     settings: Settings
     complain: Complain
     say: Callable[[str], object]
-    cache: PageCache | None = None
     watch: Callable[[Iterable[Any], Total], Iterable[Any]] = lambda things, _: things
     passed_over: int = 0
 
@@ -170,7 +168,7 @@ class Members:
     def _of_pages(self, files: Iterable[File]) -> Iterator[Member | None]:
         version = pipeline_version(self.settings.options)
         entries = pages_of(files, self.complain, self.settings.max_bytes)
-        for entry, page in read_pages(entries, self.settings, self.cache, known=True):
+        for entry, page in read_pages(entries, self.settings, known=True):
             if isinstance(page, Page):
                 if page.unreadable:
                     self.complain(entry.place, page.reason or "")

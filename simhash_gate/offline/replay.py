@@ -106,6 +106,36 @@ def judge(
         return Verdict("error", str(error), policy, page)
 
 
+class CorpusJudge:
+    """Judges pages as one crawl would, scope by scope, and knows what each is a copy of."""
+
+    def __init__(self, gate: Gate, settings: Settings) -> None:
+        self.gate = gate
+        self._settings = settings
+        self._scope = ""
+        self._names: dict[tuple[object, ...], Any] = {}  # of the pages that are kept of a scope
+
+    def judge(
+        self, entry: Entry, page: Page | ReadError | None, name: Any
+    ) -> tuple[Verdict, bool, Any]:
+        """Return the verdict, whether the page is kept, and the name of the page that it is a copy
+        of; None for none.
+        """
+        verdict = judge(self.gate, self._settings, entry, page)
+        kept = verdict.outcome not in ("duplicate", "skipped")
+        if verdict.outcome == "error":
+            # A page that the disk kept from being judged is no copy of another.
+            kept = isinstance(page, Page) and not page.unreadable
+        if (record := verdict.record) is not None:
+            if record.scope != self._scope:
+                self._scope, self._names = record.scope, {}
+            self._names[record.identity] = name
+        original = None
+        if verdict.outcome == "duplicate" and verdict.match is not None:
+            original = self._names.get(verdict.match.record.identity)
+        return verdict, kept, original
+
+
 @contextmanager
 def live_run(url: str) -> Iterator[tuple[Store, str]]:
     """Open a store for one run, and renew the run while the block lasts; yield both.

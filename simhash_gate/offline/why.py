@@ -17,7 +17,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, bare_host
-from simhash_gate.gate.verdict import VERDICT_KEY, line_of
+from simhash_gate.gate.verdict import ANSWERED, VERDICT_KEY, line_of
 from simhash_gate.offline.differences import changes, claims_as_json, side_by_side, sketch_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
@@ -164,6 +164,9 @@ class Explanation:
             return list(self._of_copy() if outcome == "duplicate" else self._of_near())
         if outcome == "unchanged" and self.policy.revisit != "pass":
             return [Way(self._set(revisit="pass"), "unchanged pages are delivered again")]
+        if outcome in ANSWERED:
+            other = "drop" if self.policy.blocked == "pass" else "pass"
+            return [Way(self._set(blocked=other), f"what is no page gets the action {other!r}")]
         if outcome == "new" and "compared with nothing" in reason:
             return [Way(self._set(min_words=0), "pages of so few words are compared, too")]
         if name := _SENT_BY.get(self.line.get("not_sent", "")):
@@ -326,7 +329,7 @@ def compared(
     if None not in (bits := (a[1].page.fingerprint, b[1].page.fingerprint)):
         line["distance"] = hamming_distance(*bits)  # type: ignore[arg-type]
     kept, page = (Side.read(name, read.page, read.words) for name, read in (a, b))
-    return Explanation(line, page, kept, policy, _trial(first.record, b[1].page))
+    return Explanation(line, page, kept, policy, trial_of(first.record, b[1].page))
 
 
 def _line(verdict: Verdict, url: str) -> dict[str, Any]:
@@ -334,7 +337,8 @@ def _line(verdict: Verdict, url: str) -> dict[str, Any]:
     return line_of(verdict, url=url, dropped=action == "drop", size=0) | {"held": action == "links"}
 
 
-def _trial(kept: Record | None, page: Page | None) -> Callable[[Policy], bool] | None:
+def trial_of(kept: Record | None, page: Page | None) -> Callable[[Policy], bool] | None:
+    """Return what tells if a page would be a copy under a policy; None if too little is known."""
     if kept is None or page is None:
         return None
     return lambda policy: is_duplicate_of(kept, page, policy, kept.scope)
@@ -349,7 +353,7 @@ def answer_of(response: Any) -> Explanation:
     url, record = line["url"], verdict.match and verdict.match.record
     page = Side.read(url, verdict.page) if verdict.page else Side(url)
     kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
-    trial = _trial(record, verdict.page)
+    trial = trial_of(record, verdict.page)
     return Explanation(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
 
 

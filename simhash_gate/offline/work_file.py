@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import zlib
 from contextlib import contextmanager
 from dataclasses import replace
@@ -37,7 +36,6 @@ CREATE TABLE IF NOT EXISTS page (
 CREATE TABLE IF NOT EXISTS verdict (
     number INTEGER PRIMARY KEY, kept INTEGER NOT NULL, original INTEGER, line TEXT NOT NULL
 );
-CREATE TABLE IF NOT EXISTS original (identity BLOB PRIMARY KEY, number INTEGER) WITHOUT ROWID;
 """
 _LEVEL = 1  # of zlib: higher ones take a fifth less room, and three times as long
 _TOGETHER = 100
@@ -90,33 +88,23 @@ class KeptVerdict(NamedTuple):
 class WorkFile:
     """A SQLite file of the pages of some sources, by their place in the order, and of verdicts.
 
-    `without` is what their Markdown leaves out. Every method raises OSError where the disk fails,
-    or the file is none of these.
+    `without` is what their Markdown leaves out, `known` how many pages an earlier command has read,
+    `count` how many there are, once reading has finished. Every method raises `sqlite3.Error` where
+    the disk fails, or the file is none of these.
     """
 
     def __init__(self, path: Path, options: Options, without: Sequence[LeftOut] = ()) -> None:
-        self._path = path
         self.without = tuple(sorted(without))
         made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare} {self.without}"
         self._salt = made_by.encode("utf-8", "surrogatepass")
-        with self._failures():
-            self._db = open_database(path, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.executescript(_TABLES)
-            (last,) = self._db.execute("SELECT max(number) FROM page").fetchone()
-            self._known = 0 if last is None else last + 1
-        self._count = 0
+        self._db = open_database(path, isolation_level=None)
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.executescript(_TABLES)
+        (last,) = self._db.execute("SELECT max(number) FROM page").fetchone()
+        self.known = 0 if last is None else last + 1
+        self.count = 0
         self._held: list[tuple[Any, ...]] = []
-
-    def __len__(self) -> int:
-        """Return how many pages there are, once reading has finished."""
-        return self._count
-
-    @property
-    def known(self) -> int:
-        """How many pages an earlier command has read."""
-        return self._known
 
     def key_of(self, entry: Entry) -> bytes:
         """Return what tells an entry from every other, its bytes and its names: 16 bytes."""
@@ -128,11 +116,10 @@ class WorkFile:
 
     def has(self, number: int, key: bytes) -> bool:
         """Tell whether the entry of this number and key was read before."""
-        if number >= self._known:
+        if number >= self.known:
             return False
-        with self._failures():
-            row = self._db.execute("SELECT key FROM page WHERE number = ?", (number,)).fetchone()
-            return row is not None and row[0] == key
+        row = self._db.execute("SELECT key FROM page WHERE number = ?", (number,)).fetchone()
+        return row is not None and row[0] == key
 
     def keep(
         self, number: int, key: bytes, entry: Entry, scope: str, read: WholePage | ReadError | None
@@ -155,10 +142,9 @@ class WorkFile:
 
     def finish(self, number: int) -> None:
         """Note that there are so many pages, and no more, though sources once had more of them."""
-        self._count = number
+        self.count = number
         self._write()
-        with self._failures():
-            self._db.execute("DELETE FROM page WHERE number >= ?", (number,))
+        self._db.execute("DELETE FROM page WHERE number >= ?", (number,))
 
     def _write(self) -> None:
         with self.together():
@@ -167,82 +153,60 @@ class WorkFile:
 
     def pages(self, order: str) -> Iterator[NumberedEntry]:
         """Yield all entries, scope by scope, in one of `ORDERS`; their pages have no Markdown."""
-        with self._failures():
-            self._db.execute("DELETE FROM verdict")
-            self._db.execute("DELETE FROM original")
-            # With an index, SQLite need not sort pages, which may be more than fit in memory.
-            self._db.execute(f"CREATE INDEX IF NOT EXISTS {order} ON page ({ORDERS[order]})")
-            for number, *row in self._db.execute(
-                f"SELECT number, {_PAGE} FROM page ORDER BY {ORDERS[order]}"
-            ):
-                yield NumberedEntry(number, *_read_row(row))
+        self._db.execute("DELETE FROM verdict")
+        # With an index, SQLite need not sort pages, which may be more than fit in memory.
+        self._db.execute(f"CREATE INDEX IF NOT EXISTS {order} ON page ({ORDERS[order]})")
+        for number, *row in self._db.execute(
+            f"SELECT number, {_PAGE} FROM page ORDER BY {ORDERS[order]}"
+        ):
+            yield NumberedEntry(number, *_read_row(row))
 
     def judged(self, verdicts: Iterable[KeptVerdict]) -> None:
         """Keep some verdicts."""
         rows = [
             (found.number, found.kept, found.original, json.dumps(found.line)) for found in verdicts
         ]
-        with self._failures():
-            self._db.executemany("INSERT INTO verdict VALUES (?, ?, ?, ?)", rows)
-
-    def remember(self, identity: tuple[object, ...], number: int) -> None:
-        """Note the number of a kept page by the identity of its record."""
-        with self._failures():
-            self._db.execute(
-                "INSERT OR REPLACE INTO original VALUES (?, ?)", (_hash(identity), number)
-            )
-
-    def number_of(self, identity: tuple[object, ...]) -> int | None:
-        """Return the number of the kept page whose record has this identity."""
-        with self._failures():
-            row = self._db.execute(
-                "SELECT number FROM original WHERE identity = ?", (_hash(identity),)
-            ).fetchone()
-            return None if row is None else int(row[0])
+        self._db.executemany("INSERT INTO verdict VALUES (?, ?, ?, ?)", rows)
 
     def verdicts(self) -> Iterator[tuple[Entry, bool, Entry | None, dict[str, Any]]]:
         """Yield each entry, in order, if it is kept, what it is a copy of, and its line."""
-        with self._failures():
-            for entry, kept, original, line in self._db.execute(
-                "SELECT page.entry, kept, first.entry, line FROM verdict"
-                " JOIN page USING (number) LEFT JOIN page AS first ON first.number = original"
-                " ORDER BY verdict.number"
-            ):
-                its = None if original is None else _decode(original)
-                yield _decode(entry), bool(kept), its, json.loads(line)
+        for entry, kept, original, line in self._db.execute(
+            "SELECT page.entry, kept, first.entry, line FROM verdict"
+            " JOIN page USING (number) LEFT JOIN page AS first ON first.number = original"
+            " ORDER BY verdict.number"
+        ):
+            its = None if original is None else _decode(original)
+            yield _decode(entry), bool(kept), its, json.loads(line)
 
     def kept(self) -> Iterator[tuple[Entry, Page, str]]:
         """Yield each kept page, in order, with its entry and its Markdown."""
-        with self._failures():
-            for markdown, *row in self._db.execute(
-                f"SELECT markdown, {_PAGE} FROM verdict JOIN page USING (number) WHERE kept"
-                " ORDER BY number"
-            ):
-                entry, _, page = _read_row(row)
-                assert isinstance(page, Page)
-                yield entry, page, _unpack(markdown)
+        for markdown, *row in self._db.execute(
+            f"SELECT markdown, {_PAGE} FROM verdict JOIN page USING (number) WHERE kept"
+            " ORDER BY number"
+        ):
+            entry, _, page = _read_row(row)
+            assert isinstance(page, Page)
+            yield entry, page, _unpack(markdown)
 
     def texts_of(self, names: Collection[str]) -> dict[str, str]:
         """Return the Markdown of the first page of each of these names or ids that there is."""
         numbers: dict[str, int] = {}
         found = "SELECT markdown FROM page WHERE number = ? AND markdown IS NOT NULL"
-        with self._failures():
-            for number, names_of in self._db.execute("SELECT number, entry FROM page"):
-                entry = _decode(names_of)
-                for name in {entry.name, str(entry.id)} & set(names):
-                    numbers.setdefault(name, number)
-            rows = {name: self._db.execute(found, (n,)).fetchone() for name, n in numbers.items()}
-            return {name: _unpack(row[0]) for name, row in rows.items() if row}
+        for number, names_of in self._db.execute("SELECT number, entry FROM page"):
+            entry = _decode(names_of)
+            for name in {entry.name, str(entry.id)} & set(names):
+                numbers.setdefault(name, number)
+        rows = {name: self._db.execute(found, (n,)).fetchone() for name, n in numbers.items()}
+        return {name: _unpack(row[0]) for name, row in rows.items() if row}
 
     @contextmanager
     def together(self) -> Iterator[None]:
         """Write all that the block keeps at once, which is cheaper."""
-        with self._failures():
-            self._db.execute("BEGIN")
-            try:
-                yield
-            finally:
-                self._db.execute("COMMIT")
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("COMMIT")
 
     def close(self) -> None:
         """Write what has been read, and close the file."""
@@ -250,13 +214,6 @@ class WorkFile:
             self._write()
         finally:
             self._db.close()
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise OSError(f"the working file {self._path} failed: {error}") from error
 
 
 def _encode(entry: Entry) -> str:
@@ -281,7 +238,3 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
 
 def _unpack(markdown: bytes) -> str:
     return as_text(zlib.decompress(markdown))
-
-
-def _hash(identity: tuple[object, ...]) -> bytes:
-    return hashlib.blake2b(as_bytes(repr(identity)), digest_size=16).digest()

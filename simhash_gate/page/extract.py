@@ -3,8 +3,7 @@
 A reader mode looks for the best text; a gate needs the same text from both copies of a page,
 whatever stands around it, and all of it. So the boundary is found by walking: from the body into
 the one child that holds most of what is left, as long as there is one. A page of entries is not
-walked into: what stands beside them is said of them. Where no child holds most, the scores of
-readability-lxml decide.
+walked into: what stands beside them is said of them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lxml import html
-from readability import Document
 
 from simhash_gate.page.asides import (
     drop_copies,
@@ -107,6 +105,8 @@ class ReadabilityExtractor:
 
     def __call__(self, page: Cleaned) -> Article:
         """Return readability's summary, or the first container with enough text."""
+        from readability import Document  # most page-reading processes need not load it
+
         try:
             summary = html.fragment_fromstring(Document(page.root).summary(html_partial=True))
             found = survey(summary).measures.text[summary] >= self.least_text

@@ -1,13 +1,21 @@
-"""The Scrapy add-on: one line in the settings installs all of the gate."""
+"""The Scrapy add-on: one line in the settings installs all of the gate.
+
+Its page-reading processes load what they need while Scrapy still does, so no page waits.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
+from weakref import finalize
 
-from simhash_gate.plugin.head_start import HeadStart
-from simhash_gate.values import PATH, read_one
+from simhash_gate.values import FLAG, PATH, read_one, whole_number
+from simhash_gate.workers.cores import default_workers
+from simhash_gate.workers.process import end_process, start_process
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from scrapy.settings import BaseSettings
 
 DOWNLOADER_ORDER = 20
@@ -24,8 +32,8 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
         self.head_start.begin(settings)  # before what takes its time to load here, too
-        from simhash_gate.plugin.conditional_requests import ConditionalRequests
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
+        from simhash_gate.plugin.revalidation import ConditionalRequests
         from simhash_gate.plugin.spider_middleware import (
             SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
@@ -43,3 +51,32 @@ class Addon:
             from simhash_gate.plugin.recover_journal import install
 
             install(settings)
+
+
+class HeadStart:
+    """The processes of one crawl, until its gate takes them; if it never does, they are ended."""
+
+    def __init__(self) -> None:
+        self._processes: list[Popen[bytes]] = []
+        finalize(self, _end, self._processes)
+
+    def begin(self, settings: BaseSettings) -> None:
+        """Start as many processes as the settings say; none where they can't be used."""
+        # The gate itself will say what is wrong.
+        with suppress(ValueError, TypeError, OverflowError, OSError):
+            if read_one(settings, "ENABLED", FLAG, True):
+                count = read_one(settings, "WORKERS", whole_number(0), default_workers())
+                while len(self._processes) < count:
+                    self._processes.append(start_process())
+
+    def take(self) -> list[Popen[bytes]]:
+        """Hand the processes over."""
+        taken = list(self._processes)
+        self._processes.clear()
+        return taken
+
+
+def _end(processes: list[Popen[bytes]]) -> None:
+    for process in processes:
+        end_process(process)
+        process.wait()

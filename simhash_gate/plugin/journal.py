@@ -11,9 +11,8 @@ from scrapy.http import HtmlResponse
 
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.journal.dropped import Drop, Stored
 from simhash_gate.journal.segments import Segments
-from simhash_gate.journal.warc import need_fastwarc, pack
+from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
 from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.requests import RequestWriter
@@ -58,7 +57,7 @@ class Journal(Listener):
         self._folder = Path(crawl.settings.journal).absolute()
         self._segments = Segments(self._folder, crawl.settings.journal_bytes)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = self._written_bytes = 0
@@ -83,11 +82,13 @@ class Journal(Listener):
         try:
             if self._queued_bytes - self._taken_bytes + size > MOST_WAITING:
                 raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
-            said, unsaid = self._requests.json_of(judged.as_sent)
+            request, unsaid = self._requests.json_of(judged.as_sent)
         except Exception as error:
             self._tell(error)
             return
-        if self._thread.put(_Waiting(judged.response, judged.verdict, said, unsaid, time.time())):
+        if self._thread.put(
+            _Waiting(judged.response, judged.verdict, request, unsaid, time.time())
+        ):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -129,8 +130,7 @@ class Journal(Listener):
             self._taken_bytes += len(waiting.response.body)
 
     def _drop(self, waiting: _Waiting) -> Drop:
-        response, verdict = waiting.response, waiting.verdict
-        assert verdict.match is not None
+        response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
         return Drop(
             url=response.url,
             time=waiting.time,
@@ -138,8 +138,8 @@ class Journal(Listener):
             pipeline=self._crawl.store.run.pipeline,
             outcome=verdict.outcome,
             reason=verdict.reason,
-            matched_url=verdict.match.record.url,
-            distance=verdict.match.distance,
+            matched_url=match.record.url if match else "",
+            distance=match.distance if match else 0,
             threshold=verdict.policy.threshold,
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,
@@ -156,8 +156,8 @@ class Journal(Listener):
             error = why(error)
         elif isinstance(error, Exception):
             error = f"{type(error).__name__}: {error}"
-        if str(error) not in self._told:
-            self._told.add(str(error))
+        if str(error) not in self._warned:
+            self._warned.add(str(error))
             logger.error(
                 "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, error
             )

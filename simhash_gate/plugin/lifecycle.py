@@ -6,15 +6,19 @@ it may fail: it is taken back, and its record is forgotten.
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.plugin.awaiting import pause, result
 from simhash_gate.plugin.listeners import FollowedPage, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from scrapy import Request, Spider
     from scrapy.http import Response
@@ -24,10 +28,20 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.stores import Record
 
+    WithText = Callable[[Verdict], Awaitable[Verdict]] | None
+    """Adds the text of the page that a verdict rests on."""
+
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
 MIN_RESPONSE_SIZE = 1024
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """Stages in which a page is lost if nothing is on its way any more."""
+
+
+LONGEST_WAIT = 5.0
+"""Seconds that a page waits for what becomes of another crawl's page."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
+
+UNKNOWN = "another crawl is still working on that page"
 
 
 class Lifecycle:
@@ -144,9 +158,9 @@ class Lifecycle:
         page.items -= 1
         self._settle(page)
 
-    def failed(self, request: Request | None) -> None:
-        """Take the page back: its callback or a middleware failed."""
-        if (page := self._of(request)) is not None:
+    def failed(self, response: object) -> None:
+        """Take the page of a response back: its callback or a middleware failed."""
+        if (page := self._of(getattr(response, "request", None))) is not None:
             self._fail(page)
 
     def idle(self) -> None:
@@ -217,3 +231,73 @@ class Lifecycle:
     def _tell(self, page: FollowedPage) -> None:
         for listener in self._listeners:
             listener.moved(page)
+
+
+class SettledJudge:
+    """Judges pages, and drops none for a match that may still fail.
+
+    A page that this crawl took back is passed over. A page that another crawl is still working on
+    is waited for: once it is settled, its copy may be dropped; once it is gone, the copy is judged
+    again; where neither happens in time, the copy passes.
+    """
+
+    def __init__(self, crawl: Crawl, lifecycle: Lifecycle, with_text: WithText = None) -> None:
+        self._store = crawl.store
+        self._lifecycle = lifecycle
+        self._stats = crawl.crawler.stats
+        self._with_text = with_text
+
+    async def verdict(
+        self, ask: Callable[..., Verdict], scope: str, request: str, fingerprint: int | None
+    ) -> Verdict:
+        """Return the verdict of `ask(gate, dismissed=...)`. Raises `StoreError`.
+
+        The other arguments tell the record that it may add.
+        """
+        trace = None
+        if fingerprint is not None:
+            trace = self._store.run.trace(scope, request, fingerprint)
+        dismissed: list[Record] = []
+        deadline: float | None = None
+        while True:
+            asked = partial(ask, dismissed=tuple(dismissed))
+            verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
+            if self._with_text is not None:  # now: whatever is awaited later, the match may fail
+                verdict = await self._with_text(verdict)
+            if verdict.match is None or verdict.record is not None:
+                return verdict  # asked again, a page that was kept would be a copy of itself
+            other = verdict.match.record
+            if self._lifecycle.was_forgotten(other):
+                dismissed.append(other)
+                continue
+            if not self._in_doubt(verdict):
+                return verdict
+            if deadline is None:
+                deadline = time.monotonic() + LONGEST_WAIT
+                self._stats.inc_value("simhash_gate/waited")
+            settled = await self._settled(other, deadline)
+            if settled:
+                return verdict
+            if settled is None:
+                self._stats.inc_value("simhash_gate/unsettled")
+                return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
+
+    def _in_doubt(self, verdict: Verdict) -> bool:
+        """Tell whether something of the page would be held back for one that may still fail."""
+        assert verdict.match is not None
+        other = verdict.match.record
+        held = verdict.rejected and verdict.action != "tag"
+        return held and not other.settled and other.run != self._store.run.name
+
+    async def _settled(self, other: Record, deadline: float) -> bool | None:
+        """Return True once a record is settled, False once it is gone, None when time is up."""
+        seconds = FIRST_PAUSE
+        while time.monotonic() < deadline:
+            await pause(seconds)
+            now = await result(self._store.submit(lambda gate: gate.store.current(other)))
+            if now is None:
+                return False
+            if now.settled:
+                return True
+            seconds = min(1.5 * seconds, LONGEST_PAUSE)
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
     from simhash_gate.stores import Record
+
+logger = logging.getLogger(__name__)
 
 MOST_LINES = 20_000  # an audit ends with a line for each of 10,000 domains
 Identity = tuple[str, str, str, int]
@@ -123,9 +126,10 @@ class Crawl:
     variants: Variants = field(default_factory=Variants)
     lines: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
 
-    def tell(self, said: str, advice: str, *, wrong: bool = False) -> None:
-        """Tell the report what is worth knowing of the crawl, or what looks `wrong` in it."""
-        self.lines.append({"told": {"said": said, "advice": advice, "wrong": wrong}})
+    def note(self, message: str, advice: str, *, wrong: bool = False) -> None:
+        """Tell the log and the report what is worth knowing of the crawl, or looks `wrong`."""
+        logger.log(logging.WARNING if wrong else logging.INFO, "%s %s", message, advice)
+        self.lines.append({"told": {"said": message, "advice": advice, "wrong": wrong}})
 
 
 class Listener:

@@ -17,6 +17,7 @@ from scrapy.utils.job import job_dir
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import printable
+from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
@@ -27,10 +28,9 @@ from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.conditions import said_by
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
-from simhash_gate.plugin.head_start import taken
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
-from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.page_keys import (
@@ -39,6 +39,7 @@ from simhash_gate.plugin.page_keys import (
     moved_from,
     note_gone,
     time_of_visit,
+    walled_from,
     without_links,
 )
 from simhash_gate.plugin.parked import ParkedRequests
@@ -56,7 +57,7 @@ from simhash_gate.plugin.requests import (
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.site_warnings import AlikePages, SelectorWatch
+from simhash_gate.plugin.site_warnings import AlikePages, AnswerWatch, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
@@ -68,7 +69,6 @@ from simhash_gate.plugin.stand_ins import StandIns
 from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
-from simhash_gate.plugin.unsettled import SettledJudge
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.urls import without_password
@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from twisted.python.failure import Failure
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Site
@@ -94,6 +93,7 @@ logger = logging.getLogger(__name__)
 LISTENERS: tuple[type[Listener], ...] = (
     Resending,
     AlikePages,
+    AnswerWatch,
     SelectorWatch,
     RedesignWatch,
     VerdictLog,
@@ -147,18 +147,18 @@ class SimhashGateMiddleware(CrawlGate):
         self._stand_ins = StandIns.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
         texts = KeptTexts.for_crawl(crawl)
-        self.revalidation = Revalidation.for_crawl(crawl)
+        self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
         made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
-        self._judge = SettledJudge(crawl, self.lifecycle, texts)
+        self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.lifecycle.received, signals.response_received)
-        crawler.signals.connect(self._failed, signals.spider_error)
+        crawler.signals.connect(self.lifecycle.failed, signals.spider_error)
         crawler.signals.connect(self._item_failed, signals.item_error)
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self.lifecycle.item_done, signals.item_dropped)
@@ -275,6 +275,8 @@ class SimhashGateMiddleware(CrawlGate):
             return "recovered"
         if request.meta.get(META_KEY) is False:
             return "meta"
+        if blocking_service(response.status, response.headers.get):
+            return ""
         return why_ineligible(
             status=response.status,
             html=isinstance(response, HtmlResponse),
@@ -297,6 +299,9 @@ class SimhashGateMiddleware(CrawlGate):
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
             policy = without_links(policy, holds_items=self._links)
+            if service := blocking_service(response.status, response.headers.get):
+                reason = f"status {response.status}, {service} has blocked the request"
+                return Verdict("blocked", reason, policy), fingerprint
             moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)
             at = time_of_visit(request)
@@ -315,7 +320,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=retry,
                 at=at,
-                sent=Sent(said_by(response), variant, moved, rendition),
+                sent=Sent(said_by(response), variant, moved, rendition, walled_from(request)),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return replace(verdict, canonical_url=key.url), fingerprint
@@ -346,16 +351,14 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
-        self.reader.open(taken(self.crawler.addons.addons))
+        starts = (getattr(addon, "head_start", None) for addon in self.crawler.addons.addons)
+        self.reader.open(process for start in starts if start for process in start.take())
         self._read = without_password(url) if reads and remembers else ""
         only = ", which is only read" if self._read else ""
         if not remembers:
             only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
         where = without_password(url) if remembers else "memory"
         logger.info("Kept pages are remembered in %s%s", where, only)
-
-    def _failed(self, response: Response | Failure | None) -> None:
-        self.lifecycle.failed(getattr(response, "request", None))
 
     def _item_failed(self, response: Response | None) -> None:
         self.lifecycle.item_done(response, well=False)

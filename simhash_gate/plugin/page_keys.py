@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from hashlib import sha1
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from scrapy.utils.request import RequestFingerprinter
 
@@ -75,6 +76,18 @@ def moved_from(keys: PageKeys, request: Request, scope: str) -> str:
 
 
 _FOR_GOOD = frozenset({301, 308})
+
+
+def walled_from(request: Request) -> str:
+    """Return the address that was redirected to one that has it in its query; "" for none.
+
+    So do pages that ask for a login or for consent, and lead back afterwards.
+    """
+    asked, *_ = request.meta.get("redirect_urls") or [""]
+    path = unquote(urlsplit(asked).path)
+    queries = (value for _, value in parse_qsl(urlsplit(request.url).query))
+    carried = (urlsplit(unquote(value)).path for value in queries)
+    return without_credentials(asked) if len(path) > 1 and path in carried else ""
 
 
 GONE = (404, 410)

@@ -28,7 +28,7 @@ try:
     from web_poet.serialization import register_serialization
 except ImportError as error:
     raise ImportError(
-        f"simhash_gate.poet needs scrapy-poet ({error}): pip install 'simhash-gate[poet]'"
+        f"scrapy-poet is not installed ({error}): pip install 'simhash-gate[poet]'"
     ) from error
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ title or text. A banner moves a structure less; of several templates, pages leav
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from functools import lru_cache
 from statistics import median
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-
-logger = logging.getLogger(__name__)
 
 NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
@@ -55,22 +52,22 @@ class _Visit(NamedTuple):
 
 
 class SitePages:
-    """The pages of a domain that were visited last. `told` is when its last redesign was told."""
+    """The pages of a domain that were visited last. `warned_at` is when its last redesign was."""
 
     def __init__(self) -> None:
-        self.told: float | None = None
+        self.warned_at: float | None = None
         self._visits: deque[_Visit] = deque(maxlen=WINDOW)
 
-    def recall(self, told: float) -> None:
-        """Take over when a redesign was told (Unix time)."""
-        if self.told is None or told > self.told:
-            self.told = told
+    def recall(self, at: float) -> None:
+        """Take over when a redesign was warned of (Unix time)."""
+        if self.warned_at is None or at > self.warned_at:
+            self.warned_at = at
             self._visits.clear()
 
     def redesign(self, before: Version, page: Page, url: str, at: float) -> str:
         """Take in a page and its last version; return in words the redesign it completes, or ""."""
         was, now = before.structure, page.structure
-        if not was or not now or (self.told is not None and before.time < self.told):
+        if not was or not now or (self.warned_at is not None and before.time < self.warned_at):
             return ""
         far = hamming_distance(was, now) > FAR and _is_same(before, page)
         self._visits.append(_Visit(url, was, now, (before.words, page.words), far))
@@ -114,25 +111,23 @@ class RedesignWatch(Listener):
             return
         domain, url = judged.domain, without_credentials(judged.response.url)
         at = time_of_visit(judged.request)
-        if told := self._site((scope, domain)).redesign(before, read, url, at):
-            said = f"{domain} was redesigned: {told}"
-            self._crawl.tell(said, _ADVICE, wrong=True)
+        if found := self._site((scope, domain)).redesign(before, read, url, at):
+            self._crawl.note(f"{domain} was redesigned: {found}", _ADVICE, wrong=True)
             self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
-            logger.warning("%s %s", said, _ADVICE)
             self._learned.merge(scope, lambda known: known.update({domain: at}))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
-        for domain, told in notes.items():
-            if isinstance(told, int | float):
-                self._site((scope, domain)).recall(told)
+        for domain, at in notes.items():
+            if isinstance(at, int | float):
+                self._site((scope, domain)).recall(at)
 
 
 def _is_same(before: Version, page: Page) -> bool:
     """Tell if a page is still the one that it was, however it is built, and however it is read."""
     if before.title and before.title.casefold() == page.title.casefold():
         return True
-    said = page.fingerprint
-    return said is not None and hamming_distance(before.fingerprint, said) <= _ALIKE
+    now = page.fingerprint
+    return now is not None and hamming_distance(before.fingerprint, now) <= _ALIKE
 
 
 def _templates(structures: Iterable[int]) -> list[int]:

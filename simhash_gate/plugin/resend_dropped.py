@@ -64,8 +64,7 @@ class Resending(Listener):
         awaiting: list[Dropped] = self._parked.take(("answer", judged.fingerprint))
         stands_for: Record | None = None
         copies: list[Dropped] = []
-        if judged.held:
-            assert judged.verdict.match is not None
+        if judged.held and judged.verdict.match is not None:
             stands_for = judged.verdict.match.record
             if stands_for.identity in self._followed:
                 copies.append(_dropped(judged))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import mmh3
+from scrapy.exceptions import NotConfigured
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
@@ -42,7 +43,7 @@ from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
-from simhash_gate.plugin.spider_middleware import is_installed
+from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.plugin.validator_trust import SignalSource, Trusts, day_of, tell
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from scrapy import Request, Spider
+    from scrapy.crawler import Crawler
     from scrapy.http import Response
     from typing_extensions import Self
 
@@ -110,6 +112,38 @@ class KnownPage(NamedTuple):
         return SignalSource(self.page.scope, self.domain, kind)
 
 
+class ConditionalRequests(GateComponent):
+    """Stands near the downloader (order 840): no other middleware sees a 304 in place of a page.
+
+    What it counts is counted before by Scrapy's own stats (850), as it came.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware, if any domain asks for it."""
+        if not settings_of(crawler).revalidates:
+            raise NotConfigured
+        return super().from_crawler(crawler)
+
+    async def process_request(self, request: Request) -> Response | None:
+        """Add a condition to a request, or answer it. Raise `NotSent` for a needless one."""
+        return await self._asking.ask(request) if self._asking else None
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Return the page, if the server says that it is as it was."""
+        return self._asking.answered(request, response) if self._asking else response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Take the condition out of a request that has no answer."""
+        if self._asking:
+            self._asking.unanswered(request)
+
+    @property
+    def _asking(self) -> Revalidation | None:
+        asking = self.gate.revalidation if self.gate else None
+        return asking if isinstance(asking, Revalidation) else None
+
+
 class Revalidation(Listener):
     """Adds conditions to requests, answers for pages that have not changed, and learns."""
 
@@ -123,7 +157,7 @@ class Revalidation(Listener):
         self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._tested: dict[SignalSource, int] = {}
-        self._told: set[object] = set()
+        self._warned: set[object] = set()
         self._asked: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._conditional: WeakSet[Request] = WeakSet()
@@ -340,7 +374,7 @@ class Revalidation(Listener):
         state = self._trusts.learn(site, seen)
         if not state:
             return
-        self._told.add(site)
+        self._warned.add(site)
         wrong = state == "wrong"
         why = f"What {site.domain} says of its pages is wrong" if wrong else ""
         again = self._parked.take(("unchanged", *site), why)
@@ -354,8 +388,8 @@ class Revalidation(Listener):
 
     def _tell_once(self, site: SignalSource, trust: Trust) -> None:
         """Say why no page of a site is asked for with a condition."""
-        if site not in self._told:
-            self._told.add(site)
+        if site not in self._warned:
+            self._warned.add(site)
             logger.info(
                 "The pages of %s are fetched without conditions until %s: its validators were "
                 "found %s (%sREVALIDATE)",
@@ -367,8 +401,8 @@ class Revalidation(Listener):
         if isinstance(error, StoreError):
             return  # the crawl says that its store fails
         reason = f"{type(error).__name__}: {error}"
-        if reason not in self._told:
-            self._told.add(reason)
+        if reason not in self._warned:
+            self._warned.add(reason)
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
 
     def _count(self, name: str) -> None:

@@ -1,6 +1,7 @@
 """Warnings about a site whose pages are read wrongly, while the crawl goes on.
 
 - Many pages of a domain read alike: the article of a template may not be found.
+- A server answers with block pages, or with "not found", in place of pages.
 - A selector of the user's own matches nothing.
 """
 
@@ -15,6 +16,7 @@ from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.claims import same_name
 from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.gate.verdict import Outcome, Verdict
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
     from simhash_gate.plugin.parked import Belief
 
@@ -46,7 +48,7 @@ class _Cluster:
     names: set[str] = field(default_factory=set)
     samples: list[str] = field(default_factory=list)
     ends: set[str] = field(default_factory=set)
-    told: bool = False
+    warned: bool = False
 
     @property
     def belief(self) -> Belief:
@@ -66,7 +68,7 @@ class AlikePages(Listener):
         self._crawler = crawl.crawler
         self._parked = crawl.parked
         self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job has seen."""
@@ -93,8 +95,8 @@ class AlikePages(Listener):
             self._held(cluster, judged)
         elif len(cluster.names) < MANY:
             cluster.names.add(verdict.title)
-        if not cluster.told and max(len(cluster.names), len(cluster.ends)) >= MANY:
-            cluster.told = True
+        if not cluster.warned and max(len(cluster.names), len(cluster.ends)) >= MANY:
+            cluster.warned = True
             self._tell(judged.domain, cluster, verdict)
 
     def _put(self, identity: Identity, cluster: _Cluster) -> None:
@@ -106,7 +108,7 @@ class AlikePages(Listener):
     def _held(self, cluster: _Cluster, judged: Judged) -> None:
         if len(cluster.ends) < MANY:
             cluster.ends.add(end_of(judged.request.url))
-        if not cluster.told and not _of_one_name(judged.verdict):
+        if not cluster.warned and not _of_one_name(judged.verdict):
             self._parked.add(Parked(cluster.belief, to_send_again(judged)), _MOST_DROPPED)
 
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
@@ -116,9 +118,9 @@ class AlikePages(Listener):
         for parked in self._parked.take(cluster.belief, _MANY_NAMES if named else ""):
             if named:
                 send_again(self._crawl, parked.request, _MANY_NAMES)
-        if domain in self._told:
+        if domain in self._warned:
             return
-        self._told.add(domain)
+        self._warned.add(domain)
         text = " ".join(verdict.markdown.split())
         logger.warning(
             _NAMED if named else _UNNAMED,
@@ -151,6 +153,27 @@ def _of_one_name(verdict: Verdict) -> bool:
         return False
 
 
+class AnswerWatch(Listener):
+    """Warns of each domain once that answers with what is no page."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._warned: set[tuple[str, Outcome]] = set()
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Warn of the first such answer."""
+        verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
+        if verdict.outcome in ANSWERED and key not in self._warned:
+            self._warned.add(key)
+            url, what = without_credentials(judged.response.url), verdict.policy.blocked
+            self._crawl.note(
+                f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
+                f"{url}: {verdict.reason}.",
+                f"Such answers are never kept; else {PREFIX}BLOCKED decides ({what!r}).",
+                wrong=True,
+            )
+
+
 PAGES = 20
 """A selector that has matched nothing on so many pages of a domain is reported."""
 _MOST_SELECTORS = 10_000  # domains and selectors that are counted
@@ -174,11 +197,11 @@ class SelectorWatch(Listener):
         read = judged.verdict.page
         if judged.skipped or not judged.verdict.policy.compare or read is None or not read.sketch:
             return
-        for selector, said in decode(read.sketch).compared:
+        for selector, found in decode(read.sketch).compared:
             key = judged.domain, selector
             if key in self._matched or len(self._missed) + len(self._matched) > _MOST_SELECTORS:
                 continue
-            if said:
+            if found:
                 self._matched.add(key)
                 self._missed.pop(key, None)
                 continue

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lifecycle import Lifecycle
+    from simhash_gate.plugin.listeners import Listener
     from simhash_gate.plugin.reading import PageReader
     from simhash_gate.settings import Settings
 
@@ -63,6 +64,7 @@ class CrawlGate:
 
     lifecycle: Lifecycle
     reader: PageReader
+    revalidation: Listener | None
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response, wherever it is on its way to the gate."""
@@ -127,7 +129,7 @@ class SimhashGateSpiderMiddleware(GateComponent):
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the page failed, whoever may handle the exception."""
         if self.gate:
-            self.gate.lifecycle.failed(getattr(response, "request", None))
+            self.gate.lifecycle.failed(response)
 
     def _left(self, response: Response) -> None:
         if self.gate and self._sees_callbacks and response.request:
@@ -176,7 +178,7 @@ class SimhashGateInnerSpiderMiddleware(GateComponent):
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the callback failed, whoever may handle the exception."""
         if self.gate:
-            self.gate.lifecycle.failed(getattr(response, "request", None))
+            self.gate.lifecycle.failed(response)
 
     def _finished(self, response: Response, seconds: float) -> None:
         if self.gate:

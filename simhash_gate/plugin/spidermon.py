@@ -18,7 +18,7 @@ try:
     from spidermon.contrib.scrapy.monitors.base import BaseScrapyMonitor
 except ImportError as error:
     raise ImportError(
-        f"simhash_gate.spidermon needs Spidermon ({error}): pip install 'simhash-gate[spidermon]'"
+        f"Spidermon is not installed ({error}): pip install 'simhash-gate[spidermon]'"
     ) from error
 
 
@@ -30,7 +30,7 @@ class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
         number: int = self.stats.get(f"simhash_gate/{name}", 0)
         return number
 
-    def check(self, name: str, least: float, most: float, said: str) -> None:
+    def check(self, name: str, least: float, most: float, what: str) -> None:
         """Fail if the share of the judged pages that are counted as this is out of bounds."""
         checked, number = self.number("checked"), self.number(name)
         if not checked:
@@ -38,7 +38,7 @@ class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
         if not least <= number / checked <= most:
             pages = how_many(checked, "judged page")
             allowed = f"at most {most:g}" if number / checked > most else f"at least {least:g}"
-            self.fail(f"{number} of {pages}, {number / checked:.1%}, {said} ({allowed})")
+            self.fail(f"{number} of {pages}, {number / checked:.1%}, {what} ({allowed})")
 
 
 @monitors.name("Dropped pages")
@@ -102,7 +102,7 @@ class CollapsesMonitor(GateMonitor):
 
 
 class GateMonitorSuite(SpiderCloseMonitorSuite):  # type: ignore[misc]
-    """All of them: `SPIDERMON_SPIDER_CLOSE_MONITORS = ["simhash_gate.spidermon.GateMonitorSuite"]`.
+    """All of them: `simhash_gate.plugin.spidermon.GateMonitorSuite`, where Spidermon takes a suite.
 
     `SPIDERMON_MONITOR_SKIPPING_RULES` work as in Spidermon's own suite.
     """

@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import random
 from array import array
-from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
+from simhash_gate.report.summary import MOST_TALLIES, OTHERS, Tally
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ SAMPLE = 1000
 """Times of pages that are kept of each domain."""
 MOST_DOMAINS = 50
 """Rows of the closing table."""
-MOST_TALLIES = 10_000
-"""Domains that are counted one by one; all beyond them are counted as one."""
-OTHERS = "(others)"
 NOT_COMPARED = {
     "store_failed": f"the store failed ({PREFIX}STORE)",
     "not_compared/many_alike": "too many pages look like them, and are others "
@@ -37,7 +35,10 @@ NOT_COMPARED = {
 """Why pages pass without having been compared with all that is like them, by stat."""
 _FAILED = ("store_failed", "not_compared/unreadable")
 """Those of them that are worth a warning."""
-OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "error")
+OUTCOMES = (
+    *("new", "near", "updated", "rewritten", "duplicate", "unchanged"),
+    *(*ANSWERED, "error"),
+)
 """Columns of the closing table."""
 PASSED_FOR = {
     "names": "names_differ",
@@ -49,21 +50,12 @@ PASSED_FOR = {
 
 
 @dataclass(slots=True)
-class DomainTally:
+class DomainTally(Tally):
     """The counts of one domain; `milliseconds` is a uniform sample of the times pages took."""
 
-    outcomes: Counter[str] = field(default_factory=Counter)
-    held: int = 0
-    dropped: int = 0
     dropped_for_earlier: int = 0
-    bytes_saved: int = 0
     timed: int = 0
     milliseconds: array[float] = field(default_factory=lambda: array("f"))
-
-    @property
-    def checked(self) -> int:
-        """How many pages were judged."""
-        return self.outcomes.total() - self.outcomes["skipped"]
 
     def update(self, other: DomainTally) -> None:
         """Count what another tally has counted, but for the times."""
@@ -154,11 +146,11 @@ class GateStats(Listener):
             logger.log(level, "Passed without having been compared: %s", listed)
         self._tell_unchanged()
         if self._tagged:
-            said = f"{how_many(self._tagged, 'page')} of {self._number('checked')} passed that "
-            said += "would have been dropped."
-            why = f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why."
-            logger.info("%s %s", said, why)
-            self._crawl.tell(said, why)
+            tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"
+            self._crawl.note(
+                f"{tagged} passed that would have been dropped.",
+                f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
+            )
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
 

@@ -19,6 +19,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
@@ -46,7 +47,8 @@ AT_ONCE = 14
 SAMPLE, SHARE, MOST = 5, 20, 50
 """Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50."""
 _SHOWN = 10
-_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "duplicate", "unchanged"})
+_BARREN = frozenset({"duplicate", "unchanged", *ANSWERED})
+_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
 _BECAUSE = {
     "barren": "its pages bring nothing new, and lead to ever more of them",
     "endless": "its pages lead to ever more of the same",
@@ -171,7 +173,7 @@ class TrapGuard(Listener):
         changes = self._shield.judged(
             visit,
             self._policies.site_of(judged.request.url).scope,
-            passed=judged.verdict.outcome not in ("duplicate", "unchanged"),
+            passed=judged.verdict.outcome not in _BARREN,
             title=read.title,
             sample=read_sample(read.sample),
             offers=offers_of(read),
@@ -205,8 +207,8 @@ class TrapGuard(Listener):
         for why, group in changes:
             self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
-            said = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
-            logger.info("Trap shield: %s %s", group, said)
+            state = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
+            logger.info("Trap shield: %s %s", group, state)
 
     def _waiting(self, group: str) -> list[Belief]:
         return [held.belief for held in self._parked.of_kind("trap") if held.group == group]
@@ -231,22 +233,19 @@ class TrapGuard(Listener):
         more = f"\n  and {len(counts) - _SHOWN} more shapes" if len(counts) > _SHOWN else ""
         number = how_many(counts.total(), "request")
         if what == "held":
-            said = f"{number} held back; {self._counts['resent', '']} sent again"
+            number += f" held back; {self._counts['resent', '']} sent again"
         else:
             missed = sum(n for (name, _), n in self._counts.items() if name == "missed")
-            said = (
-                f"{number} would have been held back ({PREFIX}TRAPS = 'limit'); {missed} of the "
-                "pages brought something new"
-            )
-            self._crawl.tell(
+            number += " would have been held back"
+            self._crawl.note(
                 "The crawl leads to ever more of the same, below "
                 f"{', '.join(shape for shape, _ in counts.most_common(3))}: "
-                f"{number} would have been held back.",
+                f"{number}.",
                 f"Set {PREFIX}TRAPS = 'limit'. First look at the examples in the log: {missed} of "
                 "these pages brought something new.",
                 wrong=True,
             )
-        logger.info("Trap shield: %s.%s%s", said, "".join(lines), more)
+        logger.info("Trap shield: %s.%s%s", number, "".join(lines), more)
 
 
 def offers_of(page: Page) -> tuple[tuple[str, str], ...]:

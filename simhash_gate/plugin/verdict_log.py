@@ -201,7 +201,10 @@ class Announcements(Listener):
 
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
-        assert verdict.match is not None
+        if verdict.match is None:
+            what = without_credentials(judged.response.url), verdict.outcome, verdict.reason
+            drops.info("%s %s: %s (%s)", _DONE[judged.action], *what)
+            return
         assert verdict.page is not None
         record = verdict.match.record
         is_copy = verdict.outcome == "duplicate"

@@ -10,19 +10,15 @@ from simhash_gate.common.urls import end_of
 from simhash_gate.report.judged import MANY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 
 T = TypeVar("T")
 
 # Each is a multiple of the one before it, so that buckets can be merged.
-DAY = 86_400
 SECONDS = (
-    *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 3 * 3_600, 6 * 3_600, 12 * 3_600),
-    *(DAY, 7 * DAY, 28 * DAY, 364 * DAY, 3_640 * DAY, 36_400 * DAY),
+    *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400),
+    *(days * 86_400 for days in (7, 28, 364, 3_640, 36_400)),
 )
-PAGES = tuple(factor * 10**power for power in range(15) for factor in (1, 5))
 
 COPIES = 20
 """How many copies of a kept page are shown."""
@@ -59,45 +55,37 @@ class Bucket(NamedTuple):
 
 
 class Timeline:
-    """Counts outcomes in at most `most` buckets of equal width. The width grows when it must."""
+    """Counts outcomes in at most `most` spans of time. They grow when they must."""
 
-    def __init__(self, widths: Sequence[int], most: int = 200) -> None:
-        self.seen = 0
-        self._widths = widths
-        self._grown = 0
+    def __init__(self, most: int = 50) -> None:
         self._most = most
+        self._grown = 0
         self._buckets: dict[int, Counter[str]] = {}
-        self._first = self._last = 0
 
     @property
     def width(self) -> int:
-        """The width of a bucket."""
-        return self._widths[self._grown]
+        """The seconds of a span."""
+        return SECONDS[self._grown]
 
-    def add(self, place: float, outcome: str) -> None:
-        """Count an outcome at a place."""
-        number = int(place // self.width)
-        self._first = min(self._first, number) if self.seen else number
-        self._last = max(self._last, number) if self.seen else number
-        self.seen += 1
+    def add(self, at: float, outcome: str) -> None:
+        """Count an outcome at a Unix time."""
+        number = int(at // self.width)
+        is_new = number not in self._buckets
         self._buckets.setdefault(number, Counter())[outcome] += 1
-        while self._last - self._first >= self._most and self._grown + 1 < len(self._widths):
-            self._widen()
+        while is_new and max(self._buckets) - min(self._buckets) >= self._most:
+            if self._grown + 1 == len(SECONDS):
+                return
+            factor = SECONDS[self._grown + 1] // self.width
+            self._grown += 1
+            wider: dict[int, Counter[str]] = {}
+            for number, outcomes in self._buckets.items():
+                wider.setdefault(number // factor, Counter()).update(outcomes)
+            self._buckets = wider
 
     def buckets(self) -> list[Bucket]:
-        """Return the buckets that are not empty, in order."""
+        """Return the spans that are not empty, in order."""
         width = self.width
         return [Bucket(n * width, (n + 1) * width, self._buckets[n]) for n in sorted(self._buckets)]
-
-    def _widen(self) -> None:
-        factor = self._widths[self._grown + 1] // self.width
-        self._grown += 1
-        wider: dict[int, Counter[str]] = {}
-        for number, outcomes in self._buckets.items():
-            wider.setdefault(number // factor, Counter()).update(outcomes)
-        self._buckets = wider
-        self._first //= factor
-        self._last //= factor
 
 
 class Cluster:

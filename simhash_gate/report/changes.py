@@ -84,24 +84,12 @@ def difference_of(kept: str, page: str) -> TextDifference:
     )
 
 
-class MarkedTitles(NamedTuple):
-    """Two titles with marks around the words that only one of them has, and both as one."""
-
-    kept: Markup
-    page: Markup
-    both: Markup
-
-
-def marked(kept: str, page: str) -> MarkedTitles:
-    """Return two titles with marks."""
+def marked(kept: str, page: str) -> Markup:
+    """Return two titles as one, with marks around the words that only one of them has."""
     if kept == page:
-        return MarkedTitles(*[_run(True, [safe(page)], "")] * 3)
+        return _run(True, [safe(page)], "")
     parts = _parts(_WORD.findall(safe(kept)), _WORD.findall(safe(page)))
-    return MarkedTitles(
-        _join(_run(part.same, part.kept, "del") for part in parts),
-        _join(_run(part.same, part.page, "ins") for part in parts),
-        _join(_in_one(part) for part in parts),
-    )
+    return _join(_in_one(part) for part in parts)
 
 
 def alone(text: str) -> Markup:

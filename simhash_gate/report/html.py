@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import time
+from collections import Counter
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -13,17 +14,17 @@ from urllib.parse import urlsplit
 
 from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
-from simhash_gate.report import charts
+from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.changes import safe
 from simhash_gate.report.findings import findings, notes
 from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
 from simhash_gate.report.pairs import side_by_side
-from simhash_gate.report.summary import OTHERS, Tally
+from simhash_gate.report.summary import OTHERS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from jinja2 import Template
     from markupsafe import Markup
@@ -41,6 +42,11 @@ AUDIT_BANDS = {
     "good": "none found",
 }
 """What is said of the share of wrong drops of a domain."""
+SHOWN = (
+    *("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged"),
+    *(*ANSWERED, "error"),
+)
+"""The outcomes of pages, in the order in which they are shown."""
 HERE = Path(__file__).parent
 TEXTS = frozenset(
     {"Pages of", "Settings that are not the default", "Outcome", "From (UTC)", "Domain", "Crawler"}
@@ -50,13 +56,13 @@ TEXTS = frozenset(
 """Columns without numbers."""
 
 
-def _tables(shown: Sequence[str], *, by_time: bool) -> dict[str, tuple[str, ...]]:
+def _tables(shown: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table; `shown` are the outcomes that it counts."""
     outcomes = tuple(map(str.capitalize, shown))
     return {
         "settings": ("Pages of", "Settings that are not the default"),
-        "distances": ("Bits apart", "Outcome", "Pages", "Another name"),
-        "timeline": ("From (UTC)" if by_time else "From page", *outcomes),
+        "distances": ("Bits apart", "Pages", *outcomes, "Another name"),
+        "timeline": ("From (UTC)", "Pages", *outcomes),
         "domains": (
             *("Domain", "Judged", *outcomes),
             *("Skipped", "Dropped", "% dropped", "Saved", "Another name"),
@@ -155,39 +161,30 @@ def _template() -> Template:
 
 def _figures(summary: Summary) -> dict[str, Any]:
     """Return what the template shows besides the summary."""
-    timeline = summary.timeline
-    buckets, by_time = timeline.buckets(), timeline is summary.by_time
+    buckets = summary.timeline.buckets()
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
-    shown = [outcome for outcome in charts.SHOWN if summary.total.outcomes[outcome]]
-    drawn = {
-        "distances": charts.distances(summary.distances, threshold) if summary.distances else None,
-        "timeline": charts.timeline(buckets, by_time=by_time) if shown else None,
-    }
+    shown = [outcome for outcome in SHOWN if summary.total.outcomes[outcome]]
+    by_bits: dict[int, Counter[str]] = {}
+    others: Counter[int] = Counter()
+    for (bits, outcome), pages in sorted(summary.distances.items()):
+        by_bits.setdefault(bits, Counter())[outcome] = pages
+        others[bits] += summary.of_other_names[bits, outcome]
     return {
-        "charts": drawn,
+        "distances": [(bits, pages, others[bits]) for bits, pages in by_bits.items()],
+        "most_apart": max((pages.total() for pages in by_bits.values()), default=0),
+        "most_at_once": max((bucket.outcomes.total() for bucket in buckets), default=0),
+        "last_within": max((bits for bits in by_bits if bits <= (threshold or 0)), default=None),
         "shown": shown,
-        "tables": _tables(shown, by_time=by_time),
+        "tables": _tables(shown),
         "threshold": threshold,
         "buckets": buckets,
-        "by_time": by_time,
-        "domains": list(_domains(summary)),
+        "domains": sorted(
+            summary.domains.items(), key=lambda it: (it[0] == OTHERS, -it[1].outcomes.total())
+        )[:MOST_DOMAINS],
         "clusters": summary.clusters.largest(MOST_CLUSTERS),
         "near": summary.near.ranked(),
         "reasons": [(*why, n) for why, n in summary.reasons.most_common(MOST_REASONS_SHOWN)],
     }
-
-
-def _domains(summary: Summary) -> Iterator[tuple[str, Tally]]:
-    """Yield the domains with the most pages, and the rest as one."""
-    ranked = sorted(
-        summary.domains.items(), key=lambda item: (item[0] == OTHERS, -item[1].outcomes.total())
-    )
-    yield from ((domain or "(no host)", tally) for domain, tally in ranked[:MOST_DOMAINS])
-    if len(ranked) > MOST_DOMAINS:
-        rest = Tally()
-        for _, tally in ranked[MOST_DOMAINS:]:
-            rest.update(tally)
-        yield f"({len(ranked) - MOST_DOMAINS:,} more)", rest
 
 
 def _is_web(url: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
 from typing import Any, Literal, NamedTuple
@@ -14,9 +15,11 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import BITS
 from simhash_gate.fingerprints.names import own_words
+from simhash_gate.gate.verdict import ANSWERED
 
 OUTCOMES = (
-    *("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped", "error", "kept"),
+    *("new", "near", "updated", "rewritten", "duplicate", "unchanged", *ANSWERED),
+    *("skipped", "error", "kept"),
 )
 """The outcomes of verdicts, and `kept`: a page of a store, which does not keep its verdict."""
 
@@ -114,7 +117,8 @@ class LoggedVerdict:
     @property
     def is_duplicate(self) -> bool:
         """Whether the page was found to be the copy of another, dropped or not."""
-        return self.dropped or self.outcome == "duplicate"
+        dropped = self.dropped and self.outcome not in ANSWERED
+        return dropped or self.outcome == "duplicate"
 
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
@@ -150,7 +154,7 @@ class LoggedVerdict:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Audited:
     """How many duplicates of a domain were audited and compared, and how many were no copies.
 
@@ -158,10 +162,10 @@ class Audited:
     """
 
     domain: str
-    audited: int
-    compared: int
-    wrong: int
-    fields: Mapping[str, int]
+    audited: int = 0
+    compared: int = 0
+    wrong: int = 0
+    fields: Counter[str] = field(default_factory=Counter)
 
     @property
     def interval(self) -> Interval:
@@ -190,7 +194,7 @@ class Audited:
             audited,
             compared,
             _count(line, "wrong", compared) or 0,
-            {str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields},
+            Counter({str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields}),
         )
 
 
@@ -258,12 +262,6 @@ class Named:
         self.near += 1
         self.others += other
         self.dropped += other and dropped
-
-    def update(self, more: Named) -> None:
-        """Count what was counted elsewhere."""
-        self.near += more.near
-        self.others += more.others
-        self.dropped += more.dropped
 
     @property
     def are_many(self) -> bool:

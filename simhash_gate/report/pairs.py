@@ -12,7 +12,7 @@ from simhash_gate.report.judged import Doubt, difference, doubt
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from simhash_gate.report.changes import MarkedTitles, TextDifference
+    from simhash_gate.report.changes import TextDifference
     from simhash_gate.report.judged import LoggedVerdict
 
 Texts = Callable[[Collection[str]], Mapping[str, str]]
@@ -35,7 +35,7 @@ class Pair:
 
     page: LoggedVerdict
     said: str
-    titles: MarkedTitles
+    titles: Markup
     found: Doubt
     text: TextDifference | None = None
     kept_text: Markup | None = None

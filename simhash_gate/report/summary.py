@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline, Top
+from simhash_gate.report.bounded import Clusters, Timeline, Top
 from simhash_gate.report.crawled import Crawled, CrawlNote, UnsentRequests
 from simhash_gate.report.judged import ADVICE, Audited, LoggedVerdict, Named, doubt
 from simhash_gate.values import PREFIX
@@ -62,15 +62,6 @@ class Tally:
             self.differs[page.differs] += 1
         if page.is_within and not page.is_revisit:
             self.named.add(other=page.has_another_name, dropped=page.dropped)
-
-    def update(self, other: Tally) -> None:
-        """Count what another tally has counted."""
-        self.outcomes.update(other.outcomes)
-        self.dropped += other.dropped
-        self.held += other.held
-        self.bytes_saved += other.bytes_saved
-        self.differs.update(other.differs)
-        self.named.update(other.named)
 
 
 class Crawler:
@@ -139,8 +130,7 @@ class Summary:
         self.distances: Counter[tuple[int, str]] = Counter()
         self.of_other_names: Counter[tuple[int, str]] = Counter()
         self.thresholds: Counter[int] = Counter()
-        self.by_time = Timeline(SECONDS)
-        self.by_order = Timeline(PAGES)
+        self.timeline = Timeline()
         self.duplicates: Top[LoggedVerdict] = Top(MOST_DUPLICATES)
         self.near: Top[LoggedVerdict] = Top(MOST_NEAR)
         self.unsent = UnsentRequests()
@@ -224,11 +214,6 @@ class Summary:
         if found:
             yield ADVICE
 
-    @property
-    def timeline(self) -> Timeline:
-        """By time if most verdicts have one; else by the order in which they came."""
-        return self.by_time if self.by_time.seen > self.seen / 2 else self.by_order
-
     def add_line(self, line: Mapping[str, Any]) -> None:
         """Count a line of a verdict log. Lines of other kinds are passed over.
 
@@ -259,9 +244,8 @@ class Summary:
 
     def add(self, page: LoggedVerdict) -> None:
         """Count the verdict on one response."""
-        if page.at is not None:
-            self.by_time.add(page.at, page.outcome)
-        self.by_order.add(self.seen, page.outcome)
+        if page.at is not None and page.outcome != "skipped":
+            self.timeline.add(page.at, page.outcome)
         self.total.add(page)
         self._tally(registered_domain(host_of(page.url))).add(page)
         self._crawler().add(page)

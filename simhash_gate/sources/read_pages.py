@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from simhash_gate.options import Options
     from simhash_gate.settings import Settings
     from simhash_gate.sources import Entry
-    from simhash_gate.sources.page_cache import PageCache
 
 T = TypeVar("T")
 
@@ -26,44 +25,23 @@ AHEAD_BYTES = 64 * 1024 * 1024  # of their bodies
 
 
 def read_pages(
-    entries: Iterable[Entry],
-    settings: Settings,
-    cache: PageCache | None = None,
-    *,
-    known: bool = False,
+    entries: Iterable[Entry], settings: Settings, *, known: bool = False
 ) -> Iterator[tuple[Entry, Page | ReadError | None]]:
     """Yield each entry, in order, with its page, or why it could not be read; None if skipped.
 
-    A page that the cache has comes from there, without its Markdown. With `known`, what a corpus
-    knows of a page is taken for it: a title, words and a fingerprint.
+    With `known`, what a corpus knows of a page is taken for it: a title, words and a fingerprint.
     """
     with closing(_reader(settings, settings.workers)) as reader:
-        new: deque[tuple[Entry, bytes]] = deque()
 
         def read(entry: Entry) -> Future[Page]:
-            if known and entry.known:
-                bits, title, words, _ = entry.known
-                return _done(Page(title, words, bits, 0, listing=False, reason=None))
-            if cache is not None:
-                key = cache.key(entry)
-                page = cache.get(key)
-                if page is not None:
-                    return _done(page)
-                new.append((entry, key))
-            return reader.read(entry.body, entry.url, entry.encoding)
+            if not (known and entry.known):
+                return reader.read(entry.body, entry.url, entry.encoding)
+            bits, title, words, _ = entry.known
+            future: Future[Page] = Future()
+            future.set_result(Page(title, words, bits, 0, listing=False, reason=None))
+            return future
 
-        for entry, result in _in_order(entries, read, settings.workers):
-            if cache is not None and new and new[0][0] is entry:
-                _, key = new.popleft()
-                if isinstance(result, Page):
-                    cache.keep(key, result)
-            yield entry, result
-
-
-def _done(page: Page) -> Future[Page]:
-    future: Future[Page] = Future()
-    future.set_result(page)
-    return future
+        yield from _in_order(entries, read, settings.workers)
 
 
 def extract_pages(

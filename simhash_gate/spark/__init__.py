@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.common.wording import MissingExtraError
+from simhash_gate.common.wording import need
 
 if TYPE_CHECKING:
     from simhash_gate.spark.clustering import clusters
@@ -24,19 +24,12 @@ _HOMES = {
     "near_duplicates": "pairs",
     "read_pages": "pages",
 }
-_NEEDED = {"numpy", "pandas", "pyarrow", "pyspark"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    try:
-        for package in sorted(_NEEDED):  # PySpark names pandas and pyarrow in the middle of a job
-            import_module(package)
-        return getattr(import_module(f"simhash_gate.spark.{_HOMES[name]}"), name)
-    except ModuleNotFoundError as error:
-        if error.name not in _NEEDED:
-            raise
-        raise MissingExtraError(
-            f"simhash_gate.spark needs {error.name}: pip install 'simhash-gate[spark]'"
-        ) from None
+    # PySpark names pandas and pyarrow in the middle of a job.
+    for package in ("numpy", "pandas", "pyarrow", "pyspark"):
+        need(package, "simhash_gate.spark", "spark")
+    return getattr(import_module(f"simhash_gate.spark.{_HOMES[name]}"), name)

@@ -8,15 +8,23 @@ fingerprints alone, on nothing outside its cluster: each is decided in one task,
 from __future__ import annotations
 
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as sql
 
+from simhash_gate.collection.listing import KeptFingerprints
+from simhash_gate.common.encoded import unsigned
+from simhash_gate.gate.judge import Gate
+from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
+from simhash_gate.options import pipeline_version
+from simhash_gate.page import Page
 from simhash_gate.settings import read_settings
+from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.spark.clustering import clusters
-from simhash_gate.spark.judged import JUDGED, judge_pages
 from simhash_gate.spark.pairs import check, first_pages, near_values, pages_of, scope_of
 from simhash_gate.values import PREFIX
+from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +32,7 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import Column, DataFrame
 
+_COPIES = "id {id}, scope bigint, fingerprint bigint, original {id}, distance int"
 _THRESHOLD = f"{PREFIX}THRESHOLD"
 _JUDGED_BY = ("id", "url", "scope", "title", "words", "fingerprint", "reason", "look")
 
@@ -52,13 +61,13 @@ def dedupe(
             given[_THRESHOLD] = max_distance
         threshold = read_settings(given).policies.default.threshold
         check(df, min(threshold, 8), _JUDGED_BY)
-        return _judged(df, given)
+        return _by_gate(df, given)
     if settings:
         raise ValueError("settings need pages as read_pages returns them, with a column 'look'")
     return _by_fingerprints(df, check(df, 3 if max_distance is None else max_distance))
 
 
-def _judged(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
+def _by_gate(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
     """Judge whole scopes, page by page, as the command does."""
     kind = dict(df.dtypes)["id"]
     return (
@@ -75,27 +84,29 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
     pages = df.select("id", *scoped, "fingerprint").distinct()
     names = [sql.col(name).alias("name") for name in scoped]
     named = pages.select("id", *names, scope_of(pages), "fingerprint")
-    values = first_pages(pages_of(pages).where("id IS NOT NULL AND fingerprint IS NOT NULL"))
-    near = _kept_neighbours(values.select("scope", "fingerprint", "first"), radius)
-    found = named.join(values.drop("pages"), ["scope", "fingerprint"], "left").join(
-        near, ["scope", "fingerprint"], "left"
+    usable = pages_of(pages).where("id IS NOT NULL AND fingerprint IS NOT NULL")
+    values = first_pages(usable).drop("pages")
+    near = near_values(values.select("scope", "fingerprint"), radius)
+    one, other = (sql.xxhash64("scope", end).alias(end) for end in ("a", "b"))
+    kind = dict(df.dtypes)["id"]
+    # Outside of a cluster, only pages with the very same fingerprint are copies.
+    copies = (
+        usable.withColumn("value", sql.xxhash64("scope", "fingerprint"))
+        .join(clusters(near.select(one, other)).withColumnRenamed("id", "value"), "value")
+        .select("cluster", "id", "scope", "fingerprint")
+        .repartition("cluster")
+        .sortWithinPartitions("cluster", "id", "fingerprint")
+        .mapInArrow(partial(_copies, radius=radius), _COPIES.format(id=kind))
     )
-    # Of kept pages that came before, the nearest; of several, the last.
-    best = sql.expr(
-        "array_max(transform(filter(neighbours, x -> x.first <= id),"
-        " x -> struct(-x.distance AS nearness, x.first AS first)))"
-    )
-    found = found.withColumn("best", best)
+    key = ["scope", "fingerprint"]
+    found = named.join(values, key, "left").join(copies, ["id", *key], "left")
+    is_same = sql.expr("first < id")
     return found.select(
         "id",
         *[sql.col("name").alias(name) for name in scoped],
-        sql.expr("first IS NOT NULL AND neighbours IS NULL AND first = id").alias("kept"),
-        sql.expr(
-            "CASE WHEN neighbours IS NOT NULL THEN best.first WHEN first < id THEN first END"
-        ).alias("original"),
-        sql.expr(
-            "CASE WHEN neighbours IS NOT NULL THEN -best.nearness WHEN first < id THEN 0 END"
-        ).alias("distance"),
+        sql.expr("coalesce(first = id AND distance IS NULL, false)").alias("kept"),
+        sql.coalesce("original", sql.when(is_same, sql.col("first"))).alias("original"),
+        sql.coalesce("distance", sql.when(is_same, 0)).alias("distance"),
     ).withColumn("reason", _reason(radius))
 
 
@@ -108,84 +119,99 @@ def _reason(radius: int) -> Column:
     )
 
 
-def _kept_neighbours(values: DataFrame, radius: int) -> DataFrame:
-    """Return `neighbours` of each fingerprint that is a copy: the kept ones that it is near."""
-    edges = _edges(values, radius).localCheckpoint()
-    own = sql.xxhash64("scope", "fingerprint")
-    earlier = sql.xxhash64("scope", "earlier")
-    cluster_of = clusters(edges.select(own.alias("a"), earlier.alias("b")))
-    copies = (
-        edges.withColumn("id", own)
-        .join(cluster_of, "id")
-        .select("cluster", "first", "scope", "fingerprint", "earlier")
-        .repartition("cluster")
-        .sortWithinPartitions("cluster", "first", "scope", "fingerprint")
-        .mapInArrow(_copies, "scope bigint, fingerprint bigint")
-        .localCheckpoint()
-    )
-    both = edges.selectExpr(
-        "scope", "fingerprint", "earlier AS other", "earlier_first AS first", "distance"
-    ).unionByName(
-        edges.selectExpr(
-            "scope", "earlier AS fingerprint", "fingerprint AS other", "first", "distance"
-        )
-    )
-    others = copies.withColumnRenamed("fingerprint", "other")
-    return (
-        both.join(copies, ["scope", "fingerprint"])
-        .join(others, ["scope", "other"], "left_anti")
-        .groupBy("scope", "fingerprint")
-        .agg(sql.collect_list(sql.struct("distance", "first")).alias("neighbours"))
-    )
+def _copies(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch]:
+    """Yield the copies of one task: the pages of a cluster come together, in order."""
+    from pyarrow import array, int32, record_batch
 
-
-def _edges(values: DataFrame, radius: int) -> DataFrame:
-    """Return each near pair of fingerprints: the one that comes later, and the one before it."""
-    near = near_values(values.select("scope", "fingerprint"), radius)
-    one, other = (
-        values.select(
-            "scope",
-            sql.col("fingerprint").alias(name),
-            sql.struct("first", "fingerprint").alias(f"of_{name}"),
-        )
-        for name in ("a", "b")
-    )
-    return (
-        near.join(one, ["scope", "a"])
-        .join(other, ["scope", "b"])
-        .select(
-            "scope",
-            sql.greatest("of_a", "of_b").alias("later"),
-            sql.least("of_a", "of_b").alias("earlier"),
-            "distance",
-        )
-        .selectExpr(
-            "scope",
-            "later.fingerprint AS fingerprint",
-            "later.first AS first",
-            "earlier.fingerprint AS earlier",
-            "earlier.first AS earlier_first",
-            "distance",
-        )
-    )
-
-
-def _copies(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-    """Yield the fingerprints that are near an earlier one which is kept; clusters come in order."""
-    from pyarrow import array, int64, record_batch
-
-    cluster, copies = None, set[tuple[int, int]]()
+    cluster, kept = None, KeptFingerprints(radius)
     for batch in batches:
-        found: list[tuple[int, int]] = []
-        clusters_, _, scopes, own, earlier = (column.to_pylist() for column in batch.columns)
-        for its, scope, later, before in zip(clusters_, scopes, own, earlier, strict=True):
+        rows, originals, distances = list[int](), list[Any](), list[int]()
+        numbers, ids, _, bits = (column.to_pylist() for column in batch.columns)
+        for row, (its, page, own) in enumerate(zip(numbers, ids, bits, strict=True)):
             if its != cluster:
-                cluster, copies = its, set()
-            key = scope, later
-            if key not in copies and (scope, before) not in copies:
-                copies.add(key)
-                found.append(key)
-        columns = [[key[place] for key in found] for place in (0, 1)]
-        yield record_batch(
-            [array(column, int64()) for column in columns], names=["scope", "fingerprint"]
-        )
+                cluster, kept = its, KeptFingerprints(radius)
+            if copy := kept.add(unsigned(own), page):
+                rows.append(row)
+                originals.append(copy[0])
+                distances.append(copy[1])
+        columns = [batch.column(place).take(array(rows, int32())) for place in (1, 2, 3)]
+        columns += [array(originals, batch.schema.field("id").type), array(distances, int32())]
+        names = ["id", "scope", "fingerprint", "original", "distance"]
+        yield record_batch(columns, names=names)
+
+
+JUDGED = "id {id}, scope string, kept boolean, original {id}, distance int, reason string"
+"""The columns that `judge_pages` yields, as a schema of Spark; `id` is the type of ids."""
+_ROWS = 500
+
+
+def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:
+    """Judge the pages of one task: those of a scope come together, in order."""
+    settings = read_settings({f"{PREFIX}WINDOW": ALL_PAGES, **given})
+    with (
+        TemporaryDirectory(prefix="simhash-gate-") as folder,
+        live_run(f"sqlite:///{folder}/kept.sqlite") as (store, run),
+    ):
+        gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
+        corpus = CorpusJudge(gate, settings)
+        for batch in batches:
+            for start in range(0, batch.num_rows, _ROWS):
+                with store.batch():
+                    yield _judged(corpus, batch.slice(start, _ROWS))
+
+
+def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
+    """Return a row for each page."""
+    import pyarrow as pa
+
+    kind = batch.schema.field("id").type
+    columns = [
+        ("id", kind),
+        ("scope", pa.string()),
+        ("kept", pa.bool_()),
+        ("original", kind),
+        ("distance", pa.int32()),
+        ("reason", pa.string()),
+    ]
+    rows = [_row(corpus, row) for row in batch.to_pylist()]
+    return pa.RecordBatch.from_pylist(rows, pa.schema(columns))
+
+
+def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
+    page = _page_of(row)
+    entry = Entry(
+        f"id {row['id']}",
+        url=row["url"] or "",
+        id=row["id"],
+        scope=row["scope"] or "",
+        skipped=row["reason"] or "" if page is None else "",
+    )
+    if row["look"] is not None:  # fingerprints of two versions are never compared
+        corpus.gate.pipeline = row["look"]["pipeline"]
+    verdict, kept, original = corpus.judge(entry, page, row["id"])
+    return {
+        "id": row["id"],
+        "scope": row["scope"],
+        "kept": kept,
+        "original": original,
+        "distance": verdict.match.distance if verdict.match else None,
+        "reason": verdict.reason,
+    }
+
+
+def _page_of(row: dict[str, Any]) -> Page | ReadError | None:
+    """Return the page of a row, or why it could not be read; None if it was not to be read."""
+    look, reason = row["look"], row["reason"]
+    if look is None:
+        return None if reason == TOO_LARGE else ReadError(reason or "not read")
+    return Page(
+        row["title"],
+        row["words"],
+        None if row["fingerprint"] is None else unsigned(row["fingerprint"]),
+        unsigned(look["digest"]),
+        look["listing"],
+        reason,
+        look["sketch"],
+        look["lines"],
+        url=row["url"] or "",
+    )

@@ -120,7 +120,7 @@ class Driver(Protocol):
         """
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        """Yield the pages of a scope, or of all, in order; read in parts, so others can go on."""
+        """Yield the pages of a scope, in order, or of all; read in parts, so others can go on."""
 
     def begin(self, run: str, *, anew: bool = False) -> bool:
         """Let a run live that is dead, new or of here; False if it lives elsewhere, or has ended.

@@ -7,7 +7,6 @@ import secrets
 from contextlib import suppress
 from datetime import timedelta
 from importlib.resources import files
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -245,7 +244,7 @@ class PostgresDriver(SQLDriver):
             # `description` makes an object for each column.
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
         except psycopg.Error as error:
-            if self._cursor.connection.closed:
+            if error.sqlstate is None or self._cursor.connection.closed:
                 self._disconnect()
             raise failure(self._server, error) from error
         except BaseException:  # interrupted: who knows in which state
@@ -384,23 +383,11 @@ class PatientConnection(psycopg.Connection[Any]):
     The server keeps its own time, but says nothing when it hangs, or what is between hangs.
     """
 
-    patience = float("inf")
+    patience: float | None = None
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
         """Run one exchange with the server. Raises psycopg.OperationalError when time is out."""
-        return super().wait(self._until(gen, monotonic() + self.patience), *args, **kwargs)
-
-    def _until(self, gen: Generator[Any, Any, Any], deadline: float) -> Generator[Any, Any, Any]:
-        try:
-            awaited = next(gen)
-            while True:
-                ready = yield awaited
-                if not ready and monotonic() > deadline:
-                    self.pgconn.finish()
-                    raise psycopg.OperationalError(f"no answer within {self.patience:g} s")
-                awaited = gen.send(ready)
-        except StopIteration as end:
-            return end.value
+        return super().wait(gen, *args, **{"timeout": self.patience} | kwargs)
 
 
 def failure(server: Server, error: psycopg.Error) -> StoreError:

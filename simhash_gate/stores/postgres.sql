@@ -38,7 +38,7 @@ CREATE TABLE page (
     body bytea NOT NULL
 ) WITH (fillfactor = 90);
 -- Comparing (scope, id) as one, and sorting by id + 0, leaves the planner this index alone, whatever it
--- knows of the table.
+-- knows of the table. With `scope = here` beside it, PostgreSQL 18 reads a scope from its beginning.
 CREATE INDEX page_order ON page (scope, id);
 CREATE INDEX page_run ON page (run);
 
@@ -62,7 +62,7 @@ BEGIN ATOMIC
     SELECT here.last, here.first, here.epoch, (
         SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
         FROM page
-        WHERE page.scope = here.id AND (page.scope, page.id) > (here.id, CASE
+        WHERE (page.scope, page.id) < (here.id + 1, 0) AND (page.scope, page.id) > (here.id, CASE
             WHEN here.epoch = known_epoch AND here.last >= known_last THEN known_last
             ELSE here.first - 1
         END)
@@ -97,7 +97,7 @@ BEGIN
     IF previous > known_last THEN
         SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
         INTO old FROM page
-        WHERE page.scope = here AND (page.scope, page.id) > (here, known_last);
+        WHERE (page.scope, page.id) > (here, known_last) AND (page.scope, page.id) < (here + 1, 0);
     END IF;
     INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
     IF through >= first AND old IS NULL THEN

@@ -2,8 +2,8 @@
 -- the epoch that the caller knows; bytes, or any number of numbers; up to four numbers more.
 --
 -- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the epoch, and
--- the ms until the scope expires; under a page's number the page: its mark, when it was seen last and
--- added, then its body. KEYS[2] is a string: for each page 24 bytes in order, the number and what is
+-- the ms until the scope expires; under a page's number the page: its mark, when it was seen
+-- last, then its body. KEYS[2] is a string: for each page 24 bytes in order, the number and what is
 -- compared of it.
 --
 -- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,

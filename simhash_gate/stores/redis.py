@@ -10,9 +10,7 @@ import time
 from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha1
-from heapq import merge
 from importlib.resources import files
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
@@ -37,7 +35,7 @@ _HINTS = 2  # in a row of three numbers; its third and fourth byte stand for the
 _AT_ONCE = 500  # pages or blobs
 _IDLE = 1.0  # seconds after which a connection is looked at before it is used
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
-_PAGE = struct.Struct(">Bdd")  # mark, when it was seen last and added, by its crawler's clock
+_PAGE = struct.Struct(">Bd")  # mark, and when it was seen last
 _OF_BLOB = struct.Struct(">dI")  # when it was true last, and its size
 _NAMELESS = "%-"  # the scope "" in a key: what is between empty braces is no hash tag
 redis_py: Any = redis  # it has types for some of it only
@@ -78,7 +76,7 @@ class RedisDriver(Driver):
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
-        page = _PAGE.pack(SETTLED if record.settled else 0, record.last_seen, time.time())
+        page = _PAGE.pack(SETTLED if record.settled else 0, record.last_seen)
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
         epoch = known.epoch or base.new_epoch()
         data = b"".join((head, page, base.pack(record)))
@@ -110,10 +108,13 @@ class RedisDriver(Driver):
         return here._replace(last=min(here.last, known.last))
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        # Over all scopes, the order is that of the crawlers' clocks.
-        scopes = self._scopes("scope") if scope is None else [scope]
-        for _, row in merge(*map(self._rows_of, scopes), key=itemgetter(0)):
-            yield row
+        for name in sorted(self._scopes("scope")) if scope is None else [scope]:
+            pages, _ = self._keys("scope", name)
+            numbers = self._heads(name)[:, 0].tolist()
+            for start in range(0, len(numbers), _AT_ONCE):
+                some = numbers[start : start + _AT_ONCE]
+                for page in filter(None, self._call(self._client.hmget, pages, some)):
+                    yield _row(name, page)
 
     def begin(self, run: str, *, anew: bool = False) -> bool:
         if not self._warned:
@@ -245,15 +246,6 @@ class RedisDriver(Driver):
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
         return np.frombuffer(heads, ">u8").reshape(-1, 3)
 
-    def _rows_of(self, scope: str) -> Iterator[tuple[float, Row]]:
-        """Yield the pages of a scope, and when each was added."""
-        pages, _ = self._keys("scope", scope)
-        numbers = self._heads(scope)[:, 0].tolist()
-        for start in range(0, len(numbers), _AT_ONCE):
-            for page in self._call(self._client.hmget, pages, numbers[start : start + _AT_ONCE]):
-                if page is not None:
-                    yield _PAGE.unpack_from(page)[2], _row(scope, page)
-
     def _bury_in(self, scope: str, dead: Collection[bytes]) -> None:
         pages, _ = self._keys("scope", scope)
         rows, hints = self._heads(scope), [int(name, 16) % 2**16 for name in dead]
@@ -316,7 +308,7 @@ def _listed(numbers: Sequence[int]) -> bytes:
 
 
 def _row(scope: str, page: bytes) -> Row:
-    mark, seen, _ = _PAGE.unpack_from(page)
+    mark, seen = _PAGE.unpack_from(page)
     return Row(scope, mark, seen, page[_PAGE.size :])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import secrets
 import sqlite3
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 9
+VERSION = 10
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
@@ -67,6 +68,7 @@ _APPEND = """
 INSERT INTO page (id, scope, run, mark, last_seen, head, body)
 VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
 """
+_RUN = "SELECT ended, owner FROM run WHERE id = ?"
 _LOAD = "SELECT mark, last_seen, body FROM page WHERE id = ?"
 _CHANGE = "UPDATE page SET mark = max(mark, ?), last_seen = max(last_seen, ?) WHERE id = ?"
 _TOUCH_SCOPES = """
@@ -183,9 +185,11 @@ class MemoryDriver(SQLDriver):
         )
 
     def begin(self, run: str, *, anew: bool = False) -> bool:
-        if not anew and self.life(run) == "ended":
-            return False
-        self._ask("INSERT OR REPLACE INTO run VALUES (?, 0)", _id(run))
+        own = self._owner()
+        for ended, owner in () if anew else self._ask(_RUN, _id(run)):
+            if ended or (owner != own and self._is_there(owner)):
+                return False
+        self._ask("INSERT OR REPLACE INTO run VALUES (?, 0, ?)", _id(run), own)
         return True
 
     def renew(self, run: str) -> bool:
@@ -198,8 +202,9 @@ class MemoryDriver(SQLDriver):
         return self._cursor.rowcount > 0
 
     def life(self, run: str) -> Life:
-        known = self._ask("SELECT ended FROM run WHERE id = ?", _id(run))
-        return ("ended" if known[0][0] else "live") if known else "dead"
+        for ended, owner in self._ask(_RUN, _id(run)):
+            return "ended" if ended else "live" if self._is_there(owner) else "dead"
+        return "dead"
 
     def bury(self) -> None:
         pass  # what a dead run had went with its process
@@ -222,6 +227,13 @@ class MemoryDriver(SQLDriver):
         if not self._db.in_transaction:
             raise StoreError(f"{self.name}: a call of this batch failed, and all were taken back")
 
+    def _owner(self) -> int:
+        """Return the number of this store, by which others tell whether its runs live."""
+        return 0
+
+    def _is_there(self, owner: int) -> bool:
+        return True
+
     def _bound_scopes(self) -> None:
         self._cursor.execute(_LEAVE_SCOPES, (MOST_SCOPES,))
         for statement in _LEFT_SCOPES:
@@ -235,9 +247,9 @@ class SQLiteDriver(MemoryDriver):
     """Keeps pages in the SQLite file at `path`, made with its folders if there is none.
 
     Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
-    the others. A live run holds a lock file beside the database; a run whose lock is free without
-    its having ended is dead. A file that was removed or replaced is left: what is written there,
-    nobody ever reads.
+    the others. A store that has begun a run holds a lock file beside the database; the runs of one
+    whose lock is free are dead, unless they have ended. A file that was removed or replaced is
+    left: what is written there, nobody ever reads.
     """
 
     def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
@@ -246,52 +258,37 @@ class SQLiteDriver(MemoryDriver):
         self._timeout = timeout
         self._depth = 0
         self._connect(create=create)
-        self._locks = RunLocks(self.path)
-        self._over: list[int] = []  # runs whose locks are let go with the commit
+        self._lock = StoreLock(self.path)
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
         """Do what is asked in the block in one step, in the file that has the name now."""
         if write and not self._depth:
             self._leave_what_is_gone()
-        try:
-            with super().transaction(write=write):
-                yield
-        except BaseException:
-            self._over.clear()
-            raise
-        while self._over and not self._depth:
-            self._locks.let_go(self._over.pop())
-
-    def begin(self, run: str, *, anew: bool = False) -> bool:
-        if anew:
-            self._locks.let_go(_id(run))  # its file may be gone, too
-        elif super().life(run) == "ended":
-            return False
-        return self._locks.take(_id(run)) and super().begin(run, anew=True)
-
-    def end(self, run: str) -> bool:
-        self._over.append(_id(run))
-        return super().end(run)
-
-    def life(self, run: str) -> Life:
-        known = super().life(run)
-        return known if known != "live" or self._locks.is_held(_id(run)) else "dead"
+        with super().transaction(write=write):
+            yield
 
     def bury(self) -> None:
-        live = {number for (number,) in self._ask("SELECT id FROM run WHERE NOT ended")}
-        dead = {number for number in live if not self._locks.is_held(number)}
+        live = dict(self._ask("SELECT id, owner FROM run WHERE NOT ended"))
+        there = {owner for owner in {*live.values()} if self._is_there(owner)}
+        dead = [number for number, owner in live.items() if owner not in there]
         for number in dead:
             self._ask(_TOUCH_SCOPES, number)
             self._ask("DELETE FROM page WHERE run = ? AND mark < 2", number)
             self._ask("DELETE FROM run WHERE id = ?", number)
         if dead:
             self._ask(_EMPTY_SCOPES)
-        self._locks.sweep(live - dead)
+        self._lock.sweep(there)
 
     def close(self) -> None:
-        self._locks.drop()
+        self._lock.let_go()
         super().close()
+
+    def _owner(self) -> int:
+        return self._lock.take()
+
+    def _is_there(self, owner: int) -> bool:
+        return self._lock.is_held(owner)
 
     def _bound_scopes(self) -> None:
         pass  # a file has room
@@ -301,6 +298,7 @@ class SQLiteDriver(MemoryDriver):
             if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - half the time
                 return
         before = self._db
+        self._lock.let_go()  # its file may be gone, too
         self._connect()
         self.connections += 1
         before.close()
@@ -320,42 +318,37 @@ def _id(run: str) -> int:
     return signed(base.hash64(run))
 
 
-# All locks that this process holds, by real path; each is changed while its database is locked.
+# The locks that this process holds, by path; each is changed while its database is locked.
 _held: dict[Path, FileLock] = {}
 
 
-class RunLocks:
-    """A lock file for each live run, beside a database: it dies with its process.
+class StoreLock:
+    """A lock file of a store beside a database: the lock dies with the process.
 
     The operating system lets go of a lock when its process ends, however it ends; child processes
     don't inherit it. Where a file system has `fcntl` locks only, a process that closes any
     descriptor of a file lets go of its lock on it: so a process never opens the file of a lock that
     it holds, whichever of its stores took it. Take, ask and sweep only while the database is locked
-    for writing: so a run that it calls live has taken its lock, or is dead.
+    for writing: so the store of a run that lives has taken its lock, or is gone.
     """
 
     def __init__(self, database: Path) -> None:
         self._database = database.resolve()
-        self._own: set[Path] = set()
+        self._own = 0
 
-    def take(self, run: int) -> bool:
-        """Hold the lock of a run until it is let go; False if someone else holds it."""
-        path = self._path(run)
-        if path in _held:
-            return path in self._own
-        # Runs may begin and end in different threads.
-        lock = private_lock(path, beside=self._database, thread_local=False)
-        try:
-            lock.acquire(blocking=False)
-        except Timeout:
-            return False
-        _held[path] = lock
-        self._own.add(path)
-        return True
+    def take(self) -> int:
+        """Hold the lock of this store until it is let go; returns its number."""
+        if not self._own:
+            self._own = secrets.randbits(63)
+            path = self._path(self._own)
+            # It may be let go in another thread.
+            _held[path] = private_lock(path, beside=self._database, thread_local=False)
+            _held[path].acquire(blocking=False)
+        return self._own
 
-    def is_held(self, run: int) -> bool:
-        """Tell whether somebody holds the lock of a run; if not, its file is removed."""
-        path = self._path(run)
+    def is_held(self, number: int) -> bool:
+        """Tell whether somebody holds the lock of a store; if not, its file is removed."""
+        path = self._path(number)
         if path in _held:
             return True
         try:
@@ -365,28 +358,23 @@ class RunLocks:
         except Timeout:
             return True
 
-    def let_go(self, run: int) -> None:
-        """Let go of the lock of a run that has ended, and remove its file."""
-        path = self._path(run)
-        if path in self._own:
+    def let_go(self) -> None:
+        """Let go of the lock, and remove its file."""
+        if self._own:
+            path = self._path(self._own)
             path.unlink(missing_ok=True)
-            self._own.remove(path)
             _held.pop(path).release()
+            self._own = 0
 
-    def drop(self) -> None:
-        """Let go of all locks; their files stay until someone sees that these runs died."""
-        while self._own:
-            _held.pop(self._own.pop()).release()
-
-    def sweep(self, live: Collection[int]) -> None:
-        """Remove what processes that were killed left behind."""
-        keep = _held.keys() | {self._path(run) for run in live}
-        for path in self._database.parent.glob(f"{escape(self._database.name)}-run-*.lock"):
+    def sweep(self, there: Collection[int]) -> None:
+        """Remove what processes that were killed left behind: stores that have no run."""
+        keep = _held.keys() | {self._path(number) for number in there}
+        for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
             if path not in keep:
                 path.unlink(missing_ok=True)
 
-    def _path(self, run: int) -> Path:
-        return self._database.with_name(f"{self._database.name}-run-{run % 2**64:016x}.lock")
+    def _path(self, number: int) -> Path:
+        return self._database.with_name(f"{self._database.name}-store-{number:016x}.lock")
 
 
 def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:

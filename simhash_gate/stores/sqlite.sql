@@ -1,9 +1,11 @@
 -- Who comes second finds all of it.
 
--- Runs that live or have ended. A run is a 64-bit hash of its name, read as a signed number.
+-- Runs that live or have ended. A run is a 64-bit hash of its name, read as a signed number; `owner`
+-- is the number of the store that began it.
 CREATE TABLE IF NOT EXISTS run (
     id INTEGER PRIMARY KEY,
-    ended INTEGER NOT NULL
+    ended INTEGER NOT NULL,
+    owner INTEGER NOT NULL
 );
 
 -- Names are bytes: UTF-8 with the lone surrogates of broken pages.

@@ -184,7 +184,7 @@ class Store:
             return self._counting(rows[0])
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
-        """Yield the remembered pages of a scope, or of all, oldest first."""
+        """Yield the remembered pages of a scope, oldest first; of all, in any order of scopes."""
         self._require_open()
         rows, life_of = self.driver.rows(scope), cache(self._life)
         counting = (self._counting(row, life_of) for row in rows)

@@ -7,12 +7,15 @@ import sys
 from math import ceil
 from pathlib import Path
 
+PROCESSES = hasattr(os, "fork")
+"""Whether pages can be read in processes: their pipes are those of POSIX."""
+
 _CGROUPS, _OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 def default_workers() -> int:
     """Return how many page-reading processes run unless a setting says otherwise."""
-    return max(2, cores() - 1)
+    return max(2, cores() - 1) if PROCESSES else 0
 
 
 def cores(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int:

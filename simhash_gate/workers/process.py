@@ -6,13 +6,11 @@ A message is a frame: the length of the payload, 8 bytes and big-endian, and the
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import pickle
 import struct
 import subprocess
 import sys
-import termios
 from collections import deque
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -129,6 +127,8 @@ class WorkerProcess:
         assert process.stdin is not None
         assert process.stdout is not None
         self._stdin, self._stdout = process.stdin.fileno(), process.stdout.fileno()
+        import fcntl  # Windows has none, and no process either
+
         if hasattr(fcntl, "F_SETPIPE_SZ"):
             with contextlib.suppress(OSError):  # beyond what this user may have in all pipes
                 fcntl.fcntl(self._stdin, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
@@ -225,6 +225,9 @@ class WorkerProcess:
         """
         if not (self.ready and self.jobs) or self.jobs[0].again:
             return False
+        import fcntl
+        import termios
+
         (unread,) = struct.unpack("i", fcntl.ioctl(self._stdin, termios.FIONREAD, bytes(4)))
         if unread + sum(map(len, self._unsent)) <= sum(len(job.body) for job in self.jobs):
             return False

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from simhash_gate.tuning.threshold import read_labels
+from simhash_gate.offline.thresholds import read_labels
 from tests.crawls.alike import COPIES, PLAIN, TROUBLE
 from tests.crawls.harness import Site, crawl, page
 

@@ -55,13 +55,13 @@ def url(tmp_path):
 
 PATIENCE = """
 import pathlib
-from simhash_gate.plugin import unsettled
-unsettled.LONGEST_WAIT = {seconds}
-unhurried = unsettled.pause
+from simhash_gate.plugin import lifecycle
+lifecycle.LONGEST_WAIT = {seconds}
+unhurried = lifecycle.pause
 async def pause(seconds):
     pathlib.Path("waits").touch()
     await unhurried(seconds)
-unsettled.pause = pause
+lifecycle.pause = pause
 """
 
 

@@ -18,7 +18,7 @@ pytest.importorskip("scrapy_poet", reason="scrapy-poet is not installed")
 
 from web_poet.serialization import deserialize_leaf, serialize_leaf
 
-from simhash_gate.poet import MarkdownPage
+from simhash_gate.plugin.poet import MarkdownPage
 
 USUAL, INSIDE = 543, 15  # the orders of scrapy-poet's middleware: its own, and nearer than the gate
 # Page objects that know nothing of the gate, that depend on it, and a callback that does.
@@ -39,7 +39,7 @@ DEPENDING = (
     PAGE_OBJECT.replace('page: "ArticlePage"', 'page: "Depending"')
     + """
 from simhash_gate import Verdict
-from simhash_gate.poet import MarkdownPage
+from simhash_gate.plugin.poet import MarkdownPage
 class Depending(ArticlePage):
     def __init__(self, response: web_poet.HttpResponse, article: MarkdownPage, verdict: Verdict):
         super().__init__(response)
@@ -57,7 +57,7 @@ NO_RESPONSE = """
         yield self.item(response, verdict, title=article.title, url=article.url)
 from scrapy_poet import DummyResponse
 from simhash_gate import Verdict
-from simhash_gate.poet import MarkdownPage
+from simhash_gate.plugin.poet import MarkdownPage
 """
 
 
@@ -65,7 +65,7 @@ def settings_of(order: int) -> dict:
     return {
         "ADDONS": json.dumps({"scrapy_poet.Addon": 300, "simhash_gate.Addon": 0}),
         "DOWNLOADER_MIDDLEWARES": json.dumps({"scrapy_poet.InjectionMiddleware": order}),
-        "SCRAPY_POET_PROVIDERS": json.dumps({"simhash_gate.poet.VerdictProvider": 500}),
+        "SCRAPY_POET_PROVIDERS": json.dumps({"simhash_gate.plugin.poet.VerdictProvider": 500}),
     }
 
 
@@ -108,7 +108,7 @@ UNJUDGED = """
         yield {"path": response.url[len(self.settings["TEST_SITE"]):], "outcome": verdict.outcome,
             "reason": verdict.reason, "read": verdict.page is not None, **asdict(article)}
 from simhash_gate import Verdict
-from simhash_gate.poet import MarkdownPage
+from simhash_gate.plugin.poet import MarkdownPage
 """
 ROUTES = {"/mine": page(1), "/gone": Answer(b"", 404), "/a": page(2), "/copy": page(2)}
 NOTHING = {
@@ -157,7 +157,7 @@ def test_a_page_object_that_fails_loses_no_page(tmp_path, order, cache) -> None:
     def parse(self, response, page: "ArticlePage"):
         yield self.item(response, response.meta["simhash_gate_verdict"])
 import pathlib, web_poet
-from simhash_gate.poet import MarkdownPage
+from simhash_gate.plugin.poet import MarkdownPage
 class ArticlePage(web_poet.WebPage):
     def __init__(self, response: web_poet.HttpResponse, article: MarkdownPage):
         super().__init__(response)

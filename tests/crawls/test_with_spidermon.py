@@ -12,7 +12,7 @@ from tests.crawls.harness import Site, crawl, html_answer, page, text
 
 pytest.importorskip("spidermon", reason="spidermon is not installed")
 
-SUITE = "simhash_gate.spidermon.GateMonitorSuite"
+SUITE = "simhash_gate.plugin.spidermon.GateMonitorSuite"
 SETTINGS = {
     "EXTENSIONS": json.dumps(
         {"stats_to_file.StatsToFile": 0, "spidermon.contrib.scrapy.extensions.Spidermon": 500}
@@ -59,7 +59,7 @@ def test_wrong_drops_are_an_alarm(beside, tmp_path) -> None:
 
 STRICT = """
 import sys
-from simhash_gate.spidermon import DroppedMonitor, GateMonitorSuite
+from simhash_gate.plugin.spidermon import DroppedMonitor, GateMonitorSuite
 class Few(DroppedMonitor):
     least, most = {bounds}
 class Suite(GateMonitorSuite):

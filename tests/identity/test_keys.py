@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simhash_gate.identity.keys import OFF_FOR, REFUTED, Keys
-from simhash_gate.identity.saved import from_json, links_of, load, to_json
+from simhash_gate.identity.saved import links_of, load
 
 SITE = "example.com"
 PAGE = "http://example.com/a/7"
@@ -66,7 +66,7 @@ def test_a_target_of_two_contents_is_refuted_and_three_turn_the_links_off() -> N
     assert not keys.named(SITE, f"{PAGE}?x=1", PAGE, 5, 1)
     assert keys.named(SITE, f"{PAGE}?x=1", PAGE, 5, OFF_FOR + 1)
     later, kept = Keys(), links_of(SITE, keys.canonical(SITE), 0)
-    load(later.host(SITE), from_json(to_json(kept), ""), links=later.canonical(SITE))
+    load(later.host(SITE), kept, links=later.canonical(SITE))
     assert not later.named(SITE, f"{PAGE}?x=1", PAGE, 5, 1)
     assert later.named(SITE, f"{PAGE}?x=1", PAGE, 5, OFF_FOR + 1)
     assert links_of(SITE, keys.canonical(SITE), OFF_FOR + 1) == []

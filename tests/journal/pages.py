@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 
-from simhash_gate.journal.dropped import Drop, Stored
-from simhash_gate.journal.warc import pack
+from simhash_gate.journal.warc import Drop, Stored, pack
 
 NOON = 1717243200.0  # of 1 June 2024
 

@@ -58,9 +58,8 @@ or three pages takes a second."""
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    cache = str(tmp_path / ".cache")
-    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1", "XDG_CACHE_HOME": cache}
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
 
 
 @pytest.fixture

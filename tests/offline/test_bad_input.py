@@ -63,7 +63,7 @@ def test_a_source_without_a_page_is_named_and_nothing_is_written(
 ) -> None:
     manifest(name="empty.jsonl")
     (tmp_path / "bare").mkdir()
-    before = {*tmp_path.iterdir(), tmp_path / "store", tmp_path / ".cache"}
+    before = {*tmp_path.iterdir(), tmp_path / "store"}
     for source in ("empty.jsonl", "nowhere.jsonl", "nowhere.parquet", "bare"):
         result = run(*command.format(source).split())
         assert (result.status, result.out) == (1, "")
@@ -106,8 +106,8 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("recover journal --distance=far", "'far'"),
         ("recover journal --distance=9..3", "'9..3'"),
         ("recover journal --since=soon", "'soon'"),
-        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page or --age"),
-        ("store prune sqlite:///pages.sqlite --age -7d", "such as 7d"),
+        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page, --age or --pages"),
+        ("store forget sqlite:///pages.sqlite --age -7d", "such as 7d"),
     ],
 )
 def test_a_wrong_command_line_is_refused_before_anything_is_read(
@@ -165,11 +165,11 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
     assert "crawl: 2 HTML files, 2 other files not read\n" in result.err
 
 
-OF_STORES = ["store info", "store list", "store export", "store prune"]
-OF_PAGES = ["pairs --no-cache", "tune", "report"]
+OF_STORES = ["store info", "store list", "store export", "store forget --pages 1"]
+OF_PAGES = ["pairs", "tune", "report"]
 OTHERS = [
     *("store forget --age 1d", "history list", "history due --budget 1"),
-    *("urls list", "urls export", "urls test {} http://a.com/"),
+    *("urls list", "urls test {} http://a.com/"),
 ]
 
 
@@ -233,7 +233,7 @@ def test_what_can_not_be_shown_is_said_in_one_line_and_not_to_nobody(write, star
 
 
 @pytest.mark.parametrize(
-    "command", ["replay pages.jsonl", "report pages.jsonl", "pairs pages.jsonl --no-cache"]
+    "command", ["replay pages.jsonl", "report pages.jsonl", "pairs pages.jsonl"]
 )
 def test_a_full_disk_under_the_results_is_said_in_one_line(
     tmp_path, write, manifest, monkeypatch, capsys, command: str

@@ -95,3 +95,15 @@ def test_any_file_name_comes_out_as_json(run, tmp_path) -> None:
     with open(name, "wb") as file:  # noqa: PTH123
         file.write(b"<p>some words")
     assert run("fingerprint", ".").column("path") == [os.fsdecode(b"\xff.html")]
+
+
+def test_what_was_read_once_is_compared_as_the_pages_are(run, write, tmp_path) -> None:
+    for host in ("hive.example", "wasp.example"):
+        for noise in (0, 1):
+            write(f"mirror/{host}/{noise}.html", 1, noise=noise)
+    (tmp_path / "read.jsonl").write_text(run("fingerprint", "mirror").out)
+    for command in ("pairs", "pairs --across"):
+        name, *options = command.split()
+        pairs = run(name, "mirror", *options).lines
+        assert pairs
+        assert run(name, "read.jsonl", *options).lines == pairs

@@ -9,7 +9,7 @@ import pytest
 from simhash_gate.history.schedule import POLICIES
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
-from simhash_gate.offline.history import ChangeSignals, due_urls
+from simhash_gate.offline.history import ChangeSignals, due_urls, pasts_of
 from simhash_gate.stores import open_store
 from tests.stores.kept import PageHistory, keep_history
 from tests.stores.kept import keep_text as keep_text_of
@@ -184,11 +184,10 @@ def test_a_crawl_asks_its_own_store_and_may_say_what_a_sitemap_says(kept) -> Non
     page, gone = f"{HOME}/archive/1", f"{HOME}/archive/2"
     news = {f"{HOME}/news/1": False, f"{HOME}/news/2": False}
     with closing(open_store(kept)) as store:
-        found = due_urls(store, 2, at)
-        assert {each.url for each in found} == set(news)
-        assert found == due_urls(store, 2, at, policy=POLICIES["timely"]())
-        assert len(due_urls(store, 2, at, days=2)) == 4
-        (first,) = due_urls(
-            store, 1, at, signals=ChangeSignals({page: True, gone: True} | news, 0.99)
-        )
-        assert first.url == page
+        pasts = pasts_of(store)
+    found = due_urls(pasts, 2, at)
+    assert {each.url for each in found} == set(news)
+    assert found == due_urls(pasts, 2, at, policy=POLICIES["timely"]())
+    assert len(due_urls(pasts, 2, at, days=2)) == 4
+    (first,) = due_urls(pasts, 1, at, signals=ChangeSignals({page: True, gone: True} | news, 0.99))
+    assert first.url == page

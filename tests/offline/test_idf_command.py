@@ -7,8 +7,8 @@ from math import log
 
 import pytest
 
+from simhash_gate.cli.idf import Frequencies
 from simhash_gate.pipeline import Options, read_page
-from simhash_gate.tuning.idf import Frequencies
 
 PAGE = "<html><body><main><p>{}</p></main></body></html>"
 

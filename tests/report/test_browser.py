@@ -142,10 +142,14 @@ def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_craw
         **{"Responses": "38", "New": "16", "Near": "8", "Duplicates": "12", "Errors": "1"},
         **{"Dropped": "12", "Saved": "12.0 kB"},
     }
-    page.locator("#timeline h2").scroll_into_view_if_needed()  # what is out of sight is not drawn
-    expect(page.locator("#distances svg:visible")).to_have_count(1)
-    assert page.locator("#timeline svg:visible").count() == 1
     assert "threshold, 3 bits" in page.locator("#distances").inner_text()
+    bars = "all => all.map(it => [it.className.baseVal, it.width.baseVal.valueAsString])"
+    apart = page.locator("#distances tbody tr")
+    assert apart.locator("td:nth-child(2)").all_text_contents() == [*"444", *"2222"]
+    expect(apart.nth(2)).to_have_class("threshold")
+    assert apart.nth(0).locator("rect").evaluate_all(bars) == [["duplicate", "100"]]
+    assert apart.nth(3).locator("rect").evaluate_all(bars) == [["near", "50"]]
+    assert page.locator("#timeline tbody tr").count() > 5
     cluster = page.locator("#clusters details").first
     expect(cluster.locator("summary")).to_have_text("12 copies of About a1")
     expect(cluster.locator("tbody tr").first).to_contain_text("another name; +11 words")

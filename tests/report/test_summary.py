@@ -7,12 +7,12 @@ from collections import Counter
 import pytest
 from lxml import html
 
-from simhash_gate.report.bounded import PAGES, SECONDS, Clusters, Timeline
+from simhash_gate.report.bounded import Clusters, Timeline
 from simhash_gate.report.crawled import MOST_KINDS, UnsentRequests
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
 from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
-from tests.report.verdicts import NOON, audit, copy, near, verdict
+from tests.report.verdicts import audit, copy, near, verdict
 
 
 def summary_of(*lines: dict) -> Summary:
@@ -80,22 +80,14 @@ def test_large_clusters_keep_the_copies_that_differ_most_and_say_when_they_may_l
     assert len(largest.copies.ranked()) == 2
 
 
-@pytest.mark.parametrize("widths", [SECONDS, PAGES])
-def test_a_timeline_has_few_buckets_and_loses_nothing(widths) -> None:
-    timeline = Timeline(widths, most=100)
+def test_a_timeline_has_few_buckets_and_loses_nothing() -> None:
+    timeline = Timeline(most=100)
     times = [7.5 * n**2 for n in range(1_000)]
     for at in times:
         timeline.add(at, "new")
     held = {bucket.start: bucket.outcomes["new"] for bucket in timeline.buckets()}
     assert len(held) <= 100
     assert held == Counter(int(at // timeline.width) * timeline.width for at in times)
-
-
-def test_pages_without_a_time_are_shown_in_their_order() -> None:
-    lines = [verdict(str(n), time=None) for n in range(10)]
-    assert [bucket.start for bucket in summary_of(*lines).timeline.buckets()] == [*range(10)]
-    timed = summary_of(*(line | {"time": NOON} for line in lines)).timeline
-    assert [bucket.start for bucket in timed.buckets()] == [NOON]
 
 
 def test_lines_of_other_kinds_are_passed_over_and_old_ones_lack_later_keys() -> None:
@@ -144,7 +136,7 @@ def test_it_says_what_its_figures_lack_and_what_does_not_fit_in_its_tables() -> 
     assert "These figures lack 1,234 verdicts: the disk was too slow" in page
     assert "the counts may lack some copies" in page
     assert "threshold, 3 bits (3 for 1,100, 5 for 1 of them)" in page
-    assert "(101 more)" in page
+    assert "101 domains with fewer pages are not shown." in page
     assert page.count("<tr><td><bdi>site") == 999
 
 

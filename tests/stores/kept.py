@@ -59,3 +59,8 @@ def histories(store, scope=None):
 
 def forget_history(store, scope, request, run=""):
     store.put(no_history(scope, request, run or ""))
+
+
+def by_scope(records):
+    """Return records in the order of their scopes; those of a scope stay as they are."""
+    return sorted(records, key=lambda record: record.scope)

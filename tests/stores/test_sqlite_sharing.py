@@ -65,13 +65,13 @@ def test_what_others_do_is_seen_at_once_however_many_fingerprints_are_kept_in_me
 
 
 def test_a_lock_file_left_behind_is_removed(path):
-    stray = path.with_name(f"{path.name}-run-{0:016x}.lock")
+    stray = path.with_name(f"{path.name}-store-{0:016x}.lock")
     stray.touch()
     with closing(sqlite_store(path)) as store:
         store.begin("run")
         assert not stray.exists()
         store.end("run")
-    assert [*path.parent.glob("*-run-*")] == []
+    assert [*path.parent.glob("*-store-*")] == []
 
 
 def test_a_run_dies_with_its_process_though_a_child_lives_on(path, crawler, make_record):

@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simhash_gate.common.proportion import wilson
-from simhash_gate.plugin.stats import OTHERS
-from simhash_gate.report.judged import FEW, TOO_MANY
+from simhash_gate.report.judged import FEW, Audited
+from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -21,35 +20,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_DOMAINS = 10_000
 MOST_FIELDS = 200
 
 
 @dataclass(slots=True)
-class DomainFigures:
-    """The counts of one domain, or of all.
+class DomainFigures(Audited):
+    """The counts of one domain, or of all; `not_comparable` has why pages were not compared."""
 
-    Of the `audited` duplicates `compared` could be compared, of which `wrong` say something new.
-    `fields` are those that differed, and `not_comparable` the reasons why pages were not compared.
-    """
-
-    domain: str
-    audited: int = 0
-    compared: int = 0
-    wrong: int = 0
     warned: bool = False
-    fields: Counter[str] = field(default_factory=Counter)
     not_comparable: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """What bounds the share of wrong drops, 0 to 1, at 95 % confidence."""
-        return wilson(self.wrong, self.compared)
-
-    @property
-    def is_bad(self) -> bool:
-        """Whether more drops than can be put up with are wrong, at 95 % confidence."""
-        return self.interval[0] > TOO_MANY
 
     def as_line(self) -> dict[str, Any]:
         """Return what a verdict log and a report say of it."""
@@ -85,7 +64,7 @@ class AuditFigures:
             figures.wrong += bool(fields)
             figures.fields.update(self._field(name) for name in fields)
         _, figures = self._of(domain)
-        if fields and figures.is_bad and not figures.warned:
+        if fields and figures.band == "bad" and not figures.warned:
             figures.warned = True
             logger.warning("Audit of %s: %s. %s", domain, _wrong(figures), _advice(figures, policy))
 
@@ -109,13 +88,13 @@ class AuditFigures:
                 self._set(f"{name}/{row.domain}", getattr(row, name))
             self._set_interval(row, f"/{row.domain}")
         self._set_interval(self.total, "")
-        bad = [row.domain for row in self.rows() if row.is_bad]
-        level = logging.WARNING if bad or self.total.is_bad else logging.INFO
+        bad = [row.domain for row in self.rows() if row.band == "bad"]
+        level = logging.WARNING if bad or self.total.band == "bad" else logging.INFO
         of = f" (too many in {', '.join(bad[:10])})" if bad else ""
         logger.log(level, "Audit: %s%s", _summary(self.total), of)
 
     def _of(self, domain: str) -> tuple[DomainFigures, DomainFigures]:
-        if domain not in self._domains and len(self._domains) >= MOST_DOMAINS:
+        if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
             domain = OTHERS
         return self.total, self._domains.setdefault(domain, DomainFigures(domain))
 
@@ -141,16 +120,16 @@ def _summary(row: DomainFigures) -> str:
     if not row.audited:
         return "no duplicate was chosen; a larger share chooses more"
     if not row.compared:
-        said = f"none of {row.audited} audited duplicates could be compared"
+        summary = f"none of {row.audited} audited duplicates could be compared"
     else:
-        said = _wrong(row)
+        summary = _wrong(row)
     if row.fields:
-        said += f"; fields that differ: {_listed(row.fields)}"
+        summary += f"; fields that differ: {_listed(row.fields)}"
     if row.not_comparable:
-        said += f"; not comparable: {_listed(row.not_comparable)}"
+        summary += f"; not comparable: {_listed(row.not_comparable)}"
     if 0 < row.compared < FEW:
-        said += ". These are few pages: a larger share gives a narrower interval"
-    return said
+        summary += ". These are few pages: a larger share gives a narrower interval"
+    return summary
 
 
 def _wrong(row: DomainFigures) -> str:

@@ -1,0 +1,77 @@
+"""What `mkdocs build` needs beside mkdocs.yml: pages that are not in docs/, links, and llms.txt."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+OUTSIDE = {
+    "README.md": "index.md",
+    **{name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")},
+    "examples/README.md": "examples/index.md",
+    **{
+        f"examples/{path.parent.name}/README.md": f"examples/{path.parent.name}.md"
+        for path in (ROOT / "examples").glob("*/README.md")
+    },
+}
+LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
+told: dict[str, str] = {}
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """List the pages in the order in which the README names them, then the others."""
+    named = re.findall(r"\]\(docs/([\w-]+\.md)", (ROOT / "README.md").read_text("utf-8"))
+    others = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    examples = [place for place in OUTSIDE.values() if place.startswith("examples/")]
+    project = [place for path, place in OUTSIDE.items() if path == place]
+    guide = list(dict.fromkeys([*named, *others]))
+    config.nav = ["index.md", *guide, {"Examples": examples}, {"Project": project}]
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not in docs/."""
+    for path, place in OUTSIDE.items():
+        files.append(File.generated(config, place, content=(ROOT / path).read_text("utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+    """Let links lead to pages of the site. What is none, such as code, stays as text."""
+    here = page.file.src_uri
+    source = next((path for path, place in OUTSIDE.items() if place == here), f"docs/{here}")
+
+    def moved(link: re.Match[str]) -> str:
+        picture, text, to, anchor = link.groups(default="")
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), to))
+        place = OUTSIDE.get(path) or path.removeprefix("docs/")
+        if path not in OUTSIDE and not path.startswith("docs/"):
+            return text
+        to = posixpath.relpath(place, posixpath.dirname(here) or ".")
+        return f"{picture}[{text}]({to}{anchor})"
+
+    parts = re.split(r"(^```.*?^```$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    parts[::2] = [LINK.sub(moved, part) for part in parts[::2]]
+    first = re.search(r"^[\w`\[].*?(?=\n\n|\Z)", parts[0], re.MULTILINE | re.DOTALL)
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", first[0] if first else "")
+    told[here] = " ".join(plain.split()).partition(". ")[0].rstrip(".:")
+    return "".join(parts)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Write llms.txt, as https://llmstxt.org has it: the pages, and what each is about."""
+    lines = [f"# {config.site_name}", "", f"> {config.site_description}", "", "## Pages", ""]
+    for place, about in told.items():
+        name = re.sub(r"/?index$", "", place.removesuffix(".md")) or config.site_name
+        address = re.sub(r"(index)?\.md$", "/", place).lstrip("/") or "./"
+        lines.append(f"- [{name}]({config.site_url or ''}{address}): {about}")
+    Path(config.site_dir, "llms.txt").write_text("\n".join(lines) + "\n", "utf-8")

@@ -1,0 +1,153 @@
+"""Answers in place of pages: block pages, walls, and "not found" with the status of a page.
+
+One text at several addresses is a copy of the first, unless something tells that none of them has
+it for its own: what it calls itself, a redirect that takes the address along, or that each address
+had another page at an earlier visit. What is in doubt stays a copy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import mmh3
+
+from simhash_gate.common.urls import end_of
+from simhash_gate.fingerprints.hamming import hamming_distance
+from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
+from simhash_gate.fingerprints.words import words
+from simhash_gate.identity.keys import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from simhash_gate.gate.verdict import Answered
+    from simhash_gate.history.versions import Version
+    from simhash_gate.page import Page
+    from simhash_gate.stores.base import Record
+
+MOST_WORDS = 200
+"""Whoever has more words to say is a page."""
+LEAST_NAMED, LEAST = 2, 3
+"""So many addresses with one text: where it calls itself no page, and where other signs tell."""
+_MOST = 10_000  # texts that may be answers
+_ANOTHER = 16  # bits: a page that says so much else is another one
+_LONG_WORD = 4  # characters: shorter ones are in addresses by chance
+
+_SERVICES = (
+    ("Cloudflare", "cf-mitigated", ("challenge",), ()),
+    ("AWS WAF", "x-amzn-waf-action", ("challenge", "captcha"), ()),
+    ("Vercel", "x-vercel-mitigated", ("challenge", "deny"), ()),
+    ("DataDome", "x-datadome", ("",), (403,)),
+    ("Imperva", "x-iinfo", ("",), (403, 503)),
+    ("Akamai", "server", ("akamaighost",), (403, 503)),
+)
+"""Who says by a header that a request was blocked, with these statuses, or with any."""
+_TOO_MANY_REQUESTS = 429
+_NAMES: dict[Answered, tuple[str, ...]] = {
+    "soft_404": (
+        *("page not found", "page cannot be found", "this page could not be found"),
+        *("page does not exist", "seite nicht gefunden", "page introuvable", "page non trouvée"),
+        *("página no encontrada", "página não encontrada", "pagina non trovata"),
+        *("pagina niet gevonden", "страница не найдена", "nie znaleziono strony"),
+        *("sayfa bulunamadı", "sidan hittades inte", "siden ble ikke funnet"),
+    ),
+    "blocked": (
+        *("just a moment", "one moment please", "attention required", "access denied"),
+        *("access to this page has been denied", "checking your browser", "ddos guard"),
+        *("are you a robot", "are you human", "robot check", "verify you are human"),
+        *("please verify you are a human", "human verification", "bot verification"),
+        *("security check", "security verification", "vercel security checkpoint"),
+        *("pardon our interruption", "client challenge", "too many requests"),
+        *("making sure you re not a bot", "before you continue", "request rejected"),
+    ),
+}
+"""What answers call themselves, in small letters and without signs. Few pages have such a name."""
+_LEFT_OUT = frozenset(("404", "error", "http", "status", "code", "oops", "sorry"))
+_PARTS = re.compile(r"\s[|\-–—·»]\s|\||:\s")
+
+
+@dataclass
+class Answer:
+    """A text that may be an answer: addresses by sign, and records of pages that were kept for it.
+
+    `kind` is None until enough addresses have it; `why` says in words what tells.
+    """
+
+    kind: Answered | None = None
+    why: str = ""
+    kept: list[Record] = field(default_factory=list)
+    addresses: defaultdict[object, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+class Answers:
+    """What one run takes for answers in place of pages, those that were met last."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[tuple[str, int], Answer] = OrderedDict()
+
+    def meet(
+        self, record: Record, page: Page, asked: str, before: Version | None = None
+    ) -> Answer | None:
+        """Return what is known of the text of a page; None if nothing tells that it is no page.
+
+        `asked` is the address that was redirected to this one, which has it in its query, "" for
+        none. `before` is what this very page said at an earlier visit.
+        """
+        if page.words > MOST_WORDS or (sketch := decode(page.sketch or NO_SKETCH)).offered:
+            return None
+        address = key_of(asked or record.url)
+        signs: list[tuple[object, str, int, Answered, str]] = []
+        if named := _kind_of((page.title, *sketch.names)):
+            why = f"{page.title!r} at different addresses"
+            signs.append(("name", end_of(address), LEAST_NAMED, named, why))
+        if asked:
+            why = "what was asked for is redirected to it, and stands in its address"
+            signs.append(("redirect", address, LEAST, "blocked", why))
+        if before and hamming_distance(before.fingerprint, record.fingerprint) > _ANOTHER:
+            why = "the same text at addresses that had other pages before"
+            # To the letter: of a page that changes each day, it may be the numbers that do.
+            signs.append((page.digest, address, LEAST, named or "blocked", why))
+        if not signs:
+            return None
+        place = record.scope, _text_of(page, asked or record.url)
+        answer = self._answers.setdefault(place, Answer())
+        self._answers.move_to_end(place)
+        if len(self._answers) > _MOST:
+            self._answers.popitem(last=False)
+        for sign, where, least, kind, why in signs:
+            answer.addresses[sign].add(where)
+            if answer.kind is None and len(answer.addresses[sign]) >= least:
+                answer.kind, answer.why = kind, why
+        return answer
+
+
+def blocking_service(status: int, header: Callable[[str], bytes | None]) -> str:
+    """Return who says by status and headers that a request was blocked; "" for nobody."""
+    for service, name, values, statuses in _SERVICES:
+        said = (header(name) or b"").decode("latin-1").lower()
+        if said and status in (statuses or (status,)) and any(value in said for value in values):
+            return service
+    return "the server (too many requests)" if status == _TOO_MANY_REQUESTS else ""
+
+
+def _kind_of(names: tuple[str, ...]) -> Answered | None:
+    """Return as what a page names itself that is none."""
+    for part in (part for name in names for part in (name, *_PARTS.split(name))):
+        tokens = re.findall(r"\w+", part.casefold())
+        if "404" in tokens and _LEFT_OUT.union(("not", "found")).issuperset(tokens):
+            return "soft_404"
+        said = " ".join(token for token in tokens if token not in _LEFT_OUT)
+        for kind, known in _NAMES.items():
+            if said in known:
+                return kind
+    return None
+
+
+def _text_of(page: Page, url: str) -> int:
+    """Return a hash of the words of a text, without numbers and what it repeats of its address."""
+    told = f"{page.title} {page.lines.decode()}".casefold().split()
+    long = {word for word in told if word.isalpha() and len(word) >= _LONG_WORD}
+    return mmh3.hash(" ".join(sorted(long.difference(words(url)))), signed=False)

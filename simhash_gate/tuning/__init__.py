@@ -1,1 +1,0 @@
-"""Settings that fit a crawl: where its threshold should lie, and how much each word weighs."""

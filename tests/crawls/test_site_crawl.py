@@ -1,0 +1,288 @@
+"""`simhash-gate crawl`, and the spider behind it: from a URL to a corpus of its site."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from collections import Counter
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import pytest
+
+from crawler.site.process import running_site, shop_url, truth
+from simhash_gate import SiteSpider
+from simhash_gate.offline.corpus import COLUMNS
+from tests.crawls.harness import (
+    PLAIN_TEXT,
+    ROOT,
+    Answer,
+    Site,
+    page,
+    until,
+)
+from tests.crawls.loaded import LoadedProcess
+from tests.offline.command import COMMAND, files_up_to
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+FAST = [
+    part
+    for name in (
+        "DOWNLOAD_DELAY",
+        "AUTOTHROTTLE_ENABLED",
+        "RETRY_BACKOFF_BASE",
+        "SIMHASH_GATE_WORKERS",
+    )
+    for part in ("-s", f"{name}=0")
+]
+XML = {"Content-Type": "application/xml"}
+
+
+def started(folder: Path, *arguments: str) -> LoadedProcess:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return LoadedProcess(
+        "simhash_gate.cli", "crawl", *FAST, *arguments, cwd=folder, env=environment
+    )
+
+
+def told(process: LoadedProcess) -> tuple[int, str]:
+    _, messages = process.communicate(timeout=300)
+    assert "Traceback" not in messages, messages
+    return process.returncode, messages
+
+
+def lines(file: Path) -> list[dict]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def paths(file: Path) -> list[str]:
+    parts = [urlsplit(line["url"]) for line in lines(file)]
+    return sorted(part.path + (f"?{part.query}" if part.query else "") for part in parts)
+
+
+def links(*targets: str) -> str:
+    return "".join(f'<a href="{target}">{target}</a>' for target in targets)
+
+
+def documented() -> list[str]:
+    """What docs/commands.md shows that the command says."""
+    text = (ROOT / "docs/commands.md").read_text("utf-8")
+    return re.search(r"^```text\n(Crawling.*?)```", text, re.MULTILINE | re.DOTALL)[1].splitlines()
+
+
+def routes() -> dict:
+    """A site with a copy, a page that only the sitemap has, and links that lead elsewhere."""
+    elsewhere = links(
+        "http://localhost:9/", "/private", "/gone", "/file.pdf", "mailto:a@example.com"
+    )
+    sitemap = "<urlset><url><loc>{site}/docs/3</loc></url><url><loc>http://localhost:9/</loc></url></urlset>"
+    return {
+        "/": page(1, links=links("/docs/", "/docs/2?print=1") + elsewhere),
+        "/docs/": page(9, links=links("/docs/2", "/docs/4", "/")),
+        "/docs/2": page(2),
+        "/docs/2?print=1": page(2, noise=7),
+        "/docs/3": page(3),
+        "/docs/4": page(4, links=links("/docs/5")),
+        "/docs/5": page(5),
+        "/private": page(6),
+        "/file.pdf": Answer(b"%PDF-1.4", headers={"Content-Type": "application/pdf"}),
+        "/robots.txt": Answer(
+            b"User-agent: *\nDisallow: /private\nSitemap: /map.xml", headers=PLAIN_TEXT
+        ),
+        "/map.xml": Answer(sitemap.encode(), headers=XML),
+    }
+
+
+@pytest.fixture
+def site():
+    with Site(routes()).running() as running:
+        sitemap = running.routes["/map.xml"]
+        sitemap.body = sitemap.body.replace(b"{site}", running.url.encode())
+        yield running
+
+
+def test_a_site_becomes_a_corpus_that_has_each_page_once(tmp_path, site) -> None:
+    status, messages = told(started(tmp_path, f"{site.url}/", "-o", "corpus.jsonl"))
+    assert status == 0
+    found = lines(tmp_path / "corpus.jsonl")
+    copies = {"/docs/2", "/docs/2?print=1"}
+    got = set(paths(tmp_path / "corpus.jsonl"))
+    assert len(found) == len(got) == 6
+    assert got - copies == {"/", "/docs/", "/docs/3", "/docs/4", "/docs/5"}
+    for line in found:
+        assert set(line) == set(COLUMNS) - {"id"}
+        assert line["title"].startswith("Story ")
+        assert line["markdown"].startswith("# ")
+        assert line["words"] > 100
+    assert site.hits["/private"] == site.hits["/file.pdf"] == 0
+    assert max(site.hits.values()) == 1 or site.hits["/robots.txt"] == 2  # Scrapy's own, and ours
+    assert "pages: 6; copies left out: 1; addresses to go: 0" in messages
+    assert "addresses that robots.txt forbids: 1" in messages
+    said = messages.replace(f"{site.url}/", "https://docs.example.com")
+    for shown in documented():
+        assert re.sub(r"\d+", "0", shown) in re.sub(
+            r"\d+", "0", said.replace(str(tmp_path), "/home/me")
+        )
+    asked = [*COMMAND, "why", f"{site.url}/docs/2?print=1", "--in", "corpus.jsonl.crawl"]
+    assert f"{site.url}/docs/2" in subprocess.check_output(asked, cwd=tmp_path, text=True)
+    # A corpus that is whole is not crawled again, nor anything else written over.
+    status, messages = told(started(tmp_path, f"{site.url}/", "-o", "corpus.jsonl"))
+    assert status == 2
+    assert "it is there already" in messages
+    assert lines(tmp_path / "corpus.jsonl") == found
+
+
+def test_a_file_that_was_removed_is_made_anew(tmp_path, site) -> None:
+    stopped = (f"{site.url}/", "-o", "corpus.jsonl", "-s", "CLOSESPIDER_ITEMCOUNT=1")
+    status, messages = told(started(tmp_path, *stopped))
+    assert status == 0
+    assert "Not all was crawled (closespider_itemcount). The same command goes on." in messages
+    (tmp_path / "corpus.jsonl").unlink()
+    assert told(started(tmp_path, *stopped[:3]))[0] == 0
+    assert len(lines(tmp_path / "corpus.jsonl")) == 6
+
+
+def test_the_crawl_stays_below_the_folder_of_its_start(tmp_path, site) -> None:
+    status, _ = told(started(tmp_path, f"{site.url}/docs/", "--below", "-o", "corpus.jsonl"))
+    assert status == 0
+    assert paths(tmp_path / "corpus.jsonl") == [f"/docs/{n}" for n in ("", 2, 3, 4, 5)]
+    assert site.hits["/"] == 0
+
+
+@pytest.mark.parametrize("start", ["/docs", "/docs/", "/docs/index.html"])
+def test_what_is_below_a_start(start) -> None:
+    spider = SiteSpider(f"https://www.example.com{start}", below=True)
+    for path in ("/docs", "/docs/", "/docs/2?print=1", "/docs/a/b.html"):
+        assert spider.is_ours(f"https://example.com{path}")
+    for path in ("", "/", "/documents", "/en/docs/2"):
+        assert not spider.is_ours(f"https://example.com{path}")
+    assert not spider.is_ours("https://example.org/docs/")
+    assert not spider.is_ours("http://[")
+    assert SiteSpider("https://example.com").is_ours("https://example.com")
+
+
+def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
+    with Site({"/": page(1)}).running() as other:
+        there = other.url.replace("127.0.0.1", "localhost")
+        moved = {"/": Answer(b"", 301, headers={"Location": f"{there}/"})}
+        with Site(moved).running() as site:
+            status, messages = told(started(tmp_path, site.url, "-o", "corpus.jsonl"))
+    assert status == 1
+    assert f"{site.url} leads to {there}/, which is another site" in messages
+    assert "No page was found" in messages
+    assert not (tmp_path / "corpus.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["example.com", "-o", "a.jsonl"], "example.com is no URL"),
+        (["https://example.com", "-o", "a.csv"], "ends in .jsonl"),
+        (["https://example.com", "-o", "a.jsonl", "-s", "JOBDIR=x"], "expected NAME=VALUE"),
+        (["https://example.com", "-o", "a.jsonl", "-s", "SIMHASH_GATE_NEER=1"], "NEAR"),
+    ],
+)
+def test_a_wrong_command_line_is_told_at_once(tmp_path, arguments, message) -> None:
+    status, messages = told(started(tmp_path, *arguments))
+    assert status == 2
+    assert message in messages
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_after_a_full_disk_the_same_command_goes_on(tmp_path) -> None:
+    stories = {f"/{n}": page(n, words=4000) for n in range(1, 13)}
+    with Site({"/": page(99, links=links(*stories)), **stories}).running() as site:
+        command = [*COMMAND, "crawl", f"{site.url}/", "-o", "corpus.jsonl", *FAST]
+        with files_up_to(200_000):
+            done = subprocess.run(
+                command, cwd=tmp_path, check=False, capture_output=True, text=True
+            )
+        assert done.returncode == 1
+        assert "corpus.jsonl: File too large" in done.stderr
+        some = paths(tmp_path / "corpus.jsonl")
+        assert 3 < len(some) < 13
+        assert told(started(tmp_path, f"{site.url}/", "-o", "corpus.jsonl"))[0] == 0
+    assert paths(tmp_path / "corpus.jsonl") == sorted(["/", *stories])
+
+
+def test_after_a_kill_and_after_ctrl_c_no_page_is_lost_and_none_written_twice(tmp_path) -> None:
+    file = tmp_path / "corpus.jsonl"
+
+    def grown_to(count: int) -> bool:
+        return file.exists() and file.read_bytes().count(b"\n") >= count
+
+    with running_site(20) as url:
+        slowly = ("-s", "DOWNLOAD_DELAY=0.05")
+        arguments = (f"{url}/", shop_url(url), "-o", "corpus.jsonl")
+        process = started(tmp_path, *arguments, *slowly)
+        until(lambda: grown_to(30))
+        assert told(started(tmp_path, *arguments))[0] == 1  # one at a time
+        process.kill()
+        process.communicate()
+        with file.open("ab") as torn:
+            torn.write(b'{"url": "http://')
+        killed = len(truth(url).log)
+        process = started(tmp_path, *arguments, *slowly)
+        until(lambda: grown_to(60))
+        process.send_signal(signal.SIGINT)
+        status, messages = told(process)
+        assert status == 130
+        assert "The last part did not end cleanly" in messages
+        assert "The same command goes on" in messages
+        before = len(truth(url).log)
+        status, messages = told(started(tmp_path, *arguments))
+        assert status == 0
+        known = truth(url)
+    parts = [urlsplit(line["url"]) for line in lines(file)]
+    got = Counter(f"{part.path}?{part.query}".rstrip("?") for part in parts)
+    assert max(Counter(line["url"] for line in lines(file)).values()) == 1
+    pages = [served for served in known.log if served.path in got and served.status == 200]
+    assert {served.article for served in pages if served.article} == set(known.articles)
+    assert {served.product for served in pages if served.product} == set(known.products)
+    again = {served.path for served in known.log[killed:before] if served.status == 200} & {
+        served.path for served in known.log[before:] if served.status == 200
+    }
+    assert again <= {"/robots.txt"}  # what was fetched before Ctrl-C is not fetched again
+
+
+def test_what_cannot_be_fetched_is_counted_and_the_rest_is_written(tmp_path) -> None:
+    routes = {"/": page(1, links=links("/down", "/2")), "/down": Answer(b"", 503), "/2": page(2)}
+    with Site(routes).running() as site:
+        arguments = ["-s", "RETRY_TIMES=1", "-o", "corpus.jsonl"]
+        status, messages = told(started(tmp_path, f"{site.url}/", *arguments))
+    assert status == 1
+    assert "addresses that could not be fetched: 1" in messages
+    assert paths(tmp_path / "corpus.jsonl") == ["/", "/2"]
+
+
+def test_people_can_make_a_spider_of_their_own_of_it(tmp_path, site) -> None:
+    spider = """
+from simhash_gate import SiteSpider
+class Docs(SiteSpider):
+    name = "docs"
+    below = True
+    def __init__(self, **kwargs):
+        super().__init__(url=os.environ["TEST_START"], **kwargs)
+    def is_ours(self, url):
+        return super().is_ours(url) and not url.endswith("/5")
+    def item(self, response):
+        return {**super().item(response), "path": response.url}
+"""
+    (tmp_path / "docs.py").write_text("import os\n" + spider)
+    process = LoadedProcess(
+        *("scrapy", "runspider", "docs.py", "-O", "docs.jsonl", *FAST),
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TEST_START": f"{site.url}/docs/"},
+    )
+    status, log = told(process)
+    assert status == 0
+    assert paths(tmp_path / "docs.jsonl") == [f"/docs/{n}" for n in ("", 2, 3, 4)]
+    assert "'USER_AGENT': 'simhash-gate/" in log
+    assert all(line["path"] == line["url"] for line in lines(tmp_path / "docs.jsonl"))

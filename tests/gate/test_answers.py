@@ -1,0 +1,187 @@
+"""Answers in place of pages: read from HTML, judged over a real store."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from simhash_gate.gate.answers import blocking_service
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.revisit import NOTHING_SENT, Sent
+from simhash_gate.pipeline import read_page
+from simhash_gate.stores import open_store
+from tests.crawls.harness import text
+
+MISSING = "<title>Page not found | Miller</title><h1>Oh dear</h1><p>There is no such page here.</p>"
+WALL = "<title>Hello</title><h1>Hello</h1><p>To read on, tell us who you are, with your name.</p>"
+SITE = "https://example.com"
+
+
+class Site:
+    """Pages of one site, which one run after the other visits."""
+
+    def __init__(self) -> None:
+        self.store = open_store("memory:")
+        self.runs = 0
+        self.new_run()
+
+    def new_run(self) -> None:
+        if self.runs:
+            self.store.end(f"run {self.runs}")
+        self.runs += 1
+        self.store.begin(f"run {self.runs}")
+        self.gate = Gate(self.store, run=f"run {self.runs}", pipeline="v1")
+
+    def visit(self, path: str, html: str, sent: Sent = NOTHING_SENT, **policy) -> str:
+        page = read_page(html.encode(), url=SITE + path)
+        verdict = self.gate.judge(
+            page, Policy(**policy), url=SITE + path, at=1e9 + self.runs * 86_400, sent=sent
+        )
+        return verdict.outcome
+
+    @property
+    def kept(self) -> list[str]:
+        return [record.url.removeprefix(SITE) for record in self.store.records()]
+
+
+@pytest.fixture
+def site():
+    made = Site()
+    with closing(made.store):
+        yield made
+
+
+def story(seed: int) -> str:
+    return f"<title>Story {seed}</title><h1>Story {seed}</h1><p>{text(seed)}</p>"
+
+
+def test_a_page_that_says_at_two_addresses_that_it_is_not_there_is_none(site) -> None:
+    assert [site.visit(path, MISSING) for path in ("/a", "/b", "/a", "/c")] == [
+        *("new", "soft_404", "soft_404", "soft_404")
+    ]
+    assert site.kept == []
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("Error 404: Page Not Found", "soft_404"),
+        ("404", "soft_404"),
+        ("Страница не найдена", "soft_404"),
+        ("Just a moment...", "blocked"),
+        ("Access denied | shop.example used a firewall", "blocked"),
+        ("Making sure you&#39;re not a bot!", "blocked"),
+    ],
+)
+def test_it_is_known_by_its_name(site, name, outcome) -> None:
+    html = f"<title>{name}</title><p>Something is said here, in a few words and no more.</p>"
+    assert site.visit("/a", html) == "new"
+    assert site.visit("/b", html) == outcome
+
+
+@pytest.mark.parametrize(
+    "name", ["Peugeot 404", "Not found in the wild", "Access", "A robot check for factories", "400"]
+)
+def test_a_copy_of_a_page_that_is_only_named_in_a_like_way_stays_a_copy(site, name) -> None:
+    html = f"<title>{name}</title><h1>{name}</h1><p>{text(1, 40)}</p>"
+    assert [site.visit(f"/{path}", html) for path in "abcdef"] == ["new"] + 5 * ["duplicate"]
+
+
+def test_numbers_and_the_address_that_it_repeats_make_no_difference(site) -> None:
+    html = "<title>Access denied</title><p>You may not read {0} on this site. Case {1}, sorry.</p>"
+    outcomes = [
+        site.visit(f"/{name}", html.format(name, f"7f3{n}a"))
+        for n, name in enumerate(["ant", "bee"])
+    ]
+    assert outcomes == ["new", "blocked"]
+
+
+def test_pages_without_text_are_known_by_their_title(site) -> None:
+    html = "<title>Page not found</title><div></div>"
+    assert [site.visit(path, html) for path in ("/a", "/b")] == ["skipped", "soft_404"]
+
+
+def test_the_same_end_of_an_address_is_a_copy_of_a_help_page(site) -> None:
+    html = f"<title>Access denied</title><h1>Access denied</h1><p>{text(1, 60)}</p>"
+    paths = ("/v1/errors/denied", "/v2/errors/denied/", "/v2/errors/denied?print=1")
+    assert [site.visit(path, html) for path in paths] == ["new", "duplicate", "duplicate"]
+
+
+def test_a_long_text_is_a_page(site) -> None:
+    html = f"<title>Page not found</title><h1>Page not found</h1><p>{text(1, 300)}</p>"
+    assert [site.visit(path, html) for path in ("/a", "/b")] == ["new", "duplicate"]
+
+
+def test_what_is_sold_is_a_page(site) -> None:
+    offer = """<script type="application/ld+json">{"@context": "https://schema.org",
+        "@type": "Product", "name": "Page not found", "sku": "A1",
+        "offers": {"@type": "Offer", "price": "9.99", "priceCurrency": "EUR"}}</script>"""
+    html = (
+        f"{offer}<title>Page not found</title><h1>Page not found</h1><p>A print. {text(1, 40)}</p>"
+    )
+    assert [site.visit(path, html) for path in ("/a", "/b")] == ["new", "duplicate"]
+
+
+def test_a_redirect_that_takes_the_address_along_leads_to_a_wall(site) -> None:
+    outcomes = [
+        site.visit(f"/hello?next={path}", WALL, Sent(asked=SITE + path))
+        for path in ("/a", "/b", "/b", "/c", "/d")
+    ]
+    assert outcomes[3:] == ["blocked", "blocked"]
+    assert "blocked" not in outcomes[:3]
+    assert site.kept == []
+
+
+def test_other_redirects_to_one_page_are_copies(site) -> None:
+    outcomes = [site.visit("/hello", WALL) for _ in range(5)]
+    assert outcomes == ["new"] + 4 * ["duplicate"]
+    assert site.kept == ["/hello"]
+
+
+def test_one_text_where_other_pages_were_is_none(site) -> None:
+    for n in range(5):
+        site.visit(f"/{n}", story(n))
+    site.new_run()
+    outcomes = [site.visit(f"/{n}", WALL) for n in range(4)]
+    assert outcomes[2:] == ["blocked", "blocked"]
+    assert not any(record.title == "Hello" for record in site.store.records())
+    site.new_run()
+    assert [site.visit(f"/{n}", story(n)) for n in range(5)] == 5 * ["unchanged"]
+
+
+def test_texts_that_differ_where_other_pages_were_are_new_texts(site) -> None:
+    for n in range(5):
+        site.visit(f"/{n}", story(n))
+    site.new_run()
+    outcomes = [site.visit(f"/{n}", f"{WALL}<p>It costs {n + 7} crowns.</p>") for n in range(5)]
+    assert "blocked" not in outcomes
+
+
+def test_another_crawl_keeps_what_was_blocked(site) -> None:
+    wall = WALL.replace("Hello", "Robot check")
+    assert [site.visit(f"/{n}", wall) for n in range(3)] == ["new", "blocked", "blocked"]
+    site.new_run()
+    assert [site.visit(f"/{n}", story(n)) for n in range(3)] == ["new", "new", "new"]
+
+
+def test_a_judge_that_knows_no_visits_knows_no_answers(site) -> None:
+    assert [site.visit(path, MISSING, history=0) for path in ("/a", "/b")] == ["new", "duplicate"]
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "service"),
+    [
+        (200, {"cf-mitigated": "challenge"}, "Cloudflare"),
+        (403, {"cf-mitigated": "challenge"}, "Cloudflare"),
+        (202, {"x-amzn-waf-action": "challenge"}, "AWS WAF"),
+        (429, {}, "the server (too many requests)"),
+        (403, {"server": "AkamaiGHost"}, "Akamai"),
+        (403, {"server": "nginx"}, ""),
+        (503, {"retry-after": "60"}, ""),
+        (200, {"server": "AkamaiGHost", "x-iinfo": "1-2-3", "x-datadome": "protected"}, ""),
+    ],
+)
+def test_services_say_by_headers_that_they_block(status, headers, service) -> None:
+    assert blocking_service(status, lambda name: headers.get(name, "").encode()) == service

@@ -1,0 +1,79 @@
+"""Windows, as far as that can be tried here: a crawl in which what only POSIX has is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.crawls.harness import ROOT, Site, page
+
+pytestmark = pytest.mark.slow
+
+# Twisted and filelock have their own answers to Windows; what they load of POSIX is loaded before.
+WITHOUT_POSIX = """
+import os, sys, types
+import filelock, scrapy.cmdline
+import twisted.internet.asyncioreactor, twisted.internet.process, twisted.internet.unix
+for name in ("fcntl", "termios", "resource", "grp", "pwd"):
+    sys.modules[name] = None
+for name in ("fork", "set_blocking", "sched_getaffinity", "getuid", "killpg"):
+    delattr(os, name)
+sys.platform = "other"
+from simhash_gate.common import files
+missing = ("fchmod", "fchown")
+files.os = types.SimpleNamespace(**{k: v for k, v in vars(os).items() if k not in missing})
+scrapy.cmdline.execute(["scrapy", "runspider", "spider.py", *sys.argv[1:]])
+"""
+SPIDER = """
+import scrapy
+class Spider(scrapy.Spider):
+    name = "test"
+    custom_settings = {{"ADDONS": {{"simhash_gate.Addon": 0}}, "TELNETCONSOLE_ENABLED": False}}
+    start_urls = ["{url}/1", "{url}/1?print=1", "{url}/2"]
+    def parse(self, response):
+        yield {{"url": response.url}}
+"""
+
+
+@pytest.fixture
+def crawl(tmp_path):
+    with Site({"/1": page(1), "/1?print=1": page(1, noise=5), "/2": page(2)}).running() as site:
+        (tmp_path / "spider.py").write_text(SPIDER.format(url=site.url))
+
+        def run(*arguments: str) -> subprocess.CompletedProcess:
+            return subprocess.run(
+                [sys.executable, "-c", WITHOUT_POSIX, "-O", "items.jsonl", *arguments],
+                cwd=tmp_path,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+
+        yield run
+
+
+def test_a_crawl_needs_nothing_that_only_posix_has(crawl, tmp_path) -> None:
+    everything = ["STORE=sqlite:///pages.sqlite", "VERDICTS=verdicts.jsonl", "REPORT=report.html"]
+    done = crawl(*(part for name in everything for part in ("-s", f"SIMHASH_GATE_{name}")))
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    items = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
+    assert len(items) == 2, done.stderr
+    assert len((tmp_path / "verdicts.jsonl").read_text().splitlines()) == 3
+    assert (tmp_path / "report.html").stat().st_size > 1000
+    again = crawl("-s", "SIMHASH_GATE_STORE=sqlite:///pages.sqlite")
+    assert "Traceback" not in again.stderr, again.stderr
+    assert (tmp_path / "items.jsonl").read_text() == ""
+
+
+@pytest.mark.parametrize("setting", ["WORKERS=2", "JOURNAL=dropped"])
+def test_what_needs_it_is_refused_in_one_line(crawl, setting) -> None:
+    done = crawl("-s", f"SIMHASH_GATE_{setting}")
+    assert done.returncode == 1
+    assert f"SIMHASH_GATE_{setting.partition('=')[0]}" in done.stderr.splitlines()[-1]
