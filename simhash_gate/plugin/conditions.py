@@ -71,9 +71,9 @@ def take_condition(request: Request) -> None:
 def said_by(response: Response) -> Validators:
     """Return what a response can be asked for again with."""
     names = ("ETag", "Last-Modified", "Date")
-    said = {name.lower(): (response.headers.get(name) or b"").decode("latin-1") for name in names}
+    values = {name.lower(): (response.headers.get(name) or b"").decode("latin-1") for name in names}
     vary = b",".join(response.headers.getlist("Vary"))
-    return validators_of({**said, "vary": vary.decode("latin-1")})
+    return validators_of({**values, "vary": vary.decode("latin-1")})
 
 
 def needs_page(policy: Policy) -> bool:
@@ -142,9 +142,9 @@ class Variants:
         return "*" not in names and variant == self._named(request, names)
 
     def _named(self, request: Request, names: str) -> str:
-        said = {name: request.headers.getlist(name) for name in (*names.split(","), *_ALWAYS)}
-        said["cookie"] = [each for each in _sent(request) if self._tells(each)]
-        digest = blake2b(repr(sorted(said.items())).encode(), digest_size=4)
+        sent = {name: request.headers.getlist(name) for name in (*names.split(","), *_ALWAYS)}
+        sent["cookie"] = [each for each in _sent(request) if self._tells(each)]
+        digest = blake2b(repr(sorted(sent.items())).encode(), digest_size=4)
         return f"{names} {digest.hexdigest()}"
 
     def _tells(self, cookie: bytes) -> bool:

@@ -109,13 +109,13 @@ class Deliveries:
         if record.levelno >= logging.ERROR and ours:
             receiver = record.args.get("receiver") if isinstance(record.args, dict) else None
             error = record.exc_info[1] if record.exc_info else None
-            said = f"{type(error).__name__}: {error}" if error else "unknown"
+            message = f"{type(error).__name__}: {error}" if error else "unknown"
             if record.msg == _PIPELINES_FAILED:
-                self._doubts[f"An item pipeline failed to close: {said}"] = None
+                self._doubts[f"An item pipeline failed to close: {message}"] = None
             elif receiver is not None and self._listens(receiver):
                 where = getattr(receiver, "__module__", "")
                 name = f"{where}.{getattr(receiver, '__qualname__', receiver)}"
-                self._doubts[f"{name} failed: {said}"] = None
+                self._doubts[f"{name} failed: {message}"] = None
         return True
 
     def _listens(self, receiver: Any) -> bool:

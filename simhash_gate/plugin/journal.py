@@ -57,7 +57,7 @@ class Journal(Listener):
         self._folder = Path(crawl.settings.journal).absolute()
         self._segments = Segments(self._folder, crawl.settings.journal_bytes)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = self._written_bytes = 0
@@ -82,11 +82,13 @@ class Journal(Listener):
         try:
             if self._queued_bytes - self._taken_bytes + size > MOST_WAITING:
                 raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
-            said, unsaid = self._requests.json_of(judged.as_sent)
+            request, unsaid = self._requests.json_of(judged.as_sent)
         except Exception as error:
             self._tell(error)
             return
-        if self._thread.put(_Waiting(judged.response, judged.verdict, said, unsaid, time.time())):
+        if self._thread.put(
+            _Waiting(judged.response, judged.verdict, request, unsaid, time.time())
+        ):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -154,8 +156,8 @@ class Journal(Listener):
             error = why(error)
         elif isinstance(error, Exception):
             error = f"{type(error).__name__}: {error}"
-        if str(error) not in self._told:
-            self._told.add(str(error))
+        if str(error) not in self._warned:
+            self._warned.add(str(error))
             logger.error(
                 "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, error
             )

@@ -53,7 +53,7 @@ class KeptTexts(Listener):
         super().__init__(crawl)
         self._budget = crawl.settings.keep_markdown
         self._stats = crawl.crawler.stats
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._asked: deque[Future[bool]] = deque()
 
     @classmethod
@@ -96,8 +96,8 @@ class KeptTexts(Listener):
             return
 
         def text() -> bytes:
-            told = {"url": read.url, "title": read.title, "markdown": read.markdown}
-            return packed or pack(**told, time=at, links=read.all_links, source=source)
+            known = {"url": read.url, "title": read.title, "markdown": read.markdown}
+            return packed or pack(**known, time=at, links=read.all_links, source=source)
 
         ask = partial(_keep, address=address, text=text, at=at, budget=self._budget)
         self._asked.append(self._crawl.store.submit(ask))
@@ -135,8 +135,8 @@ class KeptTexts(Listener):
         """Count a text that could not be kept or read; say once for each reason why."""
         self._stats.inc_value("simhash_gate/texts/failed")
         reason = str(error) if isinstance(error, StoreError) else repr(error)
-        if reason not in self._told:
-            self._told.add(reason)
+        if reason not in self._warned:
+            self._warned.add(reason)
             logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)
 
 

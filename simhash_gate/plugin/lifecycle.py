@@ -158,9 +158,9 @@ class Lifecycle:
         page.items -= 1
         self._settle(page)
 
-    def failed(self, request: Request | None) -> None:
-        """Take the page back: its callback or a middleware failed."""
-        if (page := self._of(request)) is not None:
+    def failed(self, response: object) -> None:
+        """Take the page of a response back: its callback or a middleware failed."""
+        if (page := self._of(getattr(response, "request", None))) is not None:
             self._fail(page)
 
     def idle(self) -> None:

@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from twisted.python.failure import Failure
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Site
@@ -159,7 +158,7 @@ class SimhashGateMiddleware(CrawlGate):
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.lifecycle.received, signals.response_received)
-        crawler.signals.connect(self._failed, signals.spider_error)
+        crawler.signals.connect(self.lifecycle.failed, signals.spider_error)
         crawler.signals.connect(self._item_failed, signals.item_error)
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
         crawler.signals.connect(self.lifecycle.item_done, signals.item_dropped)
@@ -360,9 +359,6 @@ class SimhashGateMiddleware(CrawlGate):
             only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
         where = without_password(url) if remembers else "memory"
         logger.info("Kept pages are remembered in %s%s", where, only)
-
-    def _failed(self, response: Response | Failure | None) -> None:
-        self.lifecycle.failed(getattr(response, "request", None))
 
     def _item_failed(self, response: Response | None) -> None:
         self.lifecycle.item_done(response, well=False)

@@ -80,8 +80,8 @@ class NewLinks(Listener):
         self._credit[domain] -= 1
         self._new[request] = new
         self._stats.inc_value("simhash_gate/links/copies")
-        told = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
-        return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {told} followed")
+        links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
+        return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
 
     def _is_dropped_copy(self, verdict: Verdict) -> bool:
         """Tell whether a page is dropped, and nobody asked for its links to go with it."""

@@ -75,7 +75,7 @@ class ParkedRequests:
         self._unsent: list[Parked] = []
         self._known: dict[str, Any] = {}
         self._known_before: dict[str, Any] = {}
-        self._told: set[Hashable] = set()
+        self._warned: set[Hashable] = set()
         self._file = Path(folder).resolve() / JOB_FILE if folder else None
         self._takes_requests = True
 
@@ -90,8 +90,8 @@ class ParkedRequests:
         self._bytes[kind] += size
         while self._bytes.total() > MOST_BYTES:
             kind, _ = self._bytes.most_common(1)[0]
-            if kind not in self._told:
-                self._told.add(kind)
+            if kind not in self._warned:
+                self._warned.add(kind)
                 logger.warning(
                     "More than %d MiB of requests wait, most of them for one reason (%s): of these "
                     "the oldest are not sent any more, whatever proves wrong",
@@ -205,8 +205,8 @@ class ParkedRequests:
         waiting, lost = [], []
         for parked in chain(*self._kinds.values(), self._unsent) if paused else ():
             try:
-                said: Any = parked.request.to_dict(spider=spider)
-                waiting.append(pickle.dumps(replace(parked, request=said)))
+                as_dict: Any = parked.request.to_dict(spider=spider)
+                waiting.append(pickle.dumps(replace(parked, request=as_dict)))
             except Exception:
                 lost.append(without_credentials(parked.request.url))
         if lost:

@@ -84,7 +84,7 @@ class _Recover(GateComponent):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -99,8 +99,8 @@ class _Recover(GateComponent):
     def _failed(self, place: object, error: object) -> None:
         """Count a page that can't be recovered; say so once for each reason."""
         self._count("recover_failed")
-        if str(error) not in self._told:
-            self._told.add(str(error))
+        if str(error) not in self._warned:
+            self._warned.add(str(error))
             logger.error("Not recovered: %s: %s", place, error)
 
 
@@ -165,8 +165,8 @@ class RecoverSpiderMiddleware(_Recover):
     def _incomplete(self, found: Found) -> None:
         self._count("recovered_incomplete")
         names = ", ".join(map(str, found.drop.unsaid))
-        if names not in self._told:
-            self._told.add(names)
+        if names not in self._warned:
+            self._warned.add(names)
             logger.warning(
                 "Recovered without %s, which JSON can't say: %s",
                 names,

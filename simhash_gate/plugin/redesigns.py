@@ -52,22 +52,22 @@ class _Visit(NamedTuple):
 
 
 class SitePages:
-    """The pages of a domain that were visited last. `told` is when its last redesign was told."""
+    """The pages of a domain that were visited last. `warned_at` is when its last redesign was."""
 
     def __init__(self) -> None:
-        self.told: float | None = None
+        self.warned_at: float | None = None
         self._visits: deque[_Visit] = deque(maxlen=WINDOW)
 
-    def recall(self, told: float) -> None:
-        """Take over when a redesign was told (Unix time)."""
-        if self.told is None or told > self.told:
-            self.told = told
+    def recall(self, at: float) -> None:
+        """Take over when a redesign was warned of (Unix time)."""
+        if self.warned_at is None or at > self.warned_at:
+            self.warned_at = at
             self._visits.clear()
 
     def redesign(self, before: Version, page: Page, url: str, at: float) -> str:
         """Take in a page and its last version; return in words the redesign it completes, or ""."""
         was, now = before.structure, page.structure
-        if not was or not now or (self.told is not None and before.time < self.told):
+        if not was or not now or (self.warned_at is not None and before.time < self.warned_at):
             return ""
         far = hamming_distance(was, now) > FAR and _is_same(before, page)
         self._visits.append(_Visit(url, was, now, (before.words, page.words), far))
@@ -117,17 +117,17 @@ class RedesignWatch(Listener):
             self._learned.merge(scope, lambda known: known.update({domain: at}))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
-        for domain, told in notes.items():
-            if isinstance(told, int | float):
-                self._site((scope, domain)).recall(told)
+        for domain, at in notes.items():
+            if isinstance(at, int | float):
+                self._site((scope, domain)).recall(at)
 
 
 def _is_same(before: Version, page: Page) -> bool:
     """Tell if a page is still the one that it was, however it is built, and however it is read."""
     if before.title and before.title.casefold() == page.title.casefold():
         return True
-    said = page.fingerprint
-    return said is not None and hamming_distance(before.fingerprint, said) <= _ALIKE
+    now = page.fingerprint
+    return now is not None and hamming_distance(before.fingerprint, now) <= _ALIKE
 
 
 def _templates(structures: Iterable[int]) -> list[int]:

@@ -89,10 +89,10 @@ class RequestWriter:
         function = getattr(method, "__func__", None)
         if function not in self._names:
             try:
-                told = Request("data:,", callback=method).to_dict(spider=self._spider)
+                as_dict = Request("data:,", callback=method).to_dict(spider=self._spider)
             except ValueError:
                 raise _UnsayableError from None
-            self._names[function] = told["callback"]
+            self._names[function] = as_dict["callback"]
         return self._names[function]
 
 

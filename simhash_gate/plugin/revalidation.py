@@ -157,7 +157,7 @@ class Revalidation(Listener):
         self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._tested: dict[SignalSource, int] = {}
-        self._told: set[object] = set()
+        self._warned: set[object] = set()
         self._asked: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._conditional: WeakSet[Request] = WeakSet()
@@ -374,7 +374,7 @@ class Revalidation(Listener):
         state = self._trusts.learn(site, seen)
         if not state:
             return
-        self._told.add(site)
+        self._warned.add(site)
         wrong = state == "wrong"
         why = f"What {site.domain} says of its pages is wrong" if wrong else ""
         again = self._parked.take(("unchanged", *site), why)
@@ -388,8 +388,8 @@ class Revalidation(Listener):
 
     def _tell_once(self, site: SignalSource, trust: Trust) -> None:
         """Say why no page of a site is asked for with a condition."""
-        if site not in self._told:
-            self._told.add(site)
+        if site not in self._warned:
+            self._warned.add(site)
             logger.info(
                 "The pages of %s are fetched without conditions until %s: its validators were "
                 "found %s (%sREVALIDATE)",
@@ -401,8 +401,8 @@ class Revalidation(Listener):
         if isinstance(error, StoreError):
             return  # the crawl says that its store fails
         reason = f"{type(error).__name__}: {error}"
-        if reason not in self._told:
-            self._told.add(reason)
+        if reason not in self._warned:
+            self._warned.add(reason)
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
 
     def _count(self, name: str) -> None:

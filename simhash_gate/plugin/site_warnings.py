@@ -48,7 +48,7 @@ class _Cluster:
     names: set[str] = field(default_factory=set)
     samples: list[str] = field(default_factory=list)
     ends: set[str] = field(default_factory=set)
-    told: bool = False
+    warned: bool = False
 
     @property
     def belief(self) -> Belief:
@@ -68,7 +68,7 @@ class AlikePages(Listener):
         self._crawler = crawl.crawler
         self._parked = crawl.parked
         self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job has seen."""
@@ -95,8 +95,8 @@ class AlikePages(Listener):
             self._held(cluster, judged)
         elif len(cluster.names) < MANY:
             cluster.names.add(verdict.title)
-        if not cluster.told and max(len(cluster.names), len(cluster.ends)) >= MANY:
-            cluster.told = True
+        if not cluster.warned and max(len(cluster.names), len(cluster.ends)) >= MANY:
+            cluster.warned = True
             self._tell(judged.domain, cluster, verdict)
 
     def _put(self, identity: Identity, cluster: _Cluster) -> None:
@@ -108,7 +108,7 @@ class AlikePages(Listener):
     def _held(self, cluster: _Cluster, judged: Judged) -> None:
         if len(cluster.ends) < MANY:
             cluster.ends.add(end_of(judged.request.url))
-        if not cluster.told and not _of_one_name(judged.verdict):
+        if not cluster.warned and not _of_one_name(judged.verdict):
             self._parked.add(Parked(cluster.belief, to_send_again(judged)), _MOST_DROPPED)
 
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
@@ -118,9 +118,9 @@ class AlikePages(Listener):
         for parked in self._parked.take(cluster.belief, _MANY_NAMES if named else ""):
             if named:
                 send_again(self._crawl, parked.request, _MANY_NAMES)
-        if domain in self._told:
+        if domain in self._warned:
             return
-        self._told.add(domain)
+        self._warned.add(domain)
         text = " ".join(verdict.markdown.split())
         logger.warning(
             _NAMED if named else _UNNAMED,
@@ -197,11 +197,11 @@ class SelectorWatch(Listener):
         read = judged.verdict.page
         if judged.skipped or not judged.verdict.policy.compare or read is None or not read.sketch:
             return
-        for selector, said in decode(read.sketch).compared:
+        for selector, found in decode(read.sketch).compared:
             key = judged.domain, selector
             if key in self._matched or len(self._missed) + len(self._matched) > _MOST_SELECTORS:
                 continue
-            if said:
+            if found:
                 self._matched.add(key)
                 self._missed.pop(key, None)
                 continue

@@ -129,7 +129,7 @@ class SimhashGateSpiderMiddleware(GateComponent):
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the page failed, whoever may handle the exception."""
         if self.gate:
-            self.gate.lifecycle.failed(getattr(response, "request", None))
+            self.gate.lifecycle.failed(response)
 
     def _left(self, response: Response) -> None:
         if self.gate and self._sees_callbacks and response.request:
@@ -178,7 +178,7 @@ class SimhashGateInnerSpiderMiddleware(GateComponent):
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the callback failed, whoever may handle the exception."""
         if self.gate:
-            self.gate.lifecycle.failed(getattr(response, "request", None))
+            self.gate.lifecycle.failed(response)
 
     def _finished(self, response: Response, seconds: float) -> None:
         if self.gate:

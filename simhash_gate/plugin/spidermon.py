@@ -30,7 +30,7 @@ class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
         number: int = self.stats.get(f"simhash_gate/{name}", 0)
         return number
 
-    def check(self, name: str, least: float, most: float, said: str) -> None:
+    def check(self, name: str, least: float, most: float, what: str) -> None:
         """Fail if the share of the judged pages that are counted as this is out of bounds."""
         checked, number = self.number("checked"), self.number(name)
         if not checked:
@@ -38,7 +38,7 @@ class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
         if not least <= number / checked <= most:
             pages = how_many(checked, "judged page")
             allowed = f"at most {most:g}" if number / checked > most else f"at least {least:g}"
-            self.fail(f"{number} of {pages}, {number / checked:.1%}, {said} ({allowed})")
+            self.fail(f"{number} of {pages}, {number / checked:.1%}, {what} ({allowed})")
 
 
 @monitors.name("Dropped pages")

@@ -135,8 +135,8 @@ class StandIns(Listener):
             if not answer.test:
                 self._waiting.add(Skipped(("rule", scope, url), request))
                 self._stats.inc_value("simhash_gate/url/avoided")
-                told = ", ".join(dict.fromkeys(map(str, answer.atoms))) or "how it is written"
-                return UrlSkipped(url, stand_in, told)
+                rule = ", ".join(dict.fromkeys(map(str, answer.atoms))) or "how it is written"
+                return UrlSkipped(url, stand_in, rule)
             observes = site.policy.urls == "observe"
             self._stats.inc_value(f"simhash_gate/url/{'avoidable' if observes else 'probed'}")
         self._on_their_way[url] = scope, key
@@ -197,8 +197,8 @@ class StandIns(Listener):
         changes, host.changes = host.changes, []
         for kind, atom, contents, acts in changes:
             done = "makes no difference from now on" if acts else "may make a difference"
-            said = f" ({how_many(contents, 'content')})" if contents else ""
-            logger.log(self._level, "URLs of %s: %s %s%s", kind or scope, atom, done, said)
+            count = f" ({how_many(contents, 'content')})" if contents else ""
+            logger.log(self._level, "URLs of %s: %s %s%s", kind or scope, atom, done, count)
         if changes:
             self._stats.set_value("simhash_gate/url/rules", self._keys.active)
 

@@ -48,7 +48,7 @@ class Outage:
     def __init__(self, error: Exception) -> None:
         self._began = time.monotonic()
         self._wait = FIRST_WAIT
-        self._told = str(error)
+        self._error = str(error)
         self.retry_at = self._began + self._wait
         logger.error("Pages pass unjudged until the store is back: %s", error)
 
@@ -56,8 +56,8 @@ class Outage:
         """Note that the store still fails, and wait twice as long."""
         self._wait = min(2 * self._wait, LONGEST_WAIT)
         self.retry_at = time.monotonic() + self._wait
-        if not isinstance(error, StoreUnavailable) and str(error) != self._told:
-            self._told = str(error)
+        if not isinstance(error, StoreUnavailable) and str(error) != self._error:
+            self._error = str(error)
             logger.error("The store is there again, but can't be used: %s", error)
 
     def end(self) -> None:

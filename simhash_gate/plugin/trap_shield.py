@@ -207,8 +207,8 @@ class TrapGuard(Listener):
         for why, group in changes:
             self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
-            said = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
-            logger.info("Trap shield: %s %s", group, said)
+            state = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
+            logger.info("Trap shield: %s %s", group, state)
 
     def _waiting(self, group: str) -> list[Belief]:
         return [held.belief for held in self._parked.of_kind("trap") if held.group == group]

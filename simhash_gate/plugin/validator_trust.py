@@ -80,8 +80,8 @@ class Trusts:
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, kinds in notes.items():
-            for kind, said in kinds.items() if isinstance(kinds, dict) else ():
-                self._known.setdefault(SignalSource(scope, domain, kind), _trust_of(said, domain))
+            for kind, known in kinds.items() if isinstance(kinds, dict) else ():
+                self._known.setdefault(SignalSource(scope, domain, kind), _trust_of(known, domain))
 
     def _add(self, site: SignalSource, seen: Seen | None) -> None:
         visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
@@ -127,9 +127,9 @@ def day_of(at: float) -> str:
     return datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%d")
 
 
-def _trust_of(said: Any, domain: str) -> Trust:
+def _trust_of(known: Any, domain: str) -> Trust:
     try:
-        return Trust.of_json(said)
+        return Trust.of_json(known)
     except ValueError as error:
         logger.warning("What was known of the validators of %s was not read: %s", domain, error)
         return Trust()

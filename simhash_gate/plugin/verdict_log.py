@@ -202,8 +202,8 @@ class Announcements(Listener):
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
         if verdict.match is None:
-            told = without_credentials(judged.response.url), verdict.outcome, verdict.reason
-            drops.info("%s %s: %s (%s)", _DONE[judged.action], *told)
+            what = without_credentials(judged.response.url), verdict.outcome, verdict.reason
+            drops.info("%s %s: %s (%s)", _DONE[judged.action], *what)
             return
         assert verdict.page is not None
         record = verdict.match.record

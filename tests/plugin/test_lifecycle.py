@@ -100,7 +100,7 @@ def test_a_page_is_settled_when_its_items_are_done(followed) -> None:
     assert followed.diary.stages == [Stage.LEFT]
     followed.lifecycle.item_done(response)
     assert followed.diary.stages == [Stage.LEFT, Stage.SETTLED]
-    followed.lifecycle.failed(request)
+    followed.lifecycle.failed(response)
     assert not followed.is_forgotten(request)
 
 
@@ -113,9 +113,9 @@ def test_a_page_that_fails_is_forgotten_once(followed, when: str) -> None:
     else:
         followed.enters(request, called=when != "never reached")
         if when == "callback":
-            followed.lifecycle.failed(request)
+            followed.lifecycle.failed(response)
         followed.lifecycle.left(request)
-    followed.lifecycle.failed(request)
+    followed.lifecycle.failed(response)
     assert followed.diary.stages.count(Stage.FAILED) == 1
     assert followed.diary.stages[-1] is Stage.FAILED
     assert followed.is_forgotten(request)
@@ -166,13 +166,13 @@ def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
 
 def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> None:
     followed = Followed()
-    request, _ = followed.page(1)
+    _, response = followed.page(1)
     near = random.Random(1).getrandbits(64) ^ 0b11111
 
     def ask(gate: Gate, **how) -> Verdict:
         page = replace(PAGE, fingerprint=near, digest=2)
         verdict = gate.judge(page, Policy(verify=False), url="https://example.com/near", **how)
-        followed.lifecycle.failed(request)  # while the answer is on its way
+        followed.lifecycle.failed(response)  # while the answer is on its way
         return verdict
 
     judge = SettledJudge(followed.crawl, followed.lifecycle)

@@ -120,16 +120,16 @@ def _summary(row: DomainFigures) -> str:
     if not row.audited:
         return "no duplicate was chosen; a larger share chooses more"
     if not row.compared:
-        said = f"none of {row.audited} audited duplicates could be compared"
+        summary = f"none of {row.audited} audited duplicates could be compared"
     else:
-        said = _wrong(row)
+        summary = _wrong(row)
     if row.fields:
-        said += f"; fields that differ: {_listed(row.fields)}"
+        summary += f"; fields that differ: {_listed(row.fields)}"
     if row.not_comparable:
-        said += f"; not comparable: {_listed(row.not_comparable)}"
+        summary += f"; not comparable: {_listed(row.not_comparable)}"
     if 0 < row.compared < FEW:
-        said += ". These are few pages: a larger share gives a narrower interval"
-    return said
+        summary += ". These are few pages: a larger share gives a narrower interval"
+    return summary
 
 
 def _wrong(row: DomainFigures) -> str:

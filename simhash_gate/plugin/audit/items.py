@@ -148,8 +148,8 @@ def _new_share(before: str, after: str) -> float:
 def _lasting_words(text: str) -> list[str]:
     """Return the words of a text without addresses, and without lines of clocks and counters."""
     lines = [line.strip() for line in _ADDRESS.sub(" ", text).splitlines()]
-    said = [(line, words(line)) for line in lines]
-    return [word for line, found in said if not is_volatile(line, len(found)) for word in found]
+    tokens = [(line, words(line)) for line in lines]
+    return [word for line, found in tokens if not is_volatile(line, len(found)) for word in found]
 
 
 def _contains(a: Sequence[str], b: Sequence[str]) -> bool:
