@@ -29,7 +29,7 @@ _NOT_GOT = {
 @click.option(
     "-o", "--output", metavar="FILE", required=True, help="The corpus. FILE ends in .jsonl."
 )
-@click.option("--below", is_flag=True, help="Only addresses in the folder of URL and below it.")
+@click.option("--below", is_flag=True, help="Only addresses that are below URL.")
 @setting
 def crawl(starts: Sequence[str], output: str, below: bool, assignments: Sequence[str]) -> int:
     """Crawl the site of each URL, and write each of its pages once, as Markdown, to FILE.

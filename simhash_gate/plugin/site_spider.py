@@ -41,8 +41,8 @@ class SiteSpider(LastmodSitemapSpider):
     """Crawls the hosts of its start URLs, and yields each page once, as a corpus has it.
 
     `url` holds one start URL or more, with blanks between them; a subclass may have `start_urls`.
-    With `below`, only addresses in the folders of the start URLs are followed. To change what is
-    followed, override `is_ours`; to change what is yielded, override `item`.
+    With `below`, only addresses below the start URLs are followed. To change what is followed,
+    override `is_ours`; to change what is yielded, override `item`.
     """
 
     name = "site"
@@ -52,9 +52,8 @@ class SiteSpider(LastmodSitemapSpider):
     def __init__(self, url: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.start_urls = url.split() or list(self.start_urls)
-        paths = [urlsplit(start).path if self.below else "" for start in self.start_urls]
-        folders = [path.rpartition("/")[0] + "/" for path in paths]
-        self.sites = set(zip(map(_host, self.start_urls), folders, strict=True))
+        starts = self.start_urls
+        self.sites = {(_host(url), _folder(url) if self.below else "") for url in starts}
         self.allowed_domains = sorted({host for host, _ in self.sites})  # for redirects
 
     @classmethod
@@ -89,8 +88,9 @@ class SiteSpider(LastmodSitemapSpider):
         """Yield the page, and the requests of its links."""
         if not self.is_ours(response.url):
             if response.meta.get("allow_offsite"):
+                first = response.meta.get("redirect_urls", [response.url])[0]
                 leads = "%s leads to %s, which is another site. To crawl that, start there"
-                self.logger.warning(leads, response.meta["redirect_urls"][0], response.url)
+                self.logger.warning(leads, first, response.url)
         elif isinstance(response, HtmlResponse):
             item = self.item(response)
             if item is not None:
@@ -101,8 +101,9 @@ class SiteSpider(LastmodSitemapSpider):
 
     def is_ours(self, url: str) -> bool:
         """Tell whether an address is one of the site: of its hosts, whether with `www.` or not."""
-        host, path = _host(url), urlsplit(url).path or "/"
-        return any(host == ours and path.startswith(folder) for ours, folder in self.sites)
+        host = _host(url)  # "" for what is no URL
+        places = [place for ours, place in self.sites if ours == host]
+        return any(f"{urlsplit(url).path}/".startswith(f"{place}/") for place in places)
 
     def item(self, response: Response) -> dict[str, Any] | None:
         """Return what a corpus has of a page; None for a page without text."""
@@ -123,3 +124,9 @@ class SiteSpider(LastmodSitemapSpider):
 
 def _host(url: str) -> str:
     return host_of(url).removeprefix("www.")
+
+
+def _folder(url: str) -> str:
+    """Return the folder of a file such as /docs/index.html, and of a folder itself: /docs."""
+    folder, _, last = urlsplit(url).path.rpartition("/")
+    return folder if "." in last else f"{folder}/{last}".rstrip("/")

@@ -108,7 +108,7 @@ class RedisDriver(Driver):
         return here._replace(last=min(here.last, known.last))
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        for name in self._scopes("scope") if scope is None else [scope]:
+        for name in sorted(self._scopes("scope")) if scope is None else [scope]:
             pages, _ = self._keys("scope", name)
             numbers = self._heads(name)[:, 0].tolist()
             for start in range(0, len(numbers), _AT_ONCE):

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawler.site.process import running_site, shop_url, truth
+from simhash_gate import SiteSpider
 from simhash_gate.offline.corpus import COLUMNS
 from tests.crawls.harness import (
     PLAIN_TEXT,
@@ -153,6 +154,18 @@ def test_the_crawl_stays_below_the_folder_of_its_start(tmp_path, site) -> None:
     assert status == 0
     assert paths(tmp_path / "corpus.jsonl") == [f"/docs/{n}" for n in ("", 2, 3, 4, 5)]
     assert site.hits["/"] == 0
+
+
+@pytest.mark.parametrize("start", ["/docs", "/docs/", "/docs/index.html"])
+def test_what_is_below_a_start(start) -> None:
+    spider = SiteSpider(f"https://www.example.com{start}", below=True)
+    for path in ("/docs", "/docs/", "/docs/2?print=1", "/docs/a/b.html"):
+        assert spider.is_ours(f"https://example.com{path}")
+    for path in ("", "/", "/documents", "/en/docs/2"):
+        assert not spider.is_ours(f"https://example.com{path}")
+    assert not spider.is_ours("https://example.org/docs/")
+    assert not spider.is_ours("http://[")
+    assert SiteSpider("https://example.com").is_ours("https://example.com")
 
 
 def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
