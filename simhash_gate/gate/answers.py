@@ -66,7 +66,7 @@ _NAMES: dict[Answered, tuple[str, ...]] = {
 }
 """What answers call themselves, in small letters and without signs. Few pages have such a name."""
 _LEFT_OUT = frozenset(("404", "error", "http", "status", "code", "oops", "sorry"))
-_PARTS = re.compile(r"\s[|\-–—·»]\s|\||:\s")
+_PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 
 @dataclass

@@ -82,7 +82,15 @@ def test_it_is_known_by_its_name(site, name, outcome) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Peugeot 404", "Not found in the wild", "Access", "A robot check for factories", "400"]
+    "name",
+    [
+        "Peugeot 404",
+        "Not found in the wild",
+        "Access",
+        "A robot check for factories",
+        "A film: Access denied",
+        "400",
+    ],
 )
 def test_a_copy_of_a_page_that_is_only_named_in_a_like_way_stays_a_copy(site, name) -> None:
     html = f"<title>{name}</title><h1>{name}</h1><p>{text(1, 40)}</p>"
