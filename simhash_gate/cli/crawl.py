@@ -18,6 +18,8 @@ _NOT_GOT = {
     "robotstxt/forbidden": "addresses that robots.txt forbids",
     "httperror/response_ignored_count": "answers that are errors, such as 404",
     "site/without_text": "pages without text that can be read",
+    "simhash_gate/blocked": "answers that ask for a captcha, a login or a consent",
+    "simhash_gate/soft_404": "pages that say 'not found'",
     "retry/max_reached": "addresses that could not be fetched",
     "log_count/ERROR": "errors, which are above",
 }
