@@ -96,9 +96,9 @@ def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
         try:
             body = _DECODERS[coding](body, max_bytes)
         except ImportError as error:
-            raise UndecodableError(
-                f"content encoding {coding!r} needs {error.name}: pip install {error.name}"
-            ) from None
+            package = "backports.zstd" if coding == "zstd" else error.name
+            needs = f"content encoding {coding!r} needs {package}: pip install {package}"
+            raise UndecodableError(needs) from None
         except Exception as error:  # each library has errors of its own
             raise UndecodableError(f"content encoding {coding!r}: {error}") from error
     return body
