@@ -174,6 +174,14 @@ def test_another_crawl_keeps_what_was_blocked(site) -> None:
     assert [site.visit(f"/{n}", story(n)) for n in range(3)] == ["new", "new", "new"]
 
 
+def test_another_crawl_knows_at_once_what_calls_itself_no_page(site) -> None:
+    assert [site.visit(path, MISSING) for path in ("/a", "/b")] == ["new", "soft_404"]
+    site.new_run()
+    assert site.visit("/c", MISSING) == "soft_404"
+    assert site.visit("/d", MISSING.replace("no such page", "nothing")) == "new"
+    assert site.kept == ["/d"]
+
+
 def test_a_judge_that_knows_no_visits_knows_no_answers(site) -> None:
     assert [site.visit(path, MISSING, history=0) for path in ("/a", "/b")] == ["new", "duplicate"]
 
