@@ -89,7 +89,7 @@ class Policy:
     traps: Traps = setting(
         "observe", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
     )
-    blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages and soft 404s")
+    blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages")
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     history: int = 20
 

@@ -71,10 +71,11 @@ class Verdict:
     @property
     def rejected(self) -> bool:
         """Whether an action applies: the page has been seen, or is none."""
-        if self.outcome in ANSWERED:
+        if self.outcome == "blocked":
             return self.policy.blocked == "drop"
         revisited = self.outcome == "unchanged" and self.record is None
-        return self.outcome == "duplicate" or (revisited and self.policy.revisit != "pass")
+        is_copy = self.outcome in ("duplicate", "soft_404")
+        return is_copy or (revisited and self.policy.revisit != "pass")
 
     @property
     def action(self) -> Action:

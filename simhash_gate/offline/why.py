@@ -17,7 +17,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, bare_host
-from simhash_gate.gate.verdict import ANSWERED, VERDICT_KEY, line_of
+from simhash_gate.gate.verdict import VERDICT_KEY, line_of
 from simhash_gate.offline.differences import changes, claims_as_json, side_by_side, sketch_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
@@ -164,9 +164,9 @@ class Explanation:
             return list(self._of_copy() if outcome == "duplicate" else self._of_near())
         if outcome == "unchanged" and self.policy.revisit != "pass":
             return [Way(self._set(revisit="pass"), "unchanged pages are delivered again")]
-        if outcome in ANSWERED:
+        if outcome == "blocked":
             other = "drop" if self.policy.blocked == "pass" else "pass"
-            return [Way(self._set(blocked=other), f"what is no page gets the action {other!r}")]
+            return [Way(self._set(blocked=other), f"block pages get the action {other!r}")]
         if outcome == "new" and "compared with nothing" in reason:
             return [Way(self._set(min_words=0), "pages of so few words are compared, too")]
         if name := _SENT_BY.get(self.line.get("not_sent", "")):

@@ -165,11 +165,12 @@ class AnswerWatch(Listener):
         verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
         if verdict.outcome in ANSWERED and key not in self._warned:
             self._warned.add(key)
-            url, what = without_credentials(judged.response.url), verdict.policy.blocked
+            url, setting = without_credentials(judged.response.url), f"{PREFIX}BLOCKED"
+            else_ = f"{setting} decides" if verdict.outcome == "blocked" else "they are copies"
             self._crawl.note(
                 f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
                 f"{url}: {verdict.reason}.",
-                f"Such answers are never kept; else {PREFIX}BLOCKED decides ({what!r}).",
+                f"Such answers are never kept; {else_}.",
                 wrong=True,
             )
 
