@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 TRUE_UPDATE = 0.10
 """The share of its words that must change before a new version counts as a true update."""
@@ -50,8 +47,16 @@ class Served(NamedTuple):
     trap: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Truth(NamedTuple):
+    """What a site knows: articles, products, how far versions are apart, what it served."""
+
+    articles: list[str]
+    products: list[str]
+    changed: dict[str, float]
+    log: list[Served]
+
+
+class Score(NamedTuple):
     """The closing figures of a crawl. `caught` is 1 when there were no duplicates to catch.
 
     None stands for what one of several crawls can't know: others may have delivered it.
@@ -82,10 +87,6 @@ class Score:
     trap_fetches: int
     trap_full: bool
 
-    def as_dict(self) -> dict[str, int | float | None]:
-        """Return the figures by name, in the order of their definition."""
-        return asdict(self)
-
 
 def words(text: str) -> list[str]:
     """Return the words of a text; a Chinese character is a word."""
@@ -113,28 +114,25 @@ def changed_fraction(before: Sequence[str], after: Sequence[str]) -> float:
 
 
 def score(
-    log: Iterable[Served],
+    known: Truth,
     delivered: Collection[int],
     *,
     dropped: Collection[int] = (),
-    articles: Collection[str],
-    products: Collection[str],
-    changed: Mapping[tuple[str, int, int], float],
     seconds: float,
     alone: bool = True,
     skips: Skips = NO_SKIPS,
     warmup: int = 0,
 ) -> Score:
-    """Judge one crawl by the site's serve log and the serve numbers that reached a callback.
+    """Judge one crawl by what the site knows and the serve numbers that reached a callback.
 
     A page is a duplicate if what it shows was delivered before: this version of an article, or this
     offer. An offer is lost if a page of it was `dropped`, and none was delivered.
 
     A crawl that is not `alone` shares the site with others; the log is what it had of it.
 
-    `changed[article, a, b]` with a < b is the fraction of words by which two versions differ.
+    `changed["article a b"]` with a < b is the fraction of words by which two versions differ.
     """
-    entries = sorted(log)
+    entries = sorted(known.log)
     pages = [entry for entry in entries if entry.status == 200 and entry.html]
     received = [page for page in pages if page.serve in delivered]
     ever = {(page.article, page.version) for page in received}
@@ -149,23 +147,24 @@ def score(
                 offers.add(page.offer)
         if not page.article:
             continue
-        known = versions.setdefault(page.article, set())
-        if page.version in known:
+        had = versions.setdefault(page.article, set())
+        if page.version in had:
             duplicates += 1
             duplicates_delivered += page.serve in delivered
-        elif known and all(
-            changed[page.article, min(page.version, other), max(page.version, other)] >= TRUE_UPDATE
-            for other in known
+        elif had and all(
+            known.changed["{} {} {}".format(page.article, *sorted((page.version, other)))]
+            >= TRUE_UPDATE
+            for other in had
         ):
             updates += 1
             updates_dropped += (page.article, page.version) not in ever
         if page.serve in delivered:
-            known.add(page.version)
+            had.add(page.version)
     return Score(
-        articles=len(articles),
-        lost=len(set(articles) - {page.article for page in received}) if alone else None,
-        products=len(products),
-        products_lost=len(set(products) - {p.product for p in received}) if alone else None,
+        articles=len(known.articles),
+        lost=len(set(known.articles) - {page.article for page in received}) if alone else None,
+        products=len(known.products),
+        products_lost=len(set(known.products) - {p.product for p in received}) if alone else None,
         fetched=len(pages),
         duplicates=duplicates,
         duplicates_delivered=duplicates_delivered,
@@ -173,7 +172,9 @@ def score(
         updates=updates,
         updates_dropped=updates_dropped if alone else None,
         offers=len({page.offer for page in pages if page.offer}),
-        offers_lost=len(_offers(pages, dropped) - offers) if alone else None,
+        offers_lost=len({p.offer for p in pages if p.offer and p.serve in dropped} - offers)
+        if alone
+        else None,
         pages_per_second=round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
         fetches_avoided=skips.avoided,
         avoidable=_avoidable(pages, delivered, skips.contents, warmup),
@@ -198,6 +199,42 @@ def _avoidable(
     return count + sum(content in had for content in avoided)
 
 
-def _offers(pages: Iterable[Served], serves: Collection[int]) -> set[str]:
-    """Return the offers on some of the pages."""
-    return {page.offer for page in pages if page.offer and page.serve in serves}
+def report(figures: Score, *, urls: bool = False) -> str:
+    """Return the figures as a few lines of text; of a site whose `urls` are the matter, others."""
+    caught = figures.duplicates - figures.duplicates_delivered
+    after = f"after the first {figures.warmup} pages"
+    end = "; FAILED: the site had to end it" if figures.trap_full else ""
+    probed = f"{figures.probes} sent to test"
+    updated = "delivered here or by others"
+    if figures.updates_dropped is not None:
+        kept = figures.updates - figures.updates_dropped
+        updated = f"{kept} delivered, {figures.updates_dropped} dropped"
+    lines = [
+        ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
+        ("articles", figures.articles, _lost(figures.lost)),
+    ]
+    if urls:
+        lines += [
+            ("avoidable", figures.avoidable, f"requests for what is known, {after}"),
+            ("avoided", figures.fetches_avoided, f"requests not sent; {probed}"),
+        ]
+        if figures.trap_fetches:
+            lines.append(("in the trap", figures.trap_fetches, f"pages fetched{end}"))
+    else:
+        lines += [
+            ("products", figures.products, _lost(figures.products_lost)),
+            ("offers", figures.offers, _lost(figures.offers_lost)),
+            ("duplicates", figures.duplicates, f"{caught} not delivered ({figures.caught:.1%})"),
+            ("true updates", figures.updates, updated),
+        ]
+    return rows(lines)
+
+
+def rows(lines: Iterable[tuple[str, int, str]]) -> str:
+    """Return figures with their names and remarks, below one another."""
+    told = (f"  {name:<14}{count:>7}   {remark}" for name, count, remark in lines)
+    return "\n".join(["What the gate did, against what the site knows:", *told])
+
+
+def _lost(count: int | None) -> str:
+    return "in all of the site" if count is None else f"{count} lost"

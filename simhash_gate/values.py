@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
+_LONGEST_MESSAGE = 1_000  # characters
 FLAGS = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -25,6 +26,12 @@ _OF_PROBES = 0.05
 
 class SettingsError(ValueError):
     """A setting, or a policy override, has a value that can't be used."""
+
+    def __init__(self, message: str) -> None:
+        # What is expected comes after the value, which may be long.
+        half = _LONGEST_MESSAGE // 2
+        long = len(message) > _LONGEST_MESSAGE
+        super().__init__(f"{message[:half]} … {message[-half:]}" if long else message)
 
 
 def meant(name: str, known: Iterable[str], prefix: str = "") -> str:

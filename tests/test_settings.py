@@ -136,3 +136,9 @@ def test_an_unknown_setting_names_the_one_that_may_be_meant_or_all_that_are_know
     with pytest.raises(SettingsError, match="SIMHASH_GATE_7 is not a setting; known are") as caught:
         read_settings({"SIMHASH_GATE_7": 3})
     assert all(name in str(caught.value) for name in NAMES)
+
+
+def test_a_long_value_is_cut_in_a_message_and_what_is_expected_is_not() -> None:
+    with pytest.raises(SettingsError, match=r"THRESHOLD = 'x+ … x+'.*expected") as raised:
+        read_settings({"SIMHASH_GATE_THRESHOLD": "x" * 100_000})
+    assert len(str(raised.value)) < 1_100

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.quality.contents import Contents
+from benchmarks.quality.labelled import LabelledSet, Result
 from benchmarks.quality.measure import measure
-from benchmarks.quality.methods import MissingError
 from benchmarks.quality.pairs import Pairs
 from benchmarks.quality.replays import Replays
-from benchmarks.quality.table import markdown_table
+from benchmarks.speed.measure import MissingError, markdown_table, say, write_json
 from simhash_gate.common.wording import how_many
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from benchmarks.quality.labelled import LabelledSet, Result
 
 OUT = Path("build/quality")
 QUICK = 10  # every tenth pair, page or site
@@ -33,36 +27,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         pages = SETS[options.set].load(options.folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        _say(f"{options.folder}: no labelled corpus of {options.set}: {error!r}")
+        say(f"{options.folder}: no labelled corpus of {options.set}: {error!r}")
         return 2
     if options.quick:
         pages = pages.sample(QUICK)
-    results = list(_results([*pages.ours, *options.peers], pages, options))
-    print(markdown_table(pages.columns, [result.row for result in results]))
-    options.out.mkdir(parents=True, exist_ok=True)
-    written = options.out / "results.json"
-    found = {**pages.counts, "methods": {result.name: result.figures for result in results}}
-    written.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    _say(f"wrote {written}")
+    results = dict(_results([*pages.ours, *options.peers], pages, options))
+    print(markdown_table(pages.columns, [result.row for result in results.values()]))
+    methods = {name: result.figures for name, result in results.items()}
+    write_json(options.out / "results.json", {**pages.counts, "methods": methods})
     return 0
 
 
 def _results(
     names: Sequence[str], pages: LabelledSet, options: argparse.Namespace
-) -> Iterator[Result]:
+) -> Iterator[tuple[str, Result]]:
     for name in names:
         try:
             reader = pages.create(name)
         except MissingError as missing:
-            _say(f"{name}: left out: {missing}")
+            say(f"{name}: left out: {missing}")
             continue
         readings = measure(reader, pages.pages, options.out / "cache", options.workers)
         errors = [f"{id_}: {r.error}" for id_, r in readings.items() if r.error]
         if errors:
-            _say(f"{name}: failed on {how_many(len(errors), 'page')}, the first {errors[0]}")
-        result = pages.result(name, reader, readings)
-        _say(f"{name}: {result.headline}")
-        yield result
+            say(f"{name}: failed on {how_many(len(errors), 'page')}, the first {errors[0]}")
+        result = pages.result(reader, readings)
+        say(f"{name}: {result.headline}")
+        yield name, result
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -106,10 +97,6 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         if unknown:
             parser.error(f"unknown peer {unknown[0]!r}; known are {', '.join(peers)}")
     return options
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

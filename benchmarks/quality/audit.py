@@ -12,16 +12,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from benchmarks.speed.measure import markdown_table, say
 from crawler.site.process import running_site, truth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from crawler.truth import Served
+from crawler.truth import Served
 
 DROPPED = re.compile(r"Dropped (\S+): \S+ of (\S+) \(distance")
 STAT = re.compile(r"'simhash_gate/audit/(\w+)': ([\d.]+)")
@@ -88,20 +86,17 @@ def crawl(
     )
 
 
-def report(outcomes: Iterable[Outcome]) -> str:
-    """Return the outcomes as a table in Markdown."""
-    lines = [
-        "| seed | drops | wrong, by the site | compared | wrong, by the items | interval | holds |",
-        "| --: | --: | --: | --: | --: | --: | --- |",
-    ]
-    for o in outcomes:
-        interval = f"{o.low:.1%} to {o.high:.1%}"
-        holds = "yes" if o.holds else "no"
-        lines.append(
-            f"| {o.seed} | {o.drops} | {o.wrong_drops} ({o.share:.1%}) | {o.compared} "
-            f"| {o.wrong} | {interval} | {holds} |"
-        )
-    return "\n".join(lines)
+COLUMNS = (
+    *("seed", "drops", "wrong, by the site", "compared", "wrong, by the items"),
+    *("interval", "holds"),
+)
+
+
+def row(o: Outcome) -> tuple[str, ...]:
+    """Return an outcome as a row of the table."""
+    wrong, interval = f"{o.wrong_drops} ({o.share:.1%})", f"{o.low:.1%} to {o.high:.1%}"
+    counts = f"{o.seed} {o.drops}".split()
+    return (*counts, wrong, str(o.compared), str(o.wrong), interval, "yes" if o.holds else "no")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -127,8 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             versions=not options.any_version,
         )
         outcomes.append(outcome)
-        print(f"seed {seed}: {'holds' if outcome.holds else 'misses'}", file=sys.stderr, flush=True)
-    print(report(outcomes))
+        say(f"seed {seed}: {'holds' if outcome.holds else 'misses'}")
+    print(markdown_table(COLUMNS, map(row, outcomes)))
     print(f"\n{sum(o.holds for o in outcomes)} of {len(outcomes)} intervals hold the true share.")
     return 0
 

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.quality.corpus import Page, lines_of
-from benchmarks.quality.labelled import HALVES, LabelledSet, Result, half_of, milliseconds
-from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, Extractor, create_extractor
-from benchmarks.quality.methods.base import Content
-from benchmarks.quality.table import finite, percent, share
+from benchmarks.quality.labelled import (
+    HALVES,
+    LabelledSet,
+    Result,
+    about,
+    finite,
+    half_of,
+    percent,
+    share,
+)
+from benchmarks.quality.methods import CONTENT_OURS, CONTENT_PEERS, create_extractor
+from benchmarks.quality.methods.base import Content, Extractor, Reading
 from simhash_gate.gate.policy import scope_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.methods.base import Reading
 
 KINDS = ("article", "documentation", "service", "listing", "collection", "product", "forum")
 ALL = "all"
@@ -102,29 +106,34 @@ class Contents(LabelledSet):
 
     @property
     def pages(self) -> Collection[Labelled]:
-        """All pages."""
         return self._pages
 
     def sample(self, step: int) -> Contents:
-        """Return every `step`-th page."""
         return Contents(list(self._pages)[::step])
 
-    def result(
-        self, name: str, extractor: Extractor, readings: Mapping[str, Reading]
-    ) -> ContentsResult:
+    def result(self, extractor: Extractor, readings: Mapping[str, Reading]) -> Result:
         """Score the text and the title of each page; nothing was found where reading failed."""
         groups: dict[str, list[Outcome]] = defaultdict(list)
         for page in self._pages:
             outcome = compare(page, readings[page.id].value or NOTHING)
             for group in (ALL, page.kind, half_of(page.site)):
                 groups[group].append(outcome)
-        return ContentsResult(
-            name,
-            extractor,
-            {group: _mean(outcomes) for group, outcomes in groups.items()},
-            milliseconds(readings),
-            sum(bool(reading.error) for reading in readings.values()),
+        scores = {group: _mean(outcomes) for group, outcomes in sorted(groups.items())}
+        whole = scores[ALL]
+        known = about(extractor, readings)
+        row = (
+            extractor.title,
+            *map(share, (whole.f1, whole.precision, whole.recall)),
+            *(share(scores.get(group, NO_PAGES).f1) for group in (*HALVES, *KINDS)),
+            share(whole.titles),
+            percent(whole.empty),
+            f"{known['milliseconds']:.1f}",
         )
+        told = {
+            group: {name: finite(value) for name, value in means._asdict().items()}
+            for group, means in scores.items()
+        }
+        return Result(f"F1 {whole.f1:.3f}", row, {**known, "scores": told})
 
 
 def compare(page: Labelled, found: Content) -> Outcome:
@@ -162,49 +171,3 @@ def _mean(outcomes: Collection[Outcome]) -> Scores:
 
 
 NO_PAGES = Scores(0, *[float("nan")] * 5)
-
-
-@dataclass(frozen=True)
-class ContentsResult(Result):
-    """One method; its scores by kind, by half, and of all pages."""
-
-    name: str
-    extractor: Extractor
-    scores: dict[str, Scores]
-    milliseconds: float
-    errors: int
-
-    @property
-    def headline(self) -> str:
-        """F1 of all pages."""
-        return f"F1 {self._of(ALL).f1:.3f}"
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """The method's row in the table."""
-        whole = self._of(ALL)
-        return (
-            self.extractor.title,
-            *map(share, (whole.f1, whole.precision, whole.recall)),
-            *(share(self._of(group).f1) for group in (*HALVES, *KINDS)),
-            share(whole.titles),
-            percent(whole.empty),
-            f"{self.milliseconds:.1f}",
-        )
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """All figures, by kind, by half, and of all pages."""
-        return {
-            "title": self.extractor.title,
-            "versions": self.extractor.versions(),
-            "milliseconds": self.milliseconds,
-            "errors": self.errors,
-            "scores": {
-                group: {name: finite(value) for name, value in scores._asdict().items()}
-                for group, scores in sorted(self.scores.items())
-            },
-        }
-
-    def _of(self, group: str) -> Scores:
-        return self.scores.get(group, NO_PAGES)

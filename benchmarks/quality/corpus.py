@@ -1,16 +1,14 @@
-"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl` and `pages/`, as docs/quality.md says."""
+"""A labelled corpus on disk: `pages.jsonl`, `pairs.jsonl`, `pages/`, as in docs/benchmarks.md."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from simhash_gate.gate.policy import scope_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 Group = Literal["dup", "update", "diff", "small", "low"]
 

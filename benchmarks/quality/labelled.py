@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
 from hashlib import md5
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.corpus import Page
-    from benchmarks.quality.methods.base import Reader, Reading
+from benchmarks.quality.corpus import Page
+from benchmarks.quality.methods.base import Reader, Reading
 
 HALVES = "half the rules are made on", "other half"
 
 
-class Result(ABC):
-    """What one method is worth on a set."""
+class Result(NamedTuple):
+    """What one method is worth on a set: one figure, its row of the table, and all figures."""
 
-    name: str
-
-    @property
-    @abstractmethod
-    def headline(self) -> str:
-        """The one figure to tell while others are measured."""
-
-    @property
-    @abstractmethod
-    def row(self) -> tuple[str, ...]:
-        """The method's row in the table."""
-
-    @property
-    @abstractmethod
-    def figures(self) -> dict[str, Any]:
-        """All figures, with the counts that they rest on."""
+    headline: str
+    row: tuple[str, ...]
+    figures: dict[str, Any]
 
 
 class LabelledSet(ABC):
@@ -69,7 +55,7 @@ class LabelledSet(ABC):
         """Return a method by its name; raises `MissingError` for what is not installed."""
 
     @abstractmethod
-    def result(self, name: str, reader: Any, readings: Mapping[str, Reading]) -> Result:
+    def result(self, reader: Any, readings: Mapping[str, Reading]) -> Result:
         """Score what a method read of each page, by the page's id."""
 
 
@@ -78,6 +64,27 @@ def half_of(domain: str) -> str:
     return HALVES[int(md5(domain.encode()).hexdigest(), 16) % 2]
 
 
-def milliseconds(readings: Mapping[str, Reading]) -> float:
-    """Return the mean CPU time of a page."""
-    return sum(reading.milliseconds for reading in readings.values()) / max(1, len(readings))
+def about(reader: Reader, readings: Mapping[str, Reading]) -> dict[str, Any]:
+    """Return what is told of any method: its versions, errors, and mean CPU time of a page."""
+    spent = sum(reading.milliseconds for reading in readings.values())
+    return {
+        "title": reader.title,
+        "versions": reader.versions(),
+        "milliseconds": spent / max(1, len(readings)),
+        "errors": sum(bool(reading.error) for reading in readings.values()),
+    }
+
+
+def share(value: float) -> str:
+    """Write a share with three digits."""
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def percent(value: float, digits: int = 1) -> str:
+    """Write a share in per cent."""
+    return "–" if math.isnan(value) else f"{100 * value:.{digits}f} %"
+
+
+def finite(value: Any) -> Any:
+    """Return a figure as JSON has it: None for no figure."""
+    return None if isinstance(value, float) and math.isnan(value) else value

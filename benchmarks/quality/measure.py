@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
-
-    from benchmarks.quality.corpus import Page
-    from benchmarks.quality.methods.base import Reader, Reading
+from benchmarks.quality.corpus import Page
+from benchmarks.quality.methods.base import Reader, Reading
 
 _reader: Reader
 

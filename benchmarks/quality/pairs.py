@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
 
-from benchmarks.quality.corpus import load
-from benchmarks.quality.labelled import LabelledSet, Result, milliseconds
-from benchmarks.quality.methods import OURS, PEERS, Method, create
-from benchmarks.quality.scores import score
-from benchmarks.quality.table import finite, percent, share
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.corpus import Corpus, Page
-    from benchmarks.quality.methods.base import Reading
-    from benchmarks.quality.scores import Rate, Scores
+from benchmarks.quality.corpus import Corpus, Page, load
+from benchmarks.quality.labelled import LabelledSet, Result, about, finite, percent, share
+from benchmarks.quality.methods import OURS, PEERS, create
+from benchmarks.quality.methods.base import Method, Reading
+from benchmarks.quality.scores import Rate, score
 
 
 class Pairs(LabelledSet):
@@ -51,7 +44,6 @@ class Pairs(LabelledSet):
 
     @property
     def pages(self) -> Collection[Page]:
-        """The pages of all pairs."""
         return self.corpus.pages.values()
 
     @property
@@ -60,22 +52,37 @@ class Pairs(LabelledSet):
         return {"pages": len(self.pages), "pairs": len(self.corpus.pairs)}
 
     def sample(self, step: int) -> Pairs:
-        """Return every `step`-th pair."""
         return Pairs(self.corpus.sample(step))
 
-    def result(self, name: str, method: Method, readings: Mapping[str, Reading]) -> PairsResult:
+    def result(self, method: Method, readings: Mapping[str, Reading]) -> Result:
         """Score the distances that a method gives the pairs."""
         found = list(distances(method, self.corpus, readings))
         with_text = [page.id for page in self.pages if page.words]
-        return PairsResult(
-            name,
-            method,
-            found,
-            score(self.corpus.pairs, found, method.threshold),
-            sum(readings[id_].value is None for id_ in with_text) / max(1, len(with_text)),
-            milliseconds(readings),
-            sum(bool(reading.error) for reading in readings.values()),
+        missing = sum(readings[id_].value is None for id_ in with_text) / max(1, len(with_text))
+        scores = score(self.corpus.pairs, found, method.threshold)
+        known = about(method, readings)
+        row = (
+            method.title,
+            *map(share, (scores.f1, scores.precision, scores.recall)),
+            *map(share, (scores.mean_recall, scores.mean_false)),
+            *map(_named, (scores.worst_operator, scores.worst_language)),
+            *map(percent, (scores.update_1_to_5.share, scores.update_below_1.share)),
+            percent(missing),
+            f"{known['milliseconds']:.1f}",
         )
+        names = ("f1", "precision", "recall", "mean_recall", "mean_false")
+        worst = {"worst_operator": scores.worst_operator, "worst_language": scores.worst_language}
+        figures = {
+            **known,
+            "unit": method.unit,
+            "threshold": method.threshold,
+            **{name: getattr(scores, name) for name in names},
+            **{name: value and value[0] for name, value in worst.items()},
+            **asdict(scores),
+            "without_fingerprint": missing,
+        }
+        told = {name: finite(value) for name, value in figures.items()}
+        return Result(f"F1 {scores.f1:.3f}", row, told)
 
 
 def distances(
@@ -85,58 +92,6 @@ def distances(
     for pair in corpus.pairs:
         a, b = readings[pair.a].value, readings[pair.b].value
         yield None if a is None or b is None else method.distance(a, b)
-
-
-@dataclass(frozen=True)
-class PairsResult(Result):
-    """One method on one corpus; `distances` in the order of the corpus's pairs."""
-
-    name: str
-    method: Method
-    distances: list[float | None]
-    scores: Scores
-    without_fingerprint: float
-    milliseconds: float
-    errors: int
-
-    @property
-    def headline(self) -> str:
-        """F1 over all pairs."""
-        return f"F1 {self.scores.f1:.3f}"
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """The method's row in the table."""
-        scores = self.scores
-        return (
-            self.method.title,
-            *map(share, (scores.f1, scores.precision, scores.recall)),
-            *map(share, (scores.mean_recall, scores.mean_false)),
-            *map(_named, (scores.worst_operator, scores.worst_language)),
-            *map(percent, (scores.update_1_to_5.share, scores.update_below_1.share)),
-            percent(self.without_fingerprint),
-            f"{self.milliseconds:.1f}",
-        )
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """All figures, with the counts that they rest on."""
-        scores = self.scores
-        names = ("f1", "precision", "recall", "mean_recall", "mean_false")
-        worst = {"worst_operator": scores.worst_operator, "worst_language": scores.worst_language}
-        figures: dict[str, Any] = {
-            "title": self.method.title,
-            "versions": self.method.versions(),
-            "unit": self.method.unit,
-            "threshold": self.method.threshold,
-            **{name: getattr(scores, name) for name in names},
-            **{name: value and value[0] for name, value in worst.items()},
-            **asdict(scores),
-            "without_fingerprint": self.without_fingerprint,
-            "milliseconds": self.milliseconds,
-            "errors": self.errors,
-        }
-        return {name: finite(value) for name, value in figures.items()}
 
 
 def _named(worst: tuple[str, Rate] | None) -> str:

@@ -8,21 +8,24 @@ earlier one is wrong, unless nobody can tell it from the page that it is dropped
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
 
 from benchmarks.quality.corpus import Page, lines_of
-from benchmarks.quality.labelled import HALVES, LabelledSet, Result, half_of, milliseconds
-from benchmarks.quality.methods import PEERS, Method, create
+from benchmarks.quality.labelled import (
+    HALVES,
+    LabelledSet,
+    Result,
+    about,
+    finite,
+    half_of,
+    percent,
+)
+from benchmarks.quality.methods import PEERS, create
+from benchmarks.quality.methods.base import Method, Reading, Window
 from benchmarks.quality.scores import Rate
-from benchmarks.quality.table import finite, percent
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from benchmarks.quality.methods.base import Reading, Window
 
 MANY_FRESH = 20  # pages: on sites with fewer, one page more or less would decide the mean
 MANY_EMPTY = 0.2
@@ -115,15 +118,13 @@ class Replays(LabelledSet):
 
     @property
     def pages(self) -> Collection[SitePage]:
-        """All pages, scored or not."""
         return self._pages
 
     def sample(self, step: int) -> Replays:
-        """Return every `step`-th site, whole."""
         chosen = {*list(dict.fromkeys(page.site for page in self._pages))[::step]}
         return Replays([page for page in self._pages if page.site in chosen])
 
-    def result(self, name: str, method: Method, readings: Mapping[str, Reading]) -> ReplaysResult:
+    def result(self, method: Method, readings: Mapping[str, Reading]) -> Result:
         """Replay all sites, and count what became of their pages."""
         sites: dict[str, Counts] = defaultdict(Counts)
         kinds: dict[str, Counts] = defaultdict(Counts)
@@ -132,8 +133,37 @@ class Replays(LabelledSet):
             if page.scored:
                 for counts in (whole, sites[page.site], kinds[page.kind]):
                     counts.add(page, readings[page.id].value is None, kept)
-        errors = sum(bool(reading.error) for reading in readings.values())
-        return ReplaysResult(name, method, whole, sites, kinds, milliseconds(readings), errors)
+        large = {site: counts for site, counts in sites.items() if counts.fresh >= MANY_FRESH}
+        holes = sum(counts.empty > MANY_EMPTY * counts.pages for counts in large.values())
+        wrong = {half: _mean_wrong(large, half) for half in ("", *HALVES)}
+        known = about(method, readings)
+        row = (
+            method.title,
+            *(percent(value, 2) for value in wrong.values()),
+            percent(whole.share_wrong, 2),
+            percent(Rate(whole.found, whole.copies).share),
+            percent(Rate(whole.empty, whole.pages).share),
+            str(holes),
+            f"{known['milliseconds']:.1f}",
+        )
+        figures = {
+            **known,
+            "mean_wrong": finite(wrong[""]),
+            "mean_wrong_of_halves": {half: finite(wrong[half]) for half in HALVES},
+            "sites_with_enough_fresh": len(large),
+            "sites_with_many_wrong": sum(c.share_wrong > MANY_WRONG for c in large.values()),
+            "sites_with_many_empty": holes,
+            "all": asdict(whole),
+            "kinds": {kind: asdict(counts) for kind, counts in kinds.items()},
+            "sites": {site: asdict(counts) for site, counts in sites.items()},
+        }
+        return Result(f"wrongly dropped {percent(wrong[''], 2)}", row, figures)
+
+
+def _mean_wrong(sites: Mapping[str, Counts], half: str) -> float:
+    """Return what share of fresh pages is wrongly dropped, mean over these, or half of them."""
+    shares = [counts.share_wrong for site, counts in sites.items() if half in ("", half_of(site))]
+    return fmean(shares) if shares else float("nan")
 
 
 def replay(
@@ -144,70 +174,3 @@ def replay(
     for page in pages:
         value = readings[page.id].value
         yield page, None if value is None else windows[page.site].see(page.id, value)
-
-
-@dataclass(frozen=True)
-class ReplaysResult(Result):
-    """One method; what became of the pages, of all, by site and by kind."""
-
-    name: str
-    method: Method
-    whole: Counts
-    sites: dict[str, Counts]
-    kinds: dict[str, Counts]
-    milliseconds: float
-    errors: int
-
-    @property
-    def large(self) -> dict[str, Counts]:
-        """The sites with enough fresh pages."""
-        return {site: counts for site, counts in self.sites.items() if counts.fresh >= MANY_FRESH}
-
-    @property
-    def holes(self) -> int:
-        """How many of these come out empty in good part."""
-        return sum(counts.empty > MANY_EMPTY * counts.pages for counts in self.large.values())
-
-    @property
-    def headline(self) -> str:
-        """The mean over sites of what is wrongly dropped."""
-        return f"wrongly dropped {percent(self.mean_wrong(), 2)}"
-
-    def mean_wrong(self, half: str = "") -> float:
-        """Return what share of fresh pages is wrongly dropped, mean over these, or half of them."""
-        shares = [c.share_wrong for site, c in self.large.items() if half in ("", half_of(site))]
-        return fmean(shares) if shares else float("nan")
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """The method's row in the table."""
-        whole = self.whole
-        return (
-            self.method.title,
-            *(percent(self.mean_wrong(half), 2) for half in ("", *HALVES)),
-            percent(whole.share_wrong, 2),
-            percent(Rate(whole.found, whole.copies).share),
-            percent(Rate(whole.empty, whole.pages).share),
-            str(self.holes),
-            f"{self.milliseconds:.1f}",
-        )
-
-    @property
-    def figures(self) -> dict[str, Any]:
-        """All figures, with the counts that they rest on."""
-        return {
-            "title": self.method.title,
-            "versions": self.method.versions(),
-            "mean_wrong": finite(self.mean_wrong()),
-            "mean_wrong_of_halves": {half: finite(self.mean_wrong(half)) for half in HALVES},
-            "sites_with_enough_fresh": len(self.large),
-            "sites_with_many_wrong": sum(
-                counts.share_wrong > MANY_WRONG for counts in self.large.values()
-            ),
-            "sites_with_many_empty": self.holes,
-            "milliseconds": self.milliseconds,
-            "errors": self.errors,
-            "all": asdict(self.whole),
-            "kinds": {kind: asdict(counts) for kind, counts in self.kinds.items()},
-            "sites": {site: asdict(counts) for site, counts in self.sites.items()},
-        }

@@ -8,13 +8,11 @@ changed by 5 % of their words or more, and `diff` pairs. What is none of these i
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from benchmarks.quality.corpus import Pair
+from benchmarks.quality.corpus import Pair
 
 TINY_CHANGE = 0.01
 LEAST_OF_OPERATOR = 20  # pairs: below, one pair more or less would decide who is worst

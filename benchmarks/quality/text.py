@@ -5,9 +5,10 @@ Bytes are decoded in one way for all: encodings are not what is compared here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from lxml import etree, html
+from lxml.html import HtmlElement
 from readability import Document
 
 from simhash_gate.page.blocks import blocks
@@ -16,11 +17,6 @@ from simhash_gate.page.extract import SteadyExtractor
 from simhash_gate.page.flow import flow
 from simhash_gate.page.parse import decode, parse
 from simhash_gate.page.vocabulary import INLINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.html import HtmlElement
 
 UNSEEN = ("script", "style", "noscript", "template")
 

@@ -10,24 +10,20 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from difflib import SequenceMatcher
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from selectolax.lexbor import LexborHTMLParser
+from lxml.html import HtmlElement
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from benchmarks.quality.text import texts
 from simhash_gate.page.hidden import drop_invisible
 from simhash_gate.page.parse import parse, read_by_libxml2, utf8_of
 from simhash_gate.page.repair import is_misread
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE, MEDIA
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from lxml.html import HtmlElement
-    from selectolax.lexbor import LexborNode
 
 UNSEEN = INVISIBLE | MEDIA | {"input"}
 OUTER = re.compile(r'^<template(?:[^>"]|"[^"]*")*>|</template>$')

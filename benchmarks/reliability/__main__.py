@@ -10,18 +10,16 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.reliability.demo import random_demo, run_demo
 from benchmarks.reliability.plan import STORES, random_plan
 from benchmarks.reliability.rounds import run_round
 from benchmarks.reliability.stores import Servers
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Rounds:

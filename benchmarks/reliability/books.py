@@ -6,21 +6,17 @@ What the docs make an exception for is no finding: the books count what nothing 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from benchmarks.reliability.site import CLEAN
+from benchmarks.reliability.crawls import Running
+from benchmarks.reliability.plan import Plan
+from benchmarks.reliability.site import CLEAN, Served
 from benchmarks.reliability.stores import LEASE
+from benchmarks.reliability.truth import Content
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from benchmarks.reliability.crawls import Running
-    from benchmarks.reliability.plan import Plan
-    from benchmarks.reliability.site import Served
-    from benchmarks.reliability.truth import Content
-
-    Visit = dict[str, Any]
+Visit = dict[str, Any]
 
 UNSETTLED = "another crawl is still working on that page"
 MARGIN = 2.0

@@ -13,14 +13,12 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from benchmarks.reliability.faults import workers_of
+from benchmarks.reliability.plan import Crawl, Plan
 from benchmarks.reliability.site import CLEAN
 from benchmarks.reliability.truth import digest_of
-
-if TYPE_CHECKING:
-    from benchmarks.reliability.plan import Crawl, Plan
 
 ROOT = Path(__file__).parents[2]
 SPIDER = Path(__file__).with_name("spider.py")

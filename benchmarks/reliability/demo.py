@@ -14,27 +14,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.reliability.crawls import LONGEST_END, ROOT
 from benchmarks.reliability.faults import workers_of
 from benchmarks.reliability.plan import AnyPlan
 from benchmarks.reliability.rounds import Outcome, tell
 from benchmarks.reliability.soundness import tracebacks, wrong_with_store
-from benchmarks.reliability.stores import Memory
+from benchmarks.reliability.stores import Memory, Servers
 from benchmarks.reliability.truth import is_refused
+from crawler.site.news import Site
 from crawler.site.process import contents, running_site, serve_number, truth
-from crawler.site.scenes.catalogue import TRAPS, VARIANTS
-from crawler.site.site import Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.reliability.stores import Servers
+from crawler.site.scenes.traps import TRAPS
+from crawler.site.scenes.variants import VARIANTS
 
 INSTANTS = 5
 """In a round."""
@@ -136,7 +133,7 @@ class DemoRound:
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
-            self.wanted |= {f"offer {each}" for each in site.shop.plan.offers}
+            self.wanted |= {f"offer {each}" for each in site.shop.offers}
         shown = [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
         shown += [each for each in would_show.items() if unsent[each[0]] != "trap"]
         held = [each for each in would_show.items() if unsent[each[0]] == "trap"]

@@ -11,20 +11,15 @@ from collections import Counter
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.crawls import Running
 from benchmarks.reliability.disk import small_disk
 from benchmarks.reliability.faults import Faults
-from benchmarks.reliability.plan import cleaning
+from benchmarks.reliability.plan import AnyPlan, Crawl, Plan, cleaning
 from benchmarks.reliability.site import Server
 from benchmarks.reliability.soundness import deleted_files, wrong_with, wrong_with_store
-from benchmarks.reliability.stores import Memory
-
-if TYPE_CHECKING:
-    from benchmarks.reliability.plan import AnyPlan, Crawl, Plan
-    from benchmarks.reliability.stores import Servers
+from benchmarks.reliability.stores import Memory, Servers
 
 TICK = 0.03
 MOST_TOLD = 5

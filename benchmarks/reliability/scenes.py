@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from random import Random
 
 from benchmarks.reliability.truth import THRESHOLD, Content, article, relative
-
-if TYPE_CHECKING:
-    from random import Random
 
 _PLEASE = (
     "your session is over please sign in again to go on reading what you came for we keep you "

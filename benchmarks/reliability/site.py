@@ -8,17 +8,12 @@ import struct
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
 
-from benchmarks.reliability.truth import listing
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.reliability.scenes import Site
-    from benchmarks.reliability.truth import Content
+from benchmarks.reliability.scenes import Site
+from benchmarks.reliability.truth import Content, listing
 
 CLEAN = "clean"
 """The crawl that gets everything as it is."""

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.reliability.crawls import Running
-    from benchmarks.reliability.stores import Memory
+from benchmarks.reliability.crawls import Running
+from benchmarks.reliability.stores import Memory
 
 _RECORD = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[([^\]]+)\] ", re.MULTILINE)
 _FRAME = re.compile(r'^\s+File "([^"]+)", line', re.MULTILINE)

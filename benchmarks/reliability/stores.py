@@ -10,17 +10,13 @@ import threading
 import time
 from collections import Counter
 from contextlib import ExitStack, closing, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.proxy import Proxy
+from benchmarks.reliability.plan import AnyPlan
 from benchmarks.servers import postgres_server, redis_server
 from simhash_gate.stores import open_store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from benchmarks.reliability.plan import AnyPlan
 
 LEASE = 8.0
 """Seconds after which a crawl on a server that was killed is dead."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from zlib import crc32
 
 from simhash_gate import hamming_distance, read_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstvz" for vowel in "aeiou"]
 PARAGRAPH = 40

@@ -5,21 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from benchmarks.revisits.methods import Alone, Nutch, Oracle, Planned, WithSitemap
-from benchmarks.revisits.replay import WITHIN, replay
-from benchmarks.revisits.year import DAYS, SITES, simulate
+from benchmarks.revisits.replay import WITHIN, Figures, Method, replay
+from benchmarks.revisits.year import DAYS, SITES, SimulatedPage, simulate
 from benchmarks.speed.measure import markdown_table, say, write_json
 from simhash_gate.history.schedule import POLICIES
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from benchmarks.revisits.replay import Figures, Method
-    from benchmarks.revisits.year import SimulatedPage
 
 
 def _planned(name: str) -> Callable[[Sequence[SimulatedPage]], Method]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks.revisits.year import SimulatedPage
 from simhash_gate.history.rates import DAY, GRID, Rates, gaps_of
 from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, chosen, plan, rates_of
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from benchmarks.revisits.year import SimulatedPage
 
 
 class Planned:

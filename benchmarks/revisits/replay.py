@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.revisits.year import SimulatedPage
+from benchmarks.revisits.year import SimulatedPage
 
 WITHIN = 3.0
 

@@ -11,16 +11,14 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.speed.crawl_run import KINDS
 from benchmarks.speed.crawl_site import ROOT, running
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Runs = dict[str, list[dict[str, Any]]]
 

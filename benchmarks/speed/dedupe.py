@@ -16,16 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.speed.measure import add_out, markdown_table, say, write_json
 from simhash_gate.pipeline import read_page
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import open_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 WORKERS = (1, 2, 4)
 SITES = 100

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.speed.measure import (
     MissingError,
@@ -26,12 +28,7 @@ from simhash_gate import HammingIndex, near_duplicate_pairs
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import Record, Window
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    Fingerprints = NDArray[np.uint64]
+Fingerprints = NDArray[np.uint64]
 
 PACKAGES = ("numpy", "simhash", "faiss-cpu", "duckdb")
 LOOKUP = "look up one and insert it"

@@ -11,21 +11,17 @@ import gc
 import sys
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
-from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, peers, stages
+from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, Method, peers, stages
 from benchmarks.speed.page_set import grown, load, renewed
 from simhash_gate.common.wording import how_many
 from simhash_gate.workers.main import GARBAGE
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.speed.page_methods import Method
 
 PAGES, ROUNDS = 190, 5
 QUICK_PAGES, QUICK_ROUNDS = 24, 3

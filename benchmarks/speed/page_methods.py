@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from lxml import html
 
@@ -16,10 +16,7 @@ from simhash_gate.page.flow import flow
 from simhash_gate.page.markdown import write
 from simhash_gate.page.parse import parse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Method = Callable[[bytes], object]
+Method = Callable[[bytes], object]
 
 BARE = "lxml.html parse"
 FINGERPRINT = "page to fingerprint"

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.speed.page_methods import OURS, STAGES
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from matplotlib.axes import Axes
 
 # Okabe and Ito's palette: told apart by everybody.
 COLOURS = ("#000000", "#0072B2", "#E69F00")

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from itertools import count
+from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
 
-from crawler.site.site import Site
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from crawler.site.news import Site
 
 _SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
 _ARTICLES = 40
@@ -19,7 +16,7 @@ def load(folder: Path | None, most: int) -> list[bytes]:
     """Return at most so many pages, evenly from all; raises ValueError if there are none."""
     if folder is None:
         site = Site(articles=_ARTICLES, seed=7)
-        pages = [site.reply(href).body for href in site.pages.views]
+        pages = [site.reply(href).body for href in site.views]
     else:
         paths = sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
         pages = [path.read_bytes() for path in paths[:: max(1, len(paths) // most)]]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 STYLE = {"svg.hashsalt": "speed", "font.size": 9}
 

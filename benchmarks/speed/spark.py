@@ -15,19 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from benchmarks.speed.measure import add_out, markdown_table, say, write_json
 from benchmarks.speed.page_set import load, renewed
 from simhash_gate import near_duplicate_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from pyspark.sql import SparkSession
 
 MILLION = 1_000_000
 HEAVY = ("block", "alike")
@@ -168,7 +164,7 @@ def _same(batches: Any) -> Any:
     return batches
 
 
-def _session(cores: int, local: Path, log: Path, together: int) -> SparkSession:
+def _session(cores: int, local: Path, log: Path, together: int) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable

@@ -10,20 +10,15 @@ import argparse
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.speed.measure import markdown_table, say, write_json
 from benchmarks.urls.generated import SCENARIOS, generate
+from benchmarks.urls.method import Method
 from benchmarks.urls.simulate import Figures, as_json, crawl, halves, shuffled
-from benchmarks.urls.truth import load
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from benchmarks.urls.method import Method
-    from benchmarks.urls.truth import Visit
+from benchmarks.urls.truth import Visit, load
 
 METHODS = {
     "none": "method.Nothing",

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GAP = ""
 Column = frozenset[str]

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from benchmarks.urls.alignment import GAP, Column, aligned, class_of
 from benchmarks.urls.method import BatchMethod, Fitted, clusters, merges, split
 from benchmarks.urls.pattern_tree import MOST_OF_CLUSTER, SUPPORT, WRONG
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _FORMS = {"digits": r"\d+", "letters": r"[a-zA-Z]+", "any": r"[^/?=&.:;,#+]+"}
 _FEW = 3
@@ -101,7 +99,6 @@ class Rules(Fitted):
         self._rules = found
 
     def canonical(self, url: str) -> str:
-        """Apply the first rule that fits."""
         for rule in self._rules:
             canonical = rule.apply(url)
             if canonical != url:
@@ -140,5 +137,4 @@ class Duster(BatchMethod):
     origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Rules:
-        """Learn from the pages of one site."""
         return Rules(contents)

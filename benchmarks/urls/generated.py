@@ -7,19 +7,16 @@ No page is judged: what the site says is the truth.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Iterator
 from itertools import count
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin
 
 from scrapy.http import HtmlResponse
 
 from benchmarks.urls.truth import Visit
-from crawler.links import Links, site_of
-from crawler.site.scenes.catalogue import SCENES, make_site
+from crawler.pages import Links, site_of
+from crawler.site.scenes import SCENES, make_site
 from simhash_gate.sources import request_fingerprint
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SCENARIOS = tuple(SCENES)
 TRAP_PAGES = 1000

@@ -38,5 +38,4 @@ class Learned(Method):
 
     @property
     def rules(self) -> int:
-        """The atoms that act."""
         return sum(acts for host in self._hosts.values() for *_, acts in host.told())

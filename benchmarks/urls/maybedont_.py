@@ -8,15 +8,13 @@ to count pages that are not the same; here they are counted.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from maybedont import DupePredictor
 from maybedont.utils import canonicalize_url
 
 from benchmarks.urls.method import Method
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 THRESHOLD = 0.98
 """The probability from which its middleware skips a request."""
@@ -68,7 +66,6 @@ class MaybeDont(Method):
 
     @property
     def rules(self) -> int:
-        """The hypotheses that are sure enough to skip a request."""
         return sum(
             stat.get_prob() > THRESHOLD
             for site in self._sites.values()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar
 
 from w3lib.url import canonicalize_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 
 class Method(ABC):
@@ -64,7 +62,6 @@ class Nothing(Method):
 
     @property
     def rules(self) -> int:
-        """None."""
         return 0
 
 
@@ -137,7 +134,6 @@ class BatchMethod(Method):
 
     @property
     def rules(self) -> int:
-        """Those of all sites."""
         return sum(len(site.rules) for site in self._sites.values() if site.rules is not None)
 
     def _fit(self, site: _Site) -> None:
@@ -164,7 +160,6 @@ class FixedRules(Method):
 
     @property
     def rules(self) -> int:
-        """All that there are, whether they match a URL or not."""
         return self._rules
 
 

@@ -9,16 +9,14 @@ all that is learned in batches here.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.urls.method import BatchMethod, Fitted, clusters, merges, split
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 ANY = "*"
 SUPPORT = 5
@@ -246,7 +244,6 @@ class Tree(Fitted):
         self._forget(self._root)
 
     def canonical(self, url: str) -> str:
-        """Rewrite a URL until no rule is left for it."""
         parts = parts_of(url)
         node = self._root.leaf_of(parts)
         done: set[Node] = set()
@@ -281,5 +278,4 @@ class PatternTree(BatchMethod):
     origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Tree:
-        """Learn from the pages of one site."""
         return Tree(contents)

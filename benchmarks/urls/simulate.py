@@ -6,14 +6,12 @@ import gc
 import random
 import time
 import tracemalloc
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from benchmarks.urls.method import Method
-    from benchmarks.urls.truth import Visit
+from benchmarks.urls.method import Method
+from benchmarks.urls.truth import Visit
 
 
 @dataclass

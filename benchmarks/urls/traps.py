@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from benchmarks.speed.measure import markdown_table, say
 from benchmarks.urls.truth import STRICT
 from simhash_gate.fingerprints.sample import Sample, read_sample
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.identity.address import Address, address_of
-from simhash_gate.identity.traps import TrapShield
+from simhash_gate.identity.traps import TrapShield, Visit
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.plugin.trap_shield import offers_of
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.workers.pool import ReadError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simhash_gate.identity.traps import Visit
 
 
 class Stored(NamedTuple):

@@ -7,26 +7,21 @@ is kept in a file, so that methods can be compared again and again without a pag
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simhash_gate.common.wording import Complain
 from simhash_gate.gate.policy import scope_of
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.options import pipeline_version
-from simhash_gate.settings import read_settings
-from simhash_gate.sources import request_fingerprint
+from simhash_gate.settings import Settings, read_settings
+from simhash_gate.sources import Entry, request_fingerprint
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
 
 STRICT = {"SIMHASH_GATE_WINDOW": 10_000_000}
 _TOLD_APART = {"names", "offers", "fields", "texts"}

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from crawler.site.answering import TRAP_LIMIT
-from crawler.site.scenes.catalogue import SCENES, make_site
+from crawler.site.scenes import SCENES, make_site
 from crawler.site.server import serve
 
 

@@ -8,35 +8,29 @@ import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from crawler.truth import Served
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from crawler.site.articles import Article
+from crawler.site.articles import Article
+from crawler.truth import Served, Truth
 
 ROBOTS = b"User-agent: *\nDisallow: /search\nDisallow: /account\n"
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c6360"
     "606060000000050001a5f645400000000049454e44ae426082"
 )
-PLAIN_CHARSET = ("utf-8", "utf-8", "utf-8")
+Charset = tuple[str, str, str]
+PLAIN_CHARSET: Charset = ("utf-8", "utf-8", "utf-8")
 NOTHING: Mapping[str, str] = MappingProxyType({})
 TRAP_LIMIT = 20_000
 """How many pages of a trap a site serves before it says that it has no more."""
 
 
 class Reply(NamedTuple):
-    """One response: status, headers and body, with what the truth says about it.
-
-    `content` is the same for all pages that show the same; `trap` is whether there is no end to
-    such pages.
-    """
+    """One response: status, headers and body, with what the truth says about it (see `Served`)."""
 
     status: int
     headers: dict[str, str]
@@ -110,9 +104,9 @@ class Answering(ABC):
         `asked` are the headers of the request.
         """
         if target == "/-/truth":
-            return Reply(200, {"Content-Type": "application/json"}, self.truth())
+            return _json(self.truth())
         if target == "/-/serve":
-            return Reply(200, {"Content-Type": "application/json"}, str(len(self.log)).encode())
+            return _json(len(self.log))
         with self._lock:
             hit = self._hits[target]
             self._hits[target] += 1
@@ -126,31 +120,19 @@ class Answering(ABC):
         with self._lock:
             serve = len(self.log) + 1
             self.note(target, serve, reply)
-        reply.headers["X-Demo-Serve"] = str(serve)
-        if reply.article:
-            reply.headers["X-Demo-Article"] = f"{reply.article};{reply.version}"
-        if reply.product:
-            reply.headers["X-Demo-Product"] = reply.product
-        if reply.offer:
-            reply.headers["X-Demo-Offer"] = reply.offer
+        shown = {
+            "Serve": serve,
+            "Article": reply.article and f"{reply.article};{reply.version}",
+            "Product": reply.product,
+            "Offer": reply.offer,
+        }
+        reply.headers.update({f"X-Demo-{name}": str(said) for name, said in shown.items() if said})
         return reply
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
         """Write down what was served."""
-        self.log.append(
-            Served(
-                serve=serve,
-                path=target,
-                status=reply.status,
-                html=reply.html,
-                article=reply.article,
-                version=reply.version,
-                product=reply.product,
-                offer=reply.offer,
-                content=reply.content,
-                trap=reply.trap,
-            )
-        )
+        told = {name: value for name, value in reply._asdict().items() if name in Served._fields}
+        self.log.append(Served(serve=serve, path=target, html=reply.html, **told))
 
     def contents(self, urls: Iterable[str]) -> list[str]:
         """Return what each URL shows, as `Reply.content`, without serving it."""
@@ -173,19 +155,12 @@ class Answering(ABC):
             urls = None
         if not isinstance(urls, list):
             return Reply(404, {"Content-Type": "text/plain"}, b"nothing is told here")
-        found = self.contents(url for url in urls if isinstance(url, str))
-        return Reply(200, {"Content-Type": "application/json"}, json.dumps(found).encode())
+        return _json(self.contents(url for url in urls if isinstance(url, str)))
 
-    def truth(self) -> bytes:
-        """Return what the site knows: articles, products, changes and the serve log, as JSON."""
+    def truth(self) -> Truth:
+        """Return what the site knows."""
         changed = {f"{i} {a} {b}": c for x in self.articles for (i, a, b), c in x.changes().items()}
-        known = {
-            "articles": [article.id for article in self.articles],
-            "products": self.products,
-            "changed": changed,
-            "log": list(self.log),
-        }
-        return json.dumps(known).encode()
+        return Truth([article.id for article in self.articles], self.products, changed, self.log)
 
     def draw(self, name: str, target: str) -> float:
         """Return a number from 0 to 1 that hangs on seed, name and target alone."""
@@ -196,6 +171,10 @@ class Answering(ABC):
         with self._lock:
             self._trapped += 1
             return self._trapped > self.trap_limit
+
+
+def _json(told: object) -> Reply:
+    return Reply(200, {"Content-Type": "application/json"}, json.dumps(told).encode())
 
 
 def _not_later(changed: str, asked: str) -> bool:
@@ -222,7 +201,7 @@ def static_file(target: str) -> Reply | None:
 
 
 def web_page(
-    status: int, html: str, charset: tuple[str, str, str] = PLAIN_CHARSET, *, content: str = ""
+    status: int, html: str, charset: Charset = PLAIN_CHARSET, *, content: str = ""
 ) -> Reply:
     """Return a page in its charset: that of the bytes, of the header, and of the page itself."""
     encoding, in_header, in_page = charset

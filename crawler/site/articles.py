@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -110,6 +111,11 @@ class Article:
         plain = re.findall(r"[a-z0-9]+", self.opening[0].lower())[:7]
         return "-".join([*plain, str(1000 + self.number)])
 
+    @property
+    def path(self) -> str:
+        """A URL like those of newspapers."""
+        return f"/{self.section}/{self.published:%Y/%m}/{self.slug}"
+
     @cached_property
     def comments(self) -> list[str]:
         """What readers wrote below it."""
@@ -180,6 +186,11 @@ class Article:
             blocks.append(Block("p", (writer.write("boilerplate"),)))
 
 
+def newest_first(articles: Sequence[Article]) -> list[Article]:
+    """Return articles in the order of lists."""
+    return sorted(articles, key=lambda a: (a.published, a.number), reverse=True)
+
+
 def paragraph_of(writer: Writer, *, short: bool = False) -> Block:
     """Return a new paragraph of one to four sentences; a short one has one."""
     return Block("p", tuple(writer.several("sentence", 1 if short else writer.rng.randint(1, 4))))
@@ -219,13 +230,13 @@ def updated(writer: Writer, versions: list[Version]) -> Version:
     number = len(versions) + 1
     while True:
         edit = habit if habit != "mixed" else rng.choice(["append", "lead", "rewrite", "cut"])
-        texts = [i for i, block in enumerate(blocks) if block.kind in ("p", "lede")]
-        i = rng.choice(texts)
+        places = texts(blocks)
+        i = rng.choice(places)
         if edit == "append":
             blocks.insert(rng.randint(max(1, len(blocks) - 2), len(blocks)), paragraph_of(writer))
         elif edit == "lead":
             blocks.insert(1, paragraph_of(writer))
-        elif edit == "cut" and len(texts) > 4:
+        elif edit == "cut" and len(places) > 4:
             del blocks[i]
         elif edit == "sentences":
             blocks[i] = replace_sentence(blocks[i], writer)
@@ -245,7 +256,7 @@ def touched(writer: Writer, versions: list[Version]) -> Version:
     number = len(versions) + 1
     for _ in range(20):
         blocks = list(last.blocks)
-        i = rng.choice([i for i, block in enumerate(blocks) if block.kind in ("p", "lede")])
+        i = rng.choice(texts(blocks))
         blocks[i] = replace_sentence(blocks[i], writer)
         version = Version(number, last.headline, tuple(blocks))
         if 0 < changed_fraction(before, version.words()) < TRUE_UPDATE:
@@ -260,3 +271,8 @@ def replace_sentence(block: Block, writer: Writer) -> Block:
     items = list(block.items)
     items[writer.rng.randrange(len(items))] = writer.write("sentence")
     return Block(block.kind, tuple(items))
+
+
+def texts(blocks: Sequence[Block]) -> list[int]:
+    """Return the places of what is plain text; the first one is the lede."""
+    return [i for i, block in enumerate(blocks) if block.kind in ("p", "lede")]

@@ -1,112 +1,81 @@
-"""Blocks of text as HTML, in the three manners of writing it that the site's designs have."""
+"""Blocks of text as HTML, in the manners of writing it that the site's designs have."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from html import escape
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from crawler.site.articles import Block
+from crawler.site.articles import Block
+
+SEMANTIC = {
+    "p": "<p>{}</p>",
+    "lede": '<p class="standfirst">{}</p>',
+    "h2": "<h2>{}</h2>",
+    "quote": "<blockquote><p>{}</p></blockquote>",
+    "ul": "<ul>{}</ul>",
+    "li": "<li>{}</li>",
+    "code": '<pre><code class="language-python">{}</code></pre>',
+    "table": '<table class="data">{}</table>',
+    "head": "th",
+    "figure": '<figure><picture><source data-srcset="{image} 2x">'
+    '<img loading="lazy" data-src="{image}" alt="{text}"></picture>'
+    '<noscript><img src="{image}" alt=""></noscript><figcaption>{text}</figcaption></figure>',
+}
+BOX = '<div class="css-53u6y8">{}</div>'
+MANNERS: dict[str, dict[str, str]] = {
+    "semantic": SEMANTIC,
+    "table": {
+        "p": "{}<br><br>",
+        "lede": '<b><font size="3">{}</font></b><br><br>',
+        "h2": '<br><font size="3" color="#990000"><b>{}</b></font><br>',
+        "quote": '<table width="90%"><tr><td class="cit"><i>{}</i></td></tr></table>',
+        "ul": "<UL>{}</UL>",
+        "li": "<LI><font>{}</font>",
+        "code": '<pre class="brush: python">{}</pre>',
+        "table": '<table border="1" cellpadding="2" cellspacing="0">{}</table>',
+        "head": "td",
+        "figure": '<table align="right" width="200"><tr><td><img src="{image}" width="200" alt="">'
+        '</td></tr><tr><td class="small">{text}</td></tr></table>',
+    },
+    "hashed": {
+        **{kind: BOX.format(SEMANTIC[kind]) for kind in ("ul", "code", "table")},
+        "p": BOX.format('<div><p class="css-at9mc1">{}</p></div>'),
+        "lede": '<div class="css-1k7zpq"><p class="css-0"><strong>{}</strong></p></div>',
+        "h2": '<div class="css-9qdf2"><h2 class="css-13o0c9t">{}</h2></div>',
+        "quote": BOX.format('<q class="css-a8b1">{}</q>'),
+        "li": SEMANTIC["li"],
+        "head": "th",
+        "figure": '<div class="css-1xdhyk6"><img data-src="{image}" class="lazyload" '
+        'src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><span class="css-jevhma">{text}</span>'
+        "</div>",
+    },
+    "amp": {
+        **SEMANTIC,
+        "figure": '<figure><amp-img src="{image}" width="640" height="360" layout="responsive">'
+        "</amp-img><figcaption>{text}</figcaption></figure>",
+    },
+    "print": {**SEMANTIC, "figure": ""},  # what print views leave out
+}
 
 
 @lru_cache(maxsize=2048)
 def render_blocks(blocks: tuple[Block, ...], manner: str, language: str) -> tuple[str, ...]:
-    """Return each block as HTML; `manner` is table, semantic, hashed, amp or print."""
-    render = {"table": _table_manner, "hashed": _hashed}.get(manner, _semantic)
+    """Return each block as HTML; `manner` is one of `MANNERS`."""
     glue = "" if language == "zh" else " "
-    parts = []
-    for i, block in enumerate(blocks):
-        if block.kind == "figure":
-            parts.append(_figure(block, manner, i))
-            continue
-        text = glue.join(escape(item, quote=False) for item in block.items)
-        parts.append(render(block, text))
-    return tuple(parts)
+    return tuple(_render(block, MANNERS[manner], glue, i) for i, block in enumerate(blocks))
 
 
-def _semantic(block: Block, text: str) -> str:
-    match block.kind:
-        case "lede":
-            return f'<p class="standfirst">{text}</p>'
-        case "h2":
-            return f"<h2>{text}</h2>"
-        case "quote":
-            return f"<blockquote><p>{text}</p></blockquote>"
-        case "ul":
-            return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in block.items)}</ul>"
-        case "code":
-            return f'<pre><code class="language-python">{text}</code></pre>'
-        case "table":
-            return f'<table class="data">{_rows(block, head="th")}</table>'
-    return f"<p>{text}</p>"
-
-
-def _table_manner(block: Block, text: str) -> str:
-    match block.kind:
-        case "lede":
-            return f'<b><font size="3">{text}</font></b><br><br>'
-        case "h2":
-            return f'<br><font size="3" color="#990000"><b>{text}</b></font><br>'
-        case "quote":
-            return f'<table width="90%"><tr><td class="cit"><i>{text}</i></td></tr></table>'
-        case "ul":
-            points = "".join(f"<LI><font>{escape(item)}</font>" for item in block.items)
-            return f"<UL>{points}</UL>"
-        case "code":
-            return f'<pre class="brush: python">{text}</pre>'
-        case "table":
-            rows = _rows(block, head="td")
-            return f'<table border="1" cellpadding="2" cellspacing="0">{rows}</table>'
-    return f"{text}<br><br>"
-
-
-def _hashed(block: Block, text: str) -> str:
-    match block.kind:
-        case "lede":
-            return f'<div class="css-1k7zpq"><p class="css-0"><strong>{text}</strong></p></div>'
-        case "h2":
-            return f'<div class="css-9qdf2"><h2 class="css-13o0c9t">{text}</h2></div>'
-        case "quote":
-            return f'<div class="css-53u6y8"><q class="css-a8b1">{text}</q></div>'
-        case "p":
-            return f'<div class="css-53u6y8"><div><p class="css-at9mc1">{text}</p></div></div>'
-    return f'<div class="css-53u6y8">{_semantic(block, text)}</div>'
-
-
-def _rows(block: Block, *, head: str) -> str:
-    rows = []
-    for start in range(0, len(block.items), block.columns):
-        tag = head if start == 0 else "td"
-        cells = block.items[start : start + block.columns]
-        rows.append(f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>")
-    return "".join(rows)
-
-
-def _figure(block: Block, manner: str, number: int) -> str:
-    caption = escape(block.items[0])
-    image = f"/img/{number:03}.png"
-    match manner:
-        case "print":
-            return ""  # what print views leave out
-        case "amp":
-            return (
-                f'<figure><amp-img src="{image}" width="640" height="360" layout="responsive">'
-                f"</amp-img><figcaption>{caption}</figcaption></figure>"
-            )
-        case "table":
-            return (
-                f'<table align="right" width="200"><tr><td><img src="{image}" width="200" alt="">'
-                f'</td></tr><tr><td class="small">{caption}</td></tr></table>'
-            )
-        case "hashed":
-            return (
-                f'<div class="css-1xdhyk6"><img data-src="{image}" class="lazyload" '
-                'src="data:image/gif;base64,R0lGODlhAQABAAAAACw=">'
-                f'<span class="css-jevhma">{caption}</span></div>'
-            )
-    return (
-        f'<figure><picture><source data-srcset="{image} 2x"><img loading="lazy" data-src="{image}" '
-        f'alt="{caption}"></picture><noscript><img src="{image}" alt=""></noscript>'
-        f"<figcaption>{caption}</figcaption></figure>"
-    )
+def _render(block: Block, manner: dict[str, str], glue: str, number: int) -> str:
+    template = manner[block.kind]
+    if block.kind == "figure":
+        return template.format(image=f"/img/{number:03}.png", text=escape(block.items[0]))
+    if block.kind == "ul":
+        return template.format("".join(manner["li"].format(escape(each)) for each in block.items))
+    if block.kind == "table":
+        rows = []
+        for start in range(0, len(block.items), block.columns):
+            tag = "td" if start else manner["head"]
+            cells = block.items[start : start + block.columns]
+            rows.append(f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>")
+        return template.format("".join(rows))
+    return template.format(glue.join(escape(item, quote=False) for item in block.items))

@@ -6,16 +6,12 @@ The heavy parts are made once per site; what is live on them is drawn for each r
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from html import escape
 from random import Random
-from typing import TYPE_CHECKING
 
+from crawler.site.content import Link
 from crawler.site.prose import Writer, grammar
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from crawler.site.content import Link
 
 UI = {
     "en": "Home|Menu|Subscribe|Sign in|Newsletter|Your e-mail address|Share|Related stories"
@@ -36,11 +32,12 @@ UI = {
 }
 NAMES = """home menu subscribe sign_in newsletter email share related most_read comments ad accept
 settings views updated ago by min_read read_more cookies"""
-
-
-def labels(language: str) -> dict[str, str]:
-    """Return the interface texts of a language by name."""
-    return dict(zip(NAMES.split(), UI[language].split("|"), strict=True))
+LABELS = {
+    language: dict(zip(NAMES.split(), texts.split("|"), strict=True))
+    for language, texts in UI.items()
+}
+"""The interface texts of each language by name."""
+RIGHTS = "<p>© 2024 The Daily Miniature. All rights reserved."
 
 
 def anchors(links: Sequence[Link], *, tag: str = "li", css: str = "") -> str:
@@ -68,15 +65,14 @@ class Chrome:
         self.scripts = [self._script(rng) for _ in range(4)]
 
     def _menu(self, rng: Random, more: Sequence[Link]) -> str:
-        columns = []
-        for section in self.sections:
-            links = anchors(rng.sample(more, min(7, len(more))))
-            columns.append(
-                f'<li class="mega-menu__item has-children" data-depth="1" aria-haspopup="true">'
-                f'<a class="mega-menu__link" href="{section.href}">{escape(section.text)}</a>'
-                f'<div class="mega-menu__panel"><ul class="mega-menu__list">{links}</ul></div></li>'
-            )
-        return f'<ul class="mega-menu">{"".join(columns)}</ul>'
+        columns = "".join(
+            f'<li class="mega-menu__item has-children" data-depth="1" aria-haspopup="true">'
+            f'<a class="mega-menu__link" href="{section.href}">{escape(section.text)}</a>'
+            f'<div class="mega-menu__panel"><ul class="mega-menu__list">'
+            f"{anchors(rng.sample(more, min(7, len(more))))}</ul></div></li>"
+            for section in self.sections
+        )
+        return f'<ul class="mega-menu">{columns}</ul>'
 
     def _footer(self, rng: Random, more: Sequence[Link]) -> str:
         writer = Writer("en", "travel", rng)
@@ -88,9 +84,8 @@ class Chrome:
         return (
             f'<ul class="footer-links">{anchors(self.sections)}{anchors(more)}</ul>'
             f'<ul class="footer-partners">{farm}</ul>'
-            "<p>© 2024 The Daily Miniature. All rights reserved. Reproduction in whole or in part"
-            " without written permission is prohibited. The Daily Miniature is not responsible for"
-            " the content of external sites.</p>"
+            f"{RIGHTS} Reproduction in whole or in part without written permission is prohibited."
+            " The Daily Miniature is not responsible for the content of external sites.</p>"
         )
 
     def _sprite(self, rng: Random) -> str:
@@ -135,9 +130,8 @@ class Chrome:
 
     def script(self, rng: Random, state: dict[str, object]) -> str:
         """Return the scripts of one page, its own state among them."""
-        data = json.dumps({"requestId": f"{rng.getrandbits(64):016x}", "page": state}).replace(
-            "</", "<\\/"
-        )
+        known = {"requestId": f"{rng.getrandbits(64):016x}", "page": state}
+        data = json.dumps(known).replace("</", "<\\/")
         return f"{rng.choice(self.scripts)}<script>window.__STATE__={data}</script>"
 
     def cookies(self, rng: Random, ui: dict[str, str]) -> str:
@@ -148,20 +142,61 @@ class Chrome:
             f"<button>{ui['accept']}</button><button>{ui['settings']}</button></div>"
         )
 
-    def share(self, url: str, ui: dict[str, str]) -> str:
-        """Return the bar of share buttons."""
-        buttons = "".join(
-            f'<li><a href="https://{host}.example.com/share?u={escape(url)}" rel="nofollow">'
-            f'<svg width="16" height="16"><use href="#i-{host}"/></svg><span>{host.title()}</span>'
-            "</a></li>"
-            for host in ("facebook", "mail", "chat", "bookmark")
-        )
-        return f'<ul class="share-bar" aria-label="{ui["share"]}">{buttons}</ul>'
 
-    def newsletter(self, ui: dict[str, str]) -> str:
-        """Return the box that asks for an e-mail address."""
-        return (
-            f'<form class="newsletter-signup" action="/account/subscribe" method="post">'
-            f'<h3>{ui["newsletter"]}</h3><label>{ui["email"]}<input type="email" name="e"></label>'
-            f"<button>{ui['subscribe']}</button></form>"
-        )
+def share_bar(url: str, ui: dict[str, str]) -> str:
+    """Return the bar of share buttons."""
+    buttons = "".join(
+        f'<li><a href="https://{host}.example.com/share?u={escape(url)}" rel="nofollow">'
+        f'<svg width="16" height="16"><use href="#i-{host}"/></svg><span>{host.title()}</span>'
+        "</a></li>"
+        for host in ("facebook", "mail", "chat", "bookmark")
+    )
+    return f'<ul class="share-bar" aria-label="{ui["share"]}">{buttons}</ul>'
+
+
+def newsletter_box(ui: dict[str, str]) -> str:
+    """Return the box that asks for an e-mail address."""
+    return (
+        f'<form class="newsletter-signup" action="/account/subscribe" method="post">'
+        f'<h3>{ui["newsletter"]}</h3><label>{ui["email"]}<input type="email" name="e"></label>'
+        f"<button>{ui['subscribe']}</button></form>"
+    )
+
+
+class LightChrome(Chrome):
+    """Small menus and scripts, so that a year of pages is fetched in minutes.
+
+    `today` is the date at the top of all pages. `notice` is a box that all pages have for a while.
+    """
+
+    today = ""
+    notice = ""
+
+    def cookies(self, rng: Random, ui: dict[str, str]) -> str:
+        """Return what is above the page: date and clock, the box, and the consent banner."""
+        clock = f"{self.today}, {rng.randrange(24):02}:{rng.randrange(60):02}"
+        visitors = f"{rng.randint(10, 99)},{rng.randint(100, 999)} {ui['views']}"
+        box = f'<div class="notice-box"><p>{escape(self.notice)}</p></div>' if self.notice else ""
+        bar = f'<div class="top-bar"><span>{clock}</span> <span>{visitors}</span></div>'
+        return f"{bar}{box}{super().cookies(rng, ui)}"
+
+    def script(self, rng: Random, state: dict[str, object]) -> str:
+        """Return a script with what is new in each response."""
+        token = f'<input type="hidden" name="csrf_token" value="{rng.getrandbits(128):032x}">'
+        data = json.dumps({"requestId": f"{rng.getrandbits(64):016x}", "path": state["path"]})
+        return f"{rng.choice(self.scripts)}<script>window.__STATE__={data}</script>{token}"
+
+    def _menu(self, rng: Random, more: Sequence[Link]) -> str:
+        return f'<ul class="menu">{anchors([*self.sections, *more])}</ul>'
+
+    def _footer(self, rng: Random, more: Sequence[Link]) -> str:
+        return f'<ul class="footer-links">{anchors(more)}</ul>{RIGHTS}</p>'
+
+    def _sprite(self, rng: Random) -> str:
+        return ""
+
+    def _style(self, rng: Random, name: str) -> str:
+        return f"<style>.{name}{{margin:{rng.randint(0, 40)}px}}</style>"
+
+    def _script(self, rng: Random) -> str:
+        return f"<script>window.__FLAG__={rng.getrandbits(32)}</script>"

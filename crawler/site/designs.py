@@ -4,26 +4,112 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING
+from random import Random
+from urllib.parse import quote
 
-from crawler.site.chrome import Chrome, anchors
-from crawler.site.sheet import Sheet
+from crawler.site.blocks import render_blocks
+from crawler.site.chrome import LABELS, Chrome, anchors, newsletter_box, share_bar
+from crawler.site.content import Content, Link, also
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from crawler.site.content import Content
+class Sheet:
+    """What a design puts on a page. `live` counts how often the path was served before.
+
+    All that changes from response to response hangs on path and `live`, never on the clock: the
+    first response to a URL is the same in every crawl of the same site.
+    """
+
+    def __init__(self, content: Content, chrome: Chrome, path: str, live: int) -> None:
+        self.content = content
+        self.chrome = chrome
+        self.path = path
+        self.live = live
+        self.rng = Random(f"{chrome.seed}/live/{path}/{live}")
+        self.ui = LABELS[content.language]
+        self.title = escape(content.title)
+        self.html = f'lang="{content.language}"'
+        if content.language == "ar":
+            self.html += ' dir="rtl"'
+        self.comments = (
+            [escape(text) for text in content.article.comments] if content.article else []
+        )
+        if not (content.late_comment or live):
+            self.comments = self.comments[:-1]  # the last one comes with time
+        self.cookies = chrome.cookies(self.rng, self.ui)
+        self.share = share_bar(path, self.ui)
+        self.newsletter = newsletter_box(self.ui)
+
+    def href(self, link: Link) -> str:
+        """Return where a link of the content goes: with a new session id, if it has one."""
+        session = f"sid={self.rng.getrandbits(64):016x}"
+        if link.session:
+            return escape(also(link.href, session))
+        if self.content.session:
+            return f"/go?to={quote(link.href, safe='')}&amp;{session}"
+        return escape(link.href)
+
+    def byline(self) -> tuple[str, str, str]:
+        """Return author, date, and what is live about them; blanks where nobody signed."""
+        article, ui, rng = self.content.article, self.ui, self.rng
+        if article is None:
+            return "", "", ""
+        live = (
+            f"{ui['updated']} {rng.randint(2, 59)} {ui['ago']} · "
+            f"{rng.randint(1, 98)},{rng.randint(100, 999)} {ui['views']} · "
+            f"{rng.randint(2, 12)} {ui['min_read']}"
+        )
+        author = f"{ui['by']} {escape(article.opening[1])}"
+        return author, article.published.strftime("%d.%m.%Y"), live
+
+    def ad(self) -> str:
+        """Return the text of an advertisement, another one each time."""
+        return self.chrome.ad(self.rng)
+
+    def script(self) -> str:
+        """Return the page's scripts."""
+        state: dict[str, object] = {
+            "title": self.content.title,
+            "path": self.path,
+            "teasers": [link.teaser or link.text for link in self.content.related],
+            "ids": [self.rng.getrandbits(40) for _ in range(120)],
+        }
+        return self.chrome.script(self.rng, state)
+
+    def entries(self, template: str) -> str:
+        """Return the entries of a list, each in a template of href, text and teaser."""
+        return "".join(
+            template.format(self.href(link), escape(link.text), escape(link.teaser))
+            for link in self.content.entries
+        )
+
+    def shuffled(self, count: int, template: str = '<li><a href="{}">{}</a></li>') -> str:
+        """Return some of the related links in an order of today, each in a template."""
+        related = self.content.related
+        return "".join(
+            template.format(escape(link.href), escape(link.text), escape(link.teaser))
+            for link in self.rng.sample(related, min(count, len(related)))
+        )
+
+    def formats(self, tag: str = "li") -> str:
+        """Return the links to other views, or the pager, as list items or in another tag."""
+        return anchors(self.content.formats, tag=tag)
+
+    def body(self, manner: str, *boxes: str) -> str:
+        """Return the blocks, with boxes of the design between them."""
+        parts = list(render_blocks(self.content.blocks, manner, self.content.language))
+        for box in boxes:
+            if len(parts) > 4:
+                parts.insert(self.rng.randint(2, len(parts) - 1), box)
+        return "\n".join(parts)
 
 
 def table(sheet: Sheet) -> str:
     """Return the page in the design of 2004: tables, fonts and inline handlers."""
     ui, chrome = sheet.ui, sheet.chrome
     author, day, live = sheet.byline()
-    entries = "".join(
-        f'<tr><td valign="top"><img src="/img/dot.png" width="4"></td><td class="teaser">'
-        f'<a href="{sheet.href(link)}"><b>{escape(link.text)}</b></a><br>'
-        f'<font size="2">{escape(link.teaser)}</font></td></tr>'
-        for link in sheet.content.entries
+    entries = sheet.entries(
+        '<tr><td valign="top"><img src="/img/dot.png" width="4"></td><td class="teaser">'
+        '<a href="{}"><b>{}</b></a><br><font size="2">{}</font></td></tr>'
     )
     comments = "".join(
         f'<tr><td bgcolor="#eeeeee"><b>guest{i + 117}</b> wrote:<br>{text}</td></tr>'
@@ -51,8 +137,8 @@ def table(sheet: Sheet) -> str:
 <table width="100%" id="reader-comments">
 <tr><td><b>{ui["comments"]} ({len(sheet.comments)})</b></td></tr>{comments}</table></td>
 <td width="260" valign="top" id="rightcol">
-<div class="box"><b>{ui["most_read"]}</b><ol>{sheet.shuffled_anchors(8)}</ol></div>
-<div class="box"><b>{ui["related"]}</b><ul>{sheet.shuffled_anchors(5)}</ul></div>
+<div class="box"><b>{ui["most_read"]}</b><ol>{sheet.shuffled(8)}</ol></div>
+<div class="box"><b>{ui["related"]}</b><ul>{sheet.shuffled(5)}</ul></div>
 {sheet.newsletter}{ad}</td></tr>
 <tr><td colspan="3" id="bottom"><div class="footer">{chrome.footer}</div></td></tr></table>
 </body></html>"""
@@ -61,16 +147,8 @@ def table(sheet: Sheet) -> str:
 def semantic(sheet: Sheet) -> str:
     """Return the page in the first redesign: HTML5 elements and readable class names."""
     ui, chrome = sheet.ui, sheet.chrome
-    cards = "".join(
-        f'<li class="card"><a href="{escape(link.href)}"><h3>{escape(link.text)}</h3></a>'
-        f"<p>{escape(link.teaser)}</p></li>"
-        for link in sheet.shuffled(4)
-    )
-    entries = "".join(
-        f'<li class="listing__item"><h2><a href="{sheet.href(link)}">{escape(link.text)}</a></h2>'
-        f"<p>{escape(link.teaser)}</p></li>"
-        for link in sheet.content.entries
-    )
+    cards = sheet.shuffled(4, '<li class="card"><a href="{}"><h3>{}</h3></a><p>{}</p></li>')
+    entries = sheet.entries('<li class="listing__item"><h2><a href="{}">{}</a></h2><p>{}</p></li>')
     comments = "".join(
         f'<li class="comment"><cite>Reader {i + 41}</cite>'
         f"<time>{sheet.rng.randint(1, 23)}h</time><p>{text}</p></li>"
@@ -95,7 +173,7 @@ def semantic(sheet: Sheet) -> str:
 <aside class="sidebar">
 <section class="related-stories"><h2>{ui["related"]}</h2><ul>{cards}</ul></section>
 <div class="ad-slot"><span>{ui["ad"]}</span><p>{sheet.ad()}</p></div>
-<section class="most-read"><h2>{ui["most_read"]}</h2><ol>{sheet.shuffled_anchors(8)}</ol></section>
+<section class="most-read"><h2>{ui["most_read"]}</h2><ol>{sheet.shuffled(8)}</ol></section>
 </aside></div><footer class="site-footer">{chrome.footer}</footer>{sheet.script()}</body></html>"""
 
 
@@ -109,7 +187,7 @@ def _semantic_story(sheet: Sheet) -> str:
     more = "".join(
         f'<p class="read-more">{ui["read_more"]}: '
         f'<a href="{sheet.href(link)}">{escape(link.text)}</a></p>'
-        for link in sheet.shuffled(1)
+        for link in sheet.rng.sample(content.related, min(1, len(content.related)))
     )
     return f"""\
 <script type="application/ld+json">{data}</script><article class="article">
@@ -128,20 +206,16 @@ def hashed(sheet: Sheet) -> str:
         f"<span>{ui['ad']}</span><p>{sheet.ad()}</p></div></div>"
         for i in range(3)
     ]
-    entries = "".join(
-        f'<div class="css-1l4spti"><a href="{sheet.href(link)}">'
-        f'<h2 class="css-1kv6qi">{escape(link.text)}</h2>'
-        f'<p class="css-1pga48a">{escape(link.teaser)}</p></a></div>'
-        for link in sheet.content.entries
+    entries = sheet.entries(
+        '<div class="css-1l4spti"><a href="{}"><h2 class="css-1kv6qi">{}</h2>'
+        '<p class="css-1pga48a">{}</p></a></div>'
     )
     comments = "".join(
         f'<div class="css-c0mm"><span>{i + 3}m</span><p>{text}</p></div>'
         for i, text in enumerate(sheet.comments)
     )
-    recirculation = "".join(
-        f'<div class="css-r3c"><a href="{escape(link.href)}"><p>{escape(link.text)}</p>'
-        f"<p>{escape(link.teaser)}</p></a></div>"
-        for link in sheet.shuffled(5)
+    recirculation = sheet.shuffled(
+        5, '<div class="css-r3c"><a href="{}"><p>{}</p><p>{}</p></a></div>'
     )
     return f"""\
 <!DOCTYPE html><html {sheet.html}><head>
@@ -177,7 +251,7 @@ def amp(sheet: Sheet) -> str:
 <article><h1>{sheet.title}</h1><div class="meta">{author} · {day} · {live}</div>
 <amp-ad width="300" height="250" type="doubleclick"><div placeholder>{sheet.ad()}</div></amp-ad>
 {sheet.body("amp")}</article><amp-social-share type="email"></amp-social-share>
-<section class="amp-related"><h3>{sheet.ui["related"]}</h3><ul>{sheet.shuffled_anchors(4)}</ul>
+<section class="amp-related"><h3>{sheet.ui["related"]}</h3><ul>{sheet.shuffled(4)}</ul>
 <ul>{sheet.formats()}</ul></section><footer>© The Daily Miniature</footer></body></html>"""
 
 
@@ -193,7 +267,7 @@ def print_view(sheet: Sheet) -> str:
 {sheet.formats("span")} © The Daily Miniature. For personal use only.</p></body></html>"""
 
 
-DESIGNS: dict[str, Callable[[Sheet], str]] = {
+RENDERERS = {
     "table": table,
     "semantic": semantic,
     "hashed": hashed,
@@ -204,4 +278,4 @@ DESIGNS: dict[str, Callable[[Sheet], str]] = {
 
 def render(content: Content, chrome: Chrome, path: str, live: int) -> str:
     """Return the page as HTML; `live` counts how often its path was served before."""
-    return DESIGNS[content.design](Sheet(content, chrome, path, live))
+    return RENDERERS[content.design](Sheet(content, chrome, path, live))

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
-from crawler.site.shop.plan import HOME
-from crawler.truth import Served
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+from crawler.site.shop import HOME
+from crawler.truth import Served, Truth
 
 PROJECT = Path(__file__).parents[2]
 NAMES = {"127.0.0.1": "localhost", "localhost": "127.0.0.1"}
@@ -25,16 +22,6 @@ DIRECT = build_opener(ProxyHandler({}))
 
 class SiteError(Exception):
     """The demonstration site can't be started or asked."""
-
-
-@dataclass(frozen=True)
-class Truth:
-    """What the site knows: articles, products, how far versions are apart, what it served."""
-
-    articles: list[str]
-    products: list[str]
-    changed: dict[tuple[str, int, int], float]
-    log: list[Served]
 
 
 class SiteProcess:
@@ -115,17 +102,8 @@ def serve_number(url: str) -> int:
 
 def truth(url: str) -> Truth:
     """Return what the site at `url` knows. Raises SiteError."""
-    known = _ask(url, "/-/truth")
-    changed = {}
-    for key, fraction in known["changed"].items():
-        article, a, b = key.split()
-        changed[article, int(a), int(b)] = fraction
-    return Truth(
-        articles=known["articles"],
-        products=known["products"],
-        changed=changed,
-        log=[Served(*entry) for entry in known["log"]],
-    )
+    articles, products, changed, log = _ask(url, "/-/truth")
+    return Truth(articles, products, changed, [Served(*entry) for entry in log])
 
 
 def contents(url: str, shown_at: Collection[str]) -> list[str]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
 
 WORDS = Path(__file__).parent / "words"
 SLOT = re.compile(r"\{(\w+|\d+\.\.\d+)\}")

@@ -9,12 +9,9 @@ import sys
 import threading
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from types import FrameType
 
-if TYPE_CHECKING:
-    from types import FrameType
-
-    from crawler.site.answering import Answering, Reply
+from crawler.site.answering import Answering, Reply
 
 HOST = "127.0.0.1"
 

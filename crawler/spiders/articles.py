@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
-from crawler.items import PageItem, page_item
-from crawler.links import Links, site_of
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+from crawler.pages import Links, PageItem, page_item, site_of
 
 USAGE = "scrapy crawl articles -a url=https://example.com [-a max_pages=100]"
 

@@ -6,16 +6,17 @@ import json
 import re
 import time
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
 
 from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
-from scrapy.settings import SETTINGS_PRIORITIES
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 from scrapy.utils.defer import deferred_from_coro
+from typing_extensions import Self
 
-from crawler.items import PageItem, page_item
-from crawler.links import SITE_HOSTS, Links, SiteHosts, site_of
-from crawler.report import report, report_urls
+from crawler.pages import Links, PageItem, SiteHosts, page_item, site_of
 from crawler.site.process import (
     SiteError,
     SiteProcess,
@@ -24,18 +25,11 @@ from crawler.site.process import (
     shop_url,
     truth,
 )
-from crawler.site.scenes.catalogue import SCENES
-from crawler.truth import Skips, score
+from crawler.site.scenes import SCENES
+from crawler.truth import Skips, report, score
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
-    from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
-    from typing_extensions import Self
 
 STORE = "SIMHASH_GATE_STORE"
 RECOVER = "SIMHASH_GATE_RECOVER"
@@ -141,9 +135,7 @@ class DemoSpider(Spider):
             if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
                 settings.set(name, value, priority="cmdline")
         if host:
-            middlewares = {**settings["DOWNLOADER_MIDDLEWARES"], SiteHosts: SiteHosts.order}
-            settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="cmdline")
-            settings.set(SITE_HOSTS, [host, self.site], priority="cmdline")
+            SiteHosts.install(settings, host, self.site)
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the site's home page, and that of its shop if it has one."""
@@ -217,8 +209,9 @@ class DemoSpider(Spider):
             return
         alone = self.parts == 1
         mine = self.judged | self.delivered
+        log = [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)]
         figures = score(
-            [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)],
+            known._replace(log=log),
             self.delivered - self.judged,
             dropped=self.judged,
             alone=alone,
@@ -226,13 +219,10 @@ class DemoSpider(Spider):
                 avoided=self._counted("avoided"), probes=self._counted("probed"), contents=shown
             ),
             warmup=int(self.warmup) if self.warmup else len(known.articles) // 2,
-            articles=known.articles,
-            products=known.products,
-            changed=known.changed,
             seconds=self.ended - self.started,
         )
-        print(report_urls(figures) if self.scene else report(figures))
-        print(json.dumps(figures.as_dict()), flush=True)
+        print(report(figures, urls=bool(self.scene)))
+        print(json.dumps(figures._asdict()), flush=True)
 
     def _counted(self, name: str) -> int:
         stats = self.crawler.stats

@@ -5,27 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
+from typing_extensions import Self
 
-from crawler.links import SITE_HOSTS, SiteHosts
+from crawler.pages import SiteHosts
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
-from crawler.site.year.plan import ARTICLES, DAYS, Year, unix
+from crawler.site.year_plan import ARTICLES, DAYS, Year, unix
 from crawler.year.crawl import DaySpider
 from crawler.year.score import Day, report, score, visits_of, week
 from simhash_gate.plugin.crawl_settings import store_url
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from scrapy import Request
-    from typing_extensions import Self
 
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 STORE = "SIMHASH_GATE_STORE"
@@ -141,9 +137,7 @@ class DemoYearSpider(Spider):
         chosen = {STORE: f"sqlite:///{self.folder.name}/year.sqlite", **QUIET, **self.chosen}
         for name, value in chosen.items():
             settings.set(name, value, priority="cmdline")
-        settings.set(SITE_HOSTS, ["example", self.process.url], priority="cmdline")
-        middlewares = {**settings["DOWNLOADER_MIDDLEWARES"], SiteHosts: SiteHosts.order}
-        settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="cmdline")
+        SiteHosts.install(settings, "example", self.process.url)
         if number:
             for feed in settings.getdict("FEEDS").values():
                 feed["overwrite"] = False
@@ -169,7 +163,7 @@ class DemoYearSpider(Spider):
             Path(self.visits).write_text("".join(lines), encoding="utf-8")
         figures = score(self.year, met, self.days, time.monotonic() - self.started)
         print(report(figures))
-        print(json.dumps(figures.as_dict()), flush=True)
+        print(json.dumps(figures._asdict()), flush=True)
 
 
 async def stopped(crawler: Crawler, running: asyncio.Future[None]) -> None:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from typing import Any, TypedDict
 
 from scrapy import Request, Spider, signals
-from scrapy.http import HtmlResponse
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
+from typing_extensions import Self
 
-from crawler.links import Links, site_of
-from crawler.year.score import GONE
+from crawler.pages import Links, site_of
+from crawler.year.score import GONE, Day
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-
-    from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from typing_extensions import Self
-
-    from crawler.year.score import Day
 
 
 class DayItem(TypedDict):

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from crawler.report import rows
-from crawler.truth import changed_fraction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from crawler.site.year.plan import Year
-    from crawler.truth import Served
+from crawler.site.year_plan import Year
+from crawler.truth import Served, changed_fraction, rows
 
 LARGE = 0.05
 """The share of its words from which a change must not be missed."""
@@ -25,8 +20,7 @@ WITHIN = 7
 RECOGNISED = ("unchanged", "duplicate")
 
 
-@dataclass(frozen=True, slots=True)
-class YearScore:
+class YearScore(NamedTuple):
     """The closing figures of a year.
 
     `fetches` counts responses that were web pages, and `not_modified` those of them with 304.
@@ -53,10 +47,6 @@ class YearScore:
     false_alarms: int
     lost: int
     seconds: float
-
-    def as_dict(self) -> dict[str, int | float]:
-        """Return the figures by name, in the order of their definition."""
-        return asdict(self)
 
 
 class Deliveries:

@@ -7,7 +7,7 @@ from pathlib import Path
 from fastwarc.warc import WarcRecord, WarcRecordType
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
-from crawler.site.site import Site
+from crawler.site.news import Site
 
 
 def record(url, reply):
@@ -24,5 +24,5 @@ def record(url, reply):
 if __name__ == "__main__":
     site = Site(articles=40, seed=1)
     with gzip.open("archive.warc.gz", "wb") as file:
-        for path in site.pages.views:
+        for path in site.views:
             record(f"https://news.example{path}", site.reply(path)).write(file)

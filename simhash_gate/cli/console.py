@@ -13,11 +13,12 @@ from collections import Counter
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.common.files import check_writable, whole_file
+from simhash_gate.common.files import check_writable, private_folder, private_lock, whole_file
 from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
@@ -165,6 +166,24 @@ def disk(place: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise click.ClickException(f"{place}: {why(error)}") from None
+
+
+@contextmanager
+def own_folder(output: str, ending: str) -> Iterator[Path]:
+    """Make the folder of what has been done so far, beside an output; one command has it at a time.
+
+    Raises click.ClickException if another has it.
+    """
+    from filelock import Timeout
+
+    target = Path(output).absolute()
+    folder = target.with_name(f"{target.name}.{ending}")
+    private_folder(folder)
+    try:
+        with private_lock(folder / "lock").acquire(blocking=False):
+            yield folder
+    except Timeout:
+        raise click.ClickException(f"{output}: another command is writing it") from None
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simhash_gate.cli.console import Console, setting
-from simhash_gate.common.files import private_folder, private_lock
+from simhash_gate.cli.console import Console, own_folder, setting
 from simhash_gate.common.urls import host_of
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ _NOT_GOT = {
     "robotstxt/forbidden": "addresses that robots.txt forbids",
     "httperror/response_ignored_count": "answers that are errors, such as 404",
     "site/without_text": "pages without text that can be read",
+    "simhash_gate/blocked": "answers that ask for a captcha, a login or a consent",
+    "simhash_gate/soft_404": "pages that say 'not found'",
     "retry/max_reached": "addresses that could not be fetched",
     "log_count/ERROR": "errors, which are above",
 }
@@ -43,8 +44,6 @@ def crawl(starts: Sequence[str], output: str, below: bool, assignments: Sequence
 
     Ctrl-C, once, ends the crawl cleanly. The same command then goes on.
     """
-    from filelock import Timeout
-
     for start in starts:
         if not start.startswith(("http://", "https://")) or not host_of(start):
             raise click.UsageError(f"{start} is no URL. Write one such as https://example.com")
@@ -55,12 +54,8 @@ def crawl(starts: Sequence[str], output: str, below: bool, assignments: Sequence
     if target.exists() and not (folder / "job").exists():
         raise click.UsageError(f"-o {output}: it is there already. Name a new file.")
     settings = _settings(assignments, folder)
-    private_folder(folder)
-    try:
-        with private_lock(folder / "lock").acquire(blocking=False):
-            return _crawl(target, folder, settings, url=" ".join(starts), below=below)
-    except Timeout:
-        raise click.ClickException(f"{output}: another command is writing it.") from None
+    with own_folder(output, "crawl"):
+        return _crawl(target, folder, settings, url=" ".join(starts), below=below)
 
 
 def _settings(assignments: Sequence[str], folder: Path) -> dict[str, str]:

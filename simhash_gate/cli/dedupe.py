@@ -18,12 +18,13 @@ from simhash_gate.cli.console import (
     Console,
     check_output,
     disk,
+    own_folder,
     setting,
     settings_of,
     with_console,
 )
 from simhash_gate.collection.table import format_of, write_rows
-from simhash_gate.common.files import private_folder, private_lock, whole_file
+from simhash_gate.common.files import whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
@@ -147,24 +148,16 @@ def _check(output: str, duplicates: str | None, report: str | None) -> None:
 @contextmanager
 def _work_folder(output: str, console: Console) -> Iterator[Path]:
     """Make the folder of what has been done so far; it goes when all has been done."""
-    from filelock import Timeout
-
-    target = Path(output).absolute()
-    folder = target.with_name(f"{target.name}.work")
-    private_folder(folder)
-    try:
-        with private_lock(folder / "lock").acquire(blocking=False):
-            # Its folder may be in a source: half a corpus must not be read as pages.
-            shutil.rmtree(folder / "corpus", ignore_errors=True)
-            try:
-                yield folder
-            except BaseException as error:
-                console.say(f"What was read is in {folder}. The same command goes on from there.")
-                if isinstance(error, sqlite3.Error):
-                    raise OSError(f"the working file failed: {error}") from error
-                raise
-    except Timeout:
-        raise click.ClickException(f"{output}: another command is writing it") from None
+    with own_folder(output, "work") as folder:
+        # Its folder may be in a source: half a corpus must not be read as pages.
+        shutil.rmtree(folder / "corpus", ignore_errors=True)
+        try:
+            yield folder
+        except BaseException as error:
+            console.say(f"What was read is in {folder}. The same command goes on from there.")
+            if isinstance(error, sqlite3.Error):
+                raise OSError(f"the working file failed: {error}") from error
+            raise
     shutil.rmtree(folder, ignore_errors=True)
 
 

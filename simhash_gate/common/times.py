@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timezone
-from math import isfinite
+from sys import float_info
 
 from simhash_gate.common.wording import how_many
 
@@ -44,9 +44,9 @@ def unix_time(value: object) -> float | None:
         return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     if isinstance(value, date):
         return _of_text(value.isoformat())
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value)
+    return float(value) if abs(value) <= float_info.max else None
 
 
 def shown(seconds: float) -> str:

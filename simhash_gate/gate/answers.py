@@ -18,20 +18,25 @@ from simhash_gate.common.urls import end_of
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.words import words
+from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.identity.keys import key_of
+from simhash_gate.stores.base import SITE_NOTES, Blob
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from simhash_gate.gate.verdict import Answered
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Record
+    from simhash_gate.stores.store import Store
 
 MOST_WORDS = 200
 """Whoever has more words to say is a page."""
 LEAST_NAMED, LEAST = 2, 3
 """So many addresses with one text: where it calls itself no page, and where other signs tell."""
+NOTE = "answers"
+"""The key of these notes on a scope: outcomes by the hash of a text."""
 _MOST = 10_000  # texts that may be answers
 _ANOTHER = 16  # bits: a page that says so much else is another one
 _LONG_WORD = 4  # characters: shorter ones are in addresses by chance
@@ -66,7 +71,7 @@ _NAMES: dict[Answered, tuple[str, ...]] = {
 }
 """What answers call themselves, in small letters and without signs. Few pages have such a name."""
 _LEFT_OUT = frozenset(("404", "error", "http", "status", "code", "oops", "sorry"))
-_PARTS = re.compile(r"\s[|\-–—·»]\s|\||:\s")
+_PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 
 @dataclass
@@ -83,9 +88,13 @@ class Answer:
 
 
 class Answers:
-    """What one run takes for answers in place of pages, those that were met last."""
+    """What one run takes for answers in place of pages, those that were met last.
 
-    def __init__(self) -> None:
+    A store keeps the texts that name themselves so, for other runs: these know them at once.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._answers: OrderedDict[tuple[str, int], Answer] = OrderedDict()
 
     def meet(
@@ -94,34 +103,47 @@ class Answers:
         """Return what is known of the text of a page; None if nothing tells that it is no page.
 
         `asked` is the address that was redirected to this one, which has it in its query, "" for
-        none. `before` is what this very page said at an earlier visit.
+        none. `before` is what this very page said at an earlier visit. Raises `StoreError`.
         """
         if page.words > MOST_WORDS or (sketch := decode(page.sketch or NO_SKETCH)).offered:
             return None
-        address = key_of(asked or record.url)
-        signs: list[tuple[object, str, int, Answered, str]] = []
-        if named := _kind_of((page.title, *sketch.names)):
-            why = f"{page.title!r} at different addresses"
-            signs.append(("name", end_of(address), LEAST_NAMED, named, why))
-        if asked:
-            why = "what was asked for is redirected to it, and stands in its address"
-            signs.append(("redirect", address, LEAST, "blocked", why))
-        if before and hamming_distance(before.fingerprint, record.fingerprint) > _ANOTHER:
-            why = "the same text at addresses that had other pages before"
-            # To the letter: of a page that changes each day, it may be the numbers that do.
-            signs.append((page.digest, address, LEAST, named or "blocked", why))
-        if not signs:
+        named = _kind_of((page.title, *sketch.names))
+        if not (signs := list(_signs(record, page, named, asked, before))):
             return None
-        place = record.scope, _text_of(page, asked or record.url)
-        answer = self._answers.setdefault(place, Answer())
-        self._answers.move_to_end(place)
+        scope, text = record.scope, _text_of(page, asked or record.url)
+        answer = self._answers.setdefault((scope, text), Answer())
+        self._answers.move_to_end((scope, text))
+        new = named and not answer.addresses
+        if new and str(text) in note_in(self._store.get(SITE_NOTES, scope), NOTE):
+            answer.kind, answer.why = named, f"{page.title!r}, as other crawls found"
         if len(self._answers) > _MOST:
             self._answers.popitem(last=False)
         for sign, where, least, kind, why in signs:
             answer.addresses[sign].add(where)
             if answer.kind is None and len(answer.addresses[sign]) >= least:
                 answer.kind, answer.why = kind, why
+                if named:
+                    notes = self._store.get(SITE_NOTES, scope)
+                    notes = with_note(notes, NOTE, note_in(notes, NOTE) | {str(text): kind})
+                    self._store.put(Blob(SITE_NOTES, scope, "", notes))
         return answer
+
+
+def _signs(
+    record: Record, page: Page, named: Answered | None, asked: str, before: Version | None
+) -> Iterator[tuple[object, str, int, Answered, str]]:
+    """Yield signs that a page is none: each with an address, how many need it, as what, and why."""
+    address = key_of(asked or record.url)
+    if named:
+        why = f"{page.title!r} at different addresses"
+        yield "name", end_of(address), LEAST_NAMED, named, why
+    if asked:
+        why = "what was asked for is redirected to it, and stands in its address"
+        yield "redirect", address, LEAST, "blocked", why
+    if before and hamming_distance(before.fingerprint, record.fingerprint) > _ANOTHER:
+        why = "the same text at addresses that had other pages before"
+        # To the letter: of a page that changes each day, it may be the numbers that do.
+        yield page.digest, address, LEAST, named or "blocked", why
 
 
 def blocking_service(status: int, header: Callable[[str], bytes | None]) -> str:

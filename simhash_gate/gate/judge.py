@@ -70,7 +70,7 @@ class Gate:
         self.run = run
         self.pipeline = pipeline
         self._over = {run}
-        self._answers = Answers()
+        self._answers = Answers(store)
         self._memories = SiteMemories(store)
         self._revisits = Revisits(store, run, pipeline)
 

@@ -1,6 +1,6 @@
 """The notes on a site that a store keeps: one JSON object, in which each kind has its own key.
 
-Under each key is an object by domain.
+Under each key is an object by domain; under `answers`, by the hash of a text.
 """
 
 from __future__ import annotations

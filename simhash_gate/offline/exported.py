@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import fields
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import complaining
@@ -133,10 +132,9 @@ def _value(name: str, value: Any) -> Any:
     if name in ("fingerprint", "digest"):
         return from_hex(_checked(value, str))
     if name in ("first_seen", "last_seen", "at"):
-        seconds = float(_checked(value, int, float))
-        if not (isfinite(seconds) and abs(seconds) <= _LATEST):
+        if not -_LATEST <= _checked(value, int, float) <= _LATEST:
             raise ValueError("expected a time")
-        return seconds
+        return float(value)
     if name == "words":
         if not 0 <= _checked(value, int) < 1 << 63:
             raise ValueError("expected a count")

@@ -33,6 +33,7 @@ POLITE = {
     "AUTOTHROTTLE_ENABLED": True,
     "AUTOTHROTTLE_START_DELAY": 1.0,
     "SIMHASH_GATE_TRAPS": "limit",
+    "SIMHASH_GATE_BLOCKED": "drop",
 }
 """What holds unless the project, the spider or the command line says otherwise."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from simhash_gate.common.urls import host_of, without_credentials
@@ -91,7 +91,8 @@ _EXAMPLES = 2
 _WHY = {"rule": "makes no difference", "trap": "is a trap", "lastmod": "says unchanged"}
 
 
-class Unsent(NamedTuple):
+@dataclass(slots=True)
+class Unsent:
     """Requests of one domain that were not sent for one reason: `what` makes no difference, or is
     the shape of a trap.
     """
@@ -99,8 +100,8 @@ class Unsent(NamedTuple):
     domain: str
     what: str
     why: str
-    requests: int
-    examples: tuple[tuple[str, str], ...]
+    requests: int = 0
+    examples: list[tuple[str, str]] = field(default_factory=list)
 
 
 class UnsentRequests:
@@ -108,30 +109,24 @@ class UnsentRequests:
 
     def __init__(self) -> None:
         self.seen = 0
-        self._counts: dict[tuple[str, str, str], int] = {}
-        self._examples: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+        self._kinds: dict[tuple[str, str, str], Unsent] = {}
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count a line. Raises ValueError that names the key, if its value is wrong."""
         url = without_credentials(text_of(line, "url", LONGEST_URL + 1))
         kind = text_of(line, "not_sent", LONGEST_TEXT)
-        key = (registered_domain(host_of(url)), text_of(line, "what", LONGEST_TEXT), kind)
+        what = text_of(line, "what", LONGEST_TEXT)
+        key = (registered_domain(host_of(url)), what, _WHY.get(kind, kind))
         self.seen += 1
-        if key not in self._counts and len(self._counts) >= MOST_KINDS:
+        if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             return
-        self._counts[key] = self._counts.get(key, 0) + 1
-        examples = self._examples.setdefault(key, [])
-        if len(examples) < _EXAMPLES:
+        found = self._kinds.setdefault(key, Unsent(*key))
+        found.requests += 1
+        if len(found.examples) < _EXAMPLES:
             other = line.get("matched_url")
-            examples.append((url, without_credentials(other) if isinstance(other, str) else ""))
+            other = without_credentials(other) if isinstance(other, str) else ""
+            found.examples.append((url, other))
 
     def ranked(self, most: int) -> list[Unsent]:
         """Return the most frequent ones, the most frequent first."""
-        keys = sorted(self._counts, key=lambda key: -self._counts[key])[:most]
-        return [
-            Unsent(
-                *(domain, what, _WHY.get(kind, kind)),
-                *(self._counts[domain, what, kind], tuple(self._examples[domain, what, kind])),
-            )
-            for domain, what, kind in keys
-        ]
+        return sorted(self._kinds.values(), key=lambda kind: -kind.requests)[:most]

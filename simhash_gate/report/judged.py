@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from simhash_gate.common.proportion import Interval, wilson
@@ -229,7 +228,7 @@ def time_of(line: Mapping[str, Any], key: str) -> float | None:
     if value is None:
         return None
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not isfinite(value) or not 0 <= value < _LAST_TIME:
+    if not number or not 0 <= value < _LAST_TIME:
         raise ValueError(f"{key!r} is {value!r}: expected a Unix time in seconds")
     return float(value)
 

@@ -10,13 +10,14 @@ import pytest
 
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.methods.base import HammingMethod, Method, Reading
-from benchmarks.quality.replays import Replays, ReplaysResult, SitePage
+from benchmarks.quality.replays import Replays, SitePage
 
 
 class Numbers(HammingMethod):
     """Numbers as fingerprints."""
 
     title = "numbers"
+    needs = ()
 
     def fingerprint(self, body: bytes, url: str) -> int:
         return int(body)
@@ -27,9 +28,9 @@ def site_page(id_: str, **labels: Any) -> SitePage:
     return SitePage(id=id_, path=Path(id_), url="", site="a.example", **known | labels)
 
 
-def result(method: Method, *pages: tuple[SitePage, Any]) -> ReplaysResult:
+def counted(method: Method, *pages: tuple[SitePage, Any]) -> dict[str, int]:
     readings = {page.id: Reading(value, 1.0) for page, value in pages}
-    return Replays([page for page, _ in pages]).result("numbers", method, readings)
+    return Replays([page for page, _ in pages]).result(method, readings).figures["all"]
 
 
 TWO = [(site_page("one"), 0), (site_page("two"), 0xFF)]
@@ -58,8 +59,8 @@ UNSURE = site_page("unsure", unsure=frozenset({"one"}))
     ],
 )
 def test_drops_are_counted(pages, counts) -> None:
-    found = result(Numbers(), *pages).whole
-    assert {name: getattr(found, name) for name in counts} == counts
+    found = counted(Numbers(), *pages)
+    assert {name: found[name] for name in counts} == counts
 
 
 def test_a_set_end_to_end_with_what_is_always_installed(

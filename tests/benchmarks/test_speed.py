@@ -12,10 +12,7 @@ from benchmarks.speed import (
     crawl,
     crawl_site,
     index,
-    journal,
     page,
-    report,
-    revisit,
     store,
     store_crowds,
 )
@@ -68,16 +65,6 @@ def test_the_index_is_measured_at_every_task(tmp_path, capsys) -> None:
     assert f"| {index.LOOKUP} | 100 | memory store |" in capsys.readouterr().out
 
 
-def test_the_journal_is_measured_beside_its_peer(tmp_path, capsys) -> None:
-    assert journal.main([f"--pages={tmp_path}"]) == 2
-    assert f"{tmp_path}: no .html files" in capsys.readouterr().err
-    (tmp_path / "one.html").write_bytes(grown(5_000, "prose"))
-    assert journal.main([f"--pages={tmp_path}", "--rounds=1"]) == 0
-    shown = capsys.readouterr().out
-    for name in (journal.BARE, journal.LOOP, journal.KEEP, journal.READ, journal.PEER):
-        assert f"| {name} | " in shown
-
-
 def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(
     tmp_path, monkeypatch
 ) -> None:
@@ -118,18 +105,3 @@ def test_a_page_is_measured_at_every_stage_and_size(tmp_path, capsys, monkeypatc
     assert found["summary"][BARE]["ratio"] == 1
     assert found["growth"]["markup"].keys() == OURS.keys()
     assert f"| {BARE} |" in capsys.readouterr().out
-
-
-def test_each_kind_of_visit_has_its_row(tmp_path, capsys) -> None:
-    (tmp_path / "one.html").write_bytes(grown(3000, "prose"))
-    assert revisit.main([str(tmp_path), "--rounds=1"]) == 0
-    printed = capsys.readouterr().out
-    assert all(f"| {kind} |" in printed for kind in revisit.KINDS)
-
-
-def test_it_measures_a_report_in_a_browser(tmp_path, capsys, chromium: str) -> None:
-    assert report.main(["--pages", "30", "--rounds", "1", "--out", str(tmp_path)]) == 0
-    assert re.search(r"^\| load event, s \| \d+\.\d+ \|", capsys.readouterr().out, re.MULTILINE)
-    figures = json.loads((tmp_path / "report.json").read_text("utf-8"))
-    assert figures["pages"] == 30
-    assert figures["load event, s"] <= figures["a table sorted, s"]

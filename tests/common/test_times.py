@@ -43,6 +43,7 @@ def test_a_span_is_a_number_and_a_unit() -> None:
     "value",
     [
         *(None, True, "", "yesterday", "2024-13-01", "2024-06-01T25:00Z", float("nan"), [2024]),
+        10**400,
         *(b"2024-06-01", "20240601120000", "٢٠٢٤-06-01"),
     ],
 )

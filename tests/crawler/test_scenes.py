@@ -7,8 +7,10 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-from crawler.site.scenes.address import Address
-from crawler.site.scenes.catalogue import TRAPS, VARIANTS, make_site
+from crawler.site.scenes import make_site
+from crawler.site.scenes.scene import Address
+from crawler.site.scenes.traps import TRAPS
+from crawler.site.scenes.variants import VARIANTS
 
 LINK = re.compile(r'<a [^>]*?href="([^"#]*)"')
 

@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 
 from crawler.site.articles import Article
-from crawler.site.shop.plan import HOME
-from crawler.site.site import Site
+from crawler.site.news import Site
+from crawler.site.shop import HOME
 
 
 def walk(site):
@@ -30,8 +30,8 @@ def walk(site):
 
 def test_the_same_seed_gives_the_same_site_also_to_many_at_once_and_another_seed_another():
     alone, shared = Site(20, 7), Site(20, 7)
-    targets = [*alone.pages.views, *alone.pages.contents, "/story/gone", "/feed.xml"]
-    targets += [*alone.shop.plan.shelves, *alone.shop.plan.lists]
+    targets = [*alone.views, *alone.pages, "/story/gone", "/feed.xml"]
+    targets += [*alone.shop.shelves, *alone.shop.lists]
     with ThreadPoolExecutor(8) as pool:
         together = pool.map(lambda target: shared.reply(target).body, targets)
     assert dict(zip(targets, together, strict=True)) == {
@@ -47,15 +47,13 @@ def test_every_article_version_and_offer_can_be_reached_on_a_site_that_makes_cra
     walked = walk(site)
     seen = {(reply.article, reply.version) for reply in walked.values() if reply.article}
     assert seen == {
-        (article.id, version.number)
-        for article in site.pages.articles
-        for version in article.versions
+        (article.id, version.number) for article in site.articles for version in article.versions
     }
     offers = {reply.offer for reply in walked.values() if reply.offer}
-    assert offers == site.shop.plan.offers
-    kinds = {view.kind for view in site.pages.views.values()}
+    assert offers == site.shop.offers
+    kinds = {view.kind for view in site.views.values()}
     assert kinds == {"main", "tracking", "print", "amp", "redesign", "comments", "mobile"}
-    assert {article.language for article in site.pages.articles} == {"en", "de", "ar", "zh"}
+    assert {article.language for article in site.articles} == {"en", "de", "ar", "zh"}
     assert {301, 302, 404} <= {reply.status for reply in walked.values()}
     assert any("sid=" in target and reply.article for target, reply in walked.items())
     assert any("/story/" in target and not reply.article for target, reply in walked.items())

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.truth import NO_SKIPS, Served, Skips, score
+from crawler.truth import NO_SKIPS, Served, Skips, Truth, score
 
 
 def page(serve, article="", version=0, *, status=200, html=True, product="", offer="", **more):
@@ -10,10 +10,11 @@ def page(serve, article="", version=0, *, status=200, html=True, product="", off
 
 
 def figures(log, delivered, **given):
-    known = {"dropped": (), "articles": ("a",), "products": (), "seconds": 2.0, "alone": True}
-    changed = {("a", 1, 2): 0.3, ("a", 1, 3): 0.05, ("a", 2, 3): 0.25}
-    told = {"changed": changed, "skips": NO_SKIPS, "warmup": 0}
-    return score(log, delivered, **(known | told | given))
+    known = {"articles": ["a"], "products": [], "log": log}
+    known["changed"] = {"a 1 2": 0.3, "a 1 3": 0.05, "a 2 3": 0.25}
+    told = {"dropped": (), "seconds": 2.0, "alone": True, "skips": NO_SKIPS, "warmup": 0, **given}
+    known |= {name: told.pop(name) for name in [*known] if name in told}
+    return score(Truth(**known), delivered, **told)
 
 
 A1, A2 = [page(serve, "a", 1) for serve in range(4)], [page(serve, "a", 2) for serve in range(4)]
@@ -58,7 +59,7 @@ SALE = [page(1, product="x", offer="x;M;9"), page(2, product="x", offer="x;M;8")
     ],
 )
 def test_what_was_served_is_counted(log, delivered, given, expected):
-    found = figures(log, delivered, **given).as_dict()
+    found = figures(log, delivered, **given)._asdict()
     assert {name: found[name] for name in expected} == expected
 
 

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from crawler.site.news import Site
 from crawler.site.process import running_site, truth
-from crawler.site.site import Site
 from tests.crawls.harness import demonstration, told_by, until
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path
     assert figures["updates"] >= 0.05 * figures["fetched"]
     assert figures["caught"] >= 0.8
     assert figures["updates_dropped"] <= 0.05 * figures["updates"]
-    assert (figures["offers"], figures["offers_lost"]) == (len(site.shop.plan.offers), 0)
-    assert offers(feed) == site.shop.plan.offers
+    assert (figures["offers"], figures["offers_lost"]) == (len(site.shop.offers), 0)
+    assert offers(feed) == site.shop.offers
     assert "avoidable" not in told  # without a scenario of URLs there is nothing to tell of them
 
 
@@ -70,7 +70,7 @@ def test_no_article_or_offer_is_lost_to_four_kills(tmp_path) -> None:
         figures, _, _ = told_by(start_demo(feeds[-1], "-a", f"site={site}", "-s", store))
         everything = set(truth(site).articles)
     assert set().union(*map(article_ids, feeds)) == everything
-    assert set().union(*map(offers, feeds)) == Site(24, 3).shop.plan.offers
+    assert set().union(*map(offers, feeds)) == Site(24, 3).shop.offers
     assert (figures["articles"], figures["offers_lost"]) == (len(everything), 0) == (24, 0)
 
 

@@ -82,7 +82,15 @@ def test_it_is_known_by_its_name(site, name, outcome) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Peugeot 404", "Not found in the wild", "Access", "A robot check for factories", "400"]
+    "name",
+    [
+        "Peugeot 404",
+        "Not found in the wild",
+        "Access",
+        "A robot check for factories",
+        "A film: Access denied",
+        "400",
+    ],
 )
 def test_a_copy_of_a_page_that_is_only_named_in_a_like_way_stays_a_copy(site, name) -> None:
     html = f"<title>{name}</title><h1>{name}</h1><p>{text(1, 40)}</p>"
@@ -164,6 +172,14 @@ def test_another_crawl_keeps_what_was_blocked(site) -> None:
     assert [site.visit(f"/{n}", wall) for n in range(3)] == ["new", "blocked", "blocked"]
     site.new_run()
     assert [site.visit(f"/{n}", story(n)) for n in range(3)] == ["new", "new", "new"]
+
+
+def test_another_crawl_knows_at_once_what_calls_itself_no_page(site) -> None:
+    assert [site.visit(path, MISSING) for path in ("/a", "/b")] == ["new", "soft_404"]
+    site.new_run()
+    assert site.visit("/c", MISSING) == "soft_404"
+    assert site.visit("/d", MISSING.replace("no such page", "nothing")) == "new"
+    assert site.kept == ["/d"]
 
 
 def test_a_judge_that_knows_no_visits_knows_no_answers(site) -> None:

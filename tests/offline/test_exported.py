@@ -18,6 +18,7 @@ BAD = [
     (GOOD | {"sketch": "?" * 1_000}, f"'sketch' is '{'?' * 79}…: "),
     (GOOD | {"first_seen": float("nan")}, "'first_seen' is nan"),
     (GOOD | {"last_seen": 1e300}, "'last_seen' is 1e+300: expected a time"),
+    (GOOD | {"last_seen": 10**400}, "'last_seen' is 1"),
     ({"kind": "site_memory", "data": ""}, "no 'scope'"),
     (SITE | {"kind": "else"}, "'kind' is 'else': expected one of"),
     (SITE | {"kind": "site_memory", "data": "?"}, "'data' is '?'"),

@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.speed.chromium import running_chromium
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import Summary
+from tests.chromium import running_chromium
 from tests.report.verdicts import NOON, audit, copy, crawl, near, verdict
 
 if TYPE_CHECKING:

@@ -104,6 +104,7 @@ def test_lines_of_other_kinds_are_passed_over_and_old_ones_lack_later_keys() -> 
     [
         *(("outcome", "lost"), ("url", ["x"]), ("title", 5), ("distance", 65), ("distance", "3")),
         *(("words", -1), ("bytes", True), ("time", float("nan")), ("time", 1e300), ("wrong", 41)),
+        ("time", 10**400),
     ],
 )
 def test_a_value_that_no_verdict_has_is_named(key: str, value: object) -> None:

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from crawler.site.site import Site
+from crawler.site.news import Site
 from simhash_gate.collection.listing import find_copies
 from simhash_gate.common.encoded import signed
 from simhash_gate.spark import clustering, clusters, dedupe, near_duplicates, pairs, read_pages
@@ -86,7 +86,7 @@ def site_pages() -> list[dict]:
     site = Site(articles=4, seed=3)
     hosts = ("www.example.com", "shop.example.org")
     rows = []
-    for number, href in enumerate(sorted(site.pages.views)):
+    for number, href in enumerate(sorted(site.views)):
         html = site.reply(href).body.decode("utf-8", "replace")
         rows.append({"url": f"https://{hosts[number % 2]}{href}", "html": html})
     some = ["", "<p>x", *(page(n % 4, noise=n).body.decode() for n in range(10))]

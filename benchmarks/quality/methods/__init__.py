@@ -8,7 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TypeVar
 
-from benchmarks.quality.methods.base import Extractor, Method, MissingError, Reader
+from benchmarks.quality.methods.base import Extractor, Method, Reader
+from benchmarks.speed.measure import MissingError
 
 OURS = {
     "fingerprint": "gate.Fingerprint",
@@ -35,8 +36,6 @@ CONTENT_PEERS = {
     "resiliparse": "resiliparse_.ResiliparseContent",
     "plain": "plain.PlainContent",
 }
-
-__all__ = ["OURS", "PEERS", "Extractor", "Method", "MissingError", "create", "create_extractor"]
 
 R = TypeVar("R", bound=Reader)
 

@@ -14,10 +14,6 @@ from benchmarks.quality import text
 from simhash_gate import hamming_distance
 
 
-class MissingError(Exception):
-    """What the method needs is not installed; the message says how to get it."""
-
-
 class Reading(NamedTuple):
     """A page's value, None for nothing to compare, and the CPU time it took."""
 

@@ -15,7 +15,6 @@ class BodyMd5(Method):
     needs = ()
 
     def fingerprint(self, body: bytes, url: str) -> bytes:
-        """Return the digest of the bytes."""
         return md5(body).digest()
 
 
@@ -26,6 +25,5 @@ class ReadabilityMd5(Method):
     needs = ("readability-lxml", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> bytes | None:
-        """Return the digest of the text."""
         text = readability_text(body)
         return md5(text.encode("utf-8", "replace")).digest() if text else None

@@ -21,7 +21,6 @@ class Fingerprint(HammingMethod):
     built_on = READING
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the page's fingerprint."""
         return read_page(body, url=url).fingerprint
 
 
@@ -35,12 +34,10 @@ class Verdicts(Method):
     options = Options()
 
     def fingerprint(self, body: bytes, url: str) -> Page | None:
-        """Return all that the gate needs of a page."""
         page = read_page(body, url=url, options=self.options)
         return None if page.fingerprint is None else page
 
     def distance(self, a: Page, b: Page) -> float:
-        """Return 0 if the second page is called a duplicate of the first, else 1."""
         window = self.window()
         window.see("a", a)
         return float(window.see("b", b) is None)
@@ -81,6 +78,5 @@ class GateContent(Extractor):
     built_on = READING
 
     def read(self, body: bytes, url: str) -> Content:
-        """Return the page's text and title."""
         reading = read_closely(body, url=url)
         return Content(reading.text, reading.page.title)

@@ -23,7 +23,6 @@ class GateMinHash(Method):
     permutations = 128
 
     def fingerprint(self, body: bytes, url: str) -> np.ndarray | None:
-        """Return the least hash of each permutation."""
         found = {shingle.encode("utf-8", "replace") for shingle in shingles(words(gate_text(body)))}
         if not found:
             return None
@@ -32,5 +31,4 @@ class GateMinHash(Method):
         return sketch.hashvalues
 
     def distance(self, a: np.ndarray, b: np.ndarray) -> float:
-        """Return 1 - the estimated Jaccard similarity."""
         return 1 - float(np.mean(a == b))

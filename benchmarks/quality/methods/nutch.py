@@ -28,7 +28,6 @@ class TextProfile(Method):
     title = "Nutch's TextProfileSignature"
 
     def fingerprint(self, body: bytes, url: str) -> bytes:
-        """Return the digest of the page's profile."""
         return md5(profile(page_text(body)).encode("utf-8", "replace") or body).digest()
 
 

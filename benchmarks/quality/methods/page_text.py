@@ -18,7 +18,6 @@ class PageText(HammingMethod):
     title = "SimHash of the whole page's text"
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the SimHash of the page's shingles."""
         found = Counter(shingles(words(page_text(body))))
         return simhash(found) if found else None
 
@@ -29,7 +28,6 @@ class PageContent(Extractor):
     title = "the whole page's text"
 
     def read(self, body: bytes, url: str) -> Content:
-        """Return the page's text and title."""
         root = parse(body)
         if root is None:
             return Content("", "")

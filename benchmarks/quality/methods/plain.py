@@ -32,7 +32,6 @@ class PlainRecipe(HammingMethod):
     needs = ("beautifulsoup4", "readability-lxml", "markdownify", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the SimHash of the Markdown's shingles."""
         summary = _cleaned(body).summary(html_partial=True)
         words = _WORD.findall(markdownify(summary, heading_style="ATX").lower())
         found = Counter(map(" ".join, zip(words, words[1:], words[2:], strict=False)))
@@ -46,7 +45,6 @@ class PlainContent(Extractor):
     needs = PlainRecipe.needs
 
     def read(self, body: bytes, url: str) -> Content:
-        """Return the page's text and title."""
         if not body.strip():
             return Content("", "")
         document = _cleaned(body)

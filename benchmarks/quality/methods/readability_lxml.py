@@ -16,7 +16,6 @@ class ReadabilityContent(Extractor):
     needs = ("readability-lxml", "lxml")
 
     def read(self, body: bytes, url: str) -> Content:
-        """Return the page's text and title."""
         if not body.strip():
             return Content("", "")
         document = Document(decode(body))

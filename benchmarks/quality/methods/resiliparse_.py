@@ -16,6 +16,5 @@ class ResiliparseContent(Extractor):
     needs = ("resiliparse",)
 
     def read(self, body: bytes, url: str) -> Content:
-        """Return the page's text and title."""
         tree = HTMLTree.parse(decode(body))
         return Content(extract_plain_text(tree, main_content=True), tree.title)

@@ -20,7 +20,6 @@ class PageSimhash(HammingMethod):
     needs = ("simhash", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the fingerprint of the text."""
         return _value(page_text(body))
 
 
@@ -31,7 +30,6 @@ class ReadabilitySimhash(HammingMethod):
     needs = ("simhash", "readability-lxml", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the fingerprint of the text."""
         return _value(readability_text(body))
 
 

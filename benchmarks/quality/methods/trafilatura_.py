@@ -19,7 +19,6 @@ class OwnSimhash(HammingMethod):
     needs = ("trafilatura", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the fingerprint of the text."""
         text = _text(body, url)
         return Simhash(text).hash if text else None
 
@@ -31,7 +30,6 @@ class GateFeatures(HammingMethod):
     needs = ("trafilatura", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        """Return the fingerprint of the text."""
         found = features(words(_text(body, url)))
         return simhash(found) if found else None
 
@@ -43,7 +41,6 @@ class TrafilaturaContent(Extractor):
     needs = ("trafilatura", "lxml")
 
     def read(self, body: bytes, url: str) -> Content:
-        """Return the page's text and title."""
         found = bare_extraction(decode(body), url=url, with_metadata=True)
         if found is None:
             return Content("", "")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.speed.measure import MissingError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 RADIUS = 3
 

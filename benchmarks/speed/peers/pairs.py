@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.speed.measure import MissingError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Fingerprints = NDArray[np.uint64]
+Fingerprints = NDArray[np.uint64]
 
 BLOCKS = 4
 _BATCH = 1 << 22

@@ -12,15 +12,12 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.speed.measure import MissingError
 from benchmarks.speed.peers.pairs import PairsPeer
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _SDIST = "simhash-py==0.4.0"
 _SHIM = Path(__file__).with_suffix(".cpp")

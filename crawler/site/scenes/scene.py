@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from crawler.site.answering import Answering, Reply, static_file, target_of, web_page
-from crawler.site.articles import Article
+from crawler.site.articles import Article, newest_first
 from crawler.site.chrome import Chrome
-from crawler.site.content import Content, Link
+from crawler.site.content import SECTIONS, TITLE, Content, Link, design_of, listing, small_pages
 from crawler.site.designs import render
-from crawler.site.listings import EDITIONS, listing, small_pages
 from crawler.site.prose import Writer, grammar
-from crawler.site.scenes.address import Address
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-DESIGNS = ("table", "semantic", "hashed")
-TITLE = "The Daily Miniature"
+class Address(NamedTuple):
+    """A URL as the site sees it; `host` is blank where the URL has none."""
+
+    host: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, url: str) -> Address:
+        """Return the address of a URL, or of a path with a query."""
+        parts = urlsplit(url)
+        query = tuple(parse_qsl(parts.query, keep_blank_values=True))
+        return cls(parts.hostname or "", parts.path or "/", query)
+
+    @property
+    def parts(self) -> list[str]:
+        """What is between the slashes of the path."""
+        return self.path.strip("/").split("/")
+
+    def first(self, name: str, default: str = "") -> str:
+        """Return the first value of a parameter."""
+        return next((value for key, value in self.query if key == name), default)
+
+    def without(self, names: Collection[str]) -> Address:
+        """Return the address without some parameters."""
+        return self._replace(query=tuple(pair for pair in self.query if pair[0] not in names))
+
+    def plain(self) -> str:
+        """Return path and query, with the parameters in the order of their names."""
+        return str(self._replace(query=tuple(dict(sorted(self.query)).items())))
+
+    def __str__(self) -> str:
+        query = urlencode(self.query)
+        return f"{self.path}?{query}" if query else self.path
 
 
 class Found(NamedTuple):
@@ -40,18 +69,17 @@ class Scene(Answering):
 
     def __init__(self, articles: int, seed: int) -> None:
         super().__init__([Article(seed, number) for number in range(articles)], seed)
-        self.sections = [*grammar("en").topics(), *EDITIONS]
         self.bases = {self.base(article): article for article in self.articles}
         self.pools = [self._pool(article) for article in self.articles]
         self.lists: dict[str, Content] = {}
         self.more: list[Link] = []
         self.make_lists()
-        menu = [Link(f"/{name}", name.title()) for name in self.sections]
+        menu = [Link(f"/{name}", name.title()) for name in SECTIONS]
         self.chrome = Chrome(seed, menu, self.more)
 
-    @abstractmethod
     def base(self, article: Article) -> str:
         """Return the plain URL of an article, as `plain` returns it."""
+        return article.path
 
     def variants(self, article: Article, rng: Random) -> list[str]:
         """Return the other URLs under which an article is linked."""
@@ -105,11 +133,10 @@ class Scene(Answering):
     def story(self, article: Article, address: Address) -> Content:
         """Return an article page."""
         version = article.versions[0]
-        design = DESIGNS[self.sections.index(article.section) % len(DESIGNS)]
         return Content(
             title=version.headline,
             language=article.language,
-            design=self.look(address, design),
+            design=self.look(address, design_of(article.section)),
             blocks=version.blocks,
             formats=self.formats(article),
             related=self.some(f"related/{article.number}", 10),
@@ -136,7 +163,7 @@ class Scene(Answering):
 
     def make_lists(self) -> None:
         """Make the lists of the site: each URL of each article is on one of them."""
-        latest = sorted(self.articles, key=lambda a: (a.published, a.number), reverse=True)
+        latest = newest_first(self.articles)
         by_list: dict[str, list[Link]] = defaultdict(list)
         things = [
             Writer("en", topic, Random(f"{self.seed}/{topic}/{i}")).write("thing")
@@ -162,14 +189,14 @@ class Scene(Answering):
 
     def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
         """Make the lists below the home page; `by_list` holds their entries."""
-        for section in self.sections:
+        for section in SECTIONS:
             by_list[f"/{section}"] += []
         for path, entries in sorted(by_list.items()):
             name = path.rpartition("/")[2]
             title = name.replace("-", " ").title()
             design = "semantic"
-            if name in self.sections:
-                design = DESIGNS[self.sections.index(name) % len(DESIGNS)]
+            if name in SECTIONS:
+                design = design_of(name)
                 middle = min(10, len(entries) // 2)
                 entries = [*entries[:middle], *self.doors(), *entries[middle:]]  # noqa: PLW2901
             else:
@@ -191,13 +218,3 @@ class Scene(Answering):
         if len(found) < 2 or rng.random() < 0.85:
             found.insert(0, self.base(article))
         return found
-
-
-def dated(article: Article) -> str:
-    """Return a URL like those of newspapers."""
-    return f"/{article.section}/{article.published:%Y/%m}/{article.slug}"
-
-
-def numbered(article: Article) -> str:
-    """Return a URL that names the article by a parameter alone."""
-    return f"/{article.section}/read?id={1000 + article.number}"

@@ -1,48 +1,62 @@
-"""Sites whose URLs say more than they need: parameters, sessions, print views, what matters now."""
+"""Sites whose URLs say more than they need: parameters, sessions, print views, hosts, facets."""
 
 from __future__ import annotations
 
+import re
+import zlib
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from random import Random
 
-from crawler.site.content import Link
-from crawler.site.listings import listing
-from crawler.site.scenes.address import Address, also
-from crawler.site.scenes.scene import Found, Scene, dated, numbered
-from crawler.site.urls import CAMPAIGNS, SOURCES
+from crawler.site.answering import Reply
+from crawler.site.articles import Article
+from crawler.site.content import (
+    EDITIONS,
+    PAGE_SIZE,
+    SECTIONS,
+    Content,
+    Link,
+    also,
+    design_of,
+    listing,
+)
+from crawler.site.news import CAMPAIGNS, SOURCES
+from crawler.site.scenes.scene import Address, Found, Scene
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from random import Random
-
-    from crawler.site.answering import Reply
-    from crawler.site.articles import Article
-
-CAMPAIGN = ("utm_source", "utm_medium", "utm_campaign")
 HOUSE = "qzn"
 """A parameter of this site's own, which stands on no list of such parameters."""
+HOST = "daily-miniature.example.net"
+"""No such site is on the net: the spider's requests for it go to the demonstration."""
 
 
 class Sections(Scene):
-    """A site where a third of the sections name their articles by a parameter, which matters."""
+    """A site where a third of the sections name their articles by a parameter, which matters.
+
+    `noise` are the parameters that do not.
+    """
+
+    noise: frozenset[str] = frozenset()
 
     def group(self, section: str) -> int:
         """Return to which third a section belongs: 0, 1 or 2."""
-        return self.sections.index(section) % 3 if section in self.sections else 0
+        return SECTIONS.index(section) % 3 if section in SECTIONS else 0
 
     def base(self, article: Article) -> str:
-        """Return the plain URL of an article."""
-        return numbered(article) if self.group(article.section) == 2 else dated(article)
+        if self.group(article.section) == 2:
+            return f"/{article.section}/read?id={1000 + article.number}"
+        return article.path
+
+    def plain(self, address: Address) -> str:
+        return address.without(self.noise).plain()
 
 
 class Tracking(Sections):
     """Links tell where they were found: utm_*, ref, fbclid, and a name that no list has."""
 
-    noise = frozenset({*CAMPAIGN, "ref", "fbclid", HOUSE})
+    noise = frozenset({"utm_source", "utm_medium", "utm_campaign", "ref", "fbclid", HOUSE})
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        """Return the URL with one or two marks each time."""
         base = self.base(article)
         return [
             also(base, "&".join(rng.sample(self.marks(rng), rng.choice([1, 1, 2]))))
@@ -60,73 +74,111 @@ class Tracking(Sections):
             f"{HOUSE}={rng.randint(10_000, 99_999)}",
         ]
 
-    def plain(self, address: Address) -> str:
-        """Return the URL without its marks."""
-        return address.without(self.noise).plain()
-
 
 class Sessions(Sections):
     """Visitors are told apart by their URLs: PHPSESSID, ;jsessionid, and an id in the path."""
 
-    def variants(self, article: Article, rng: Random) -> list[str]:
-        """Return the URL as several visitors have it."""
-        base, group = self.base(article), self.group(article.section)
-        return [self.visited(base, group, rng) for _ in range(rng.randint(2, 5))]
+    noise = frozenset({"PHPSESSID"})
 
-    def visited(self, base: str, group: int, rng: Random) -> str:
-        """Return a URL with a new session id, in the way of its section."""
-        session = f"{rng.getrandbits(128):032x}"
-        match group:
-            case 0:
-                return f"{base};jsessionid={session.upper()}"
-            case 1:
-                return f"/s/{session[:24]}{base}"
-        return also(base, f"PHPSESSID={session}")
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        base, group = self.base(article), self.group(article.section)
+        found = []
+        for _ in range(rng.randint(2, 5)):
+            session = f"{rng.getrandbits(128):032x}"
+            ways = (
+                f"{base};jsessionid={session.upper()}",
+                f"/s/{session[:24]}{base}",
+                also(base, f"PHPSESSID={session}"),
+            )
+            found.append(ways[group])
+        return found
 
     def plain(self, address: Address) -> str:
-        """Return the URL without its session id."""
         path = address.path.partition(";jsessionid=")[0]
         if path.startswith("/s/"):
             path = f"/{path.split('/', 3)[-1]}"
-        return address._replace(path=path).without({"PHPSESSID"}).plain()
+        return super().plain(address._replace(path=path))
 
 
 class Print(Sections):
     """Articles have print views: /print/..., .../print and printable=yes."""
 
+    noise = frozenset({"printable"})
+
     def variants(self, article: Article, rng: Random) -> list[str]:
-        """Return the print view, and now and then what a form makes of the URL."""
+        base = self.base(article)
         found = [self.printed(article)]
         if rng.random() < 0.5:
-            found.append(also(self.base(article), "printable=yes"))
-        if rng.random() < 0.4:
-            found.append(f"/print{self.base(article)}")
+            found.append(also(base, "printable=yes"))
+        if rng.random() < 0.4:  # what a form makes of the URL
+            found.append(f"/print{base}")
         return found
 
     def printed(self, article: Article) -> str:
         """Return the print view that the section's pages link to."""
         base = self.base(article)
-        match self.group(article.section):
-            case 0:
-                return f"/print{base}"
-            case 1:
-                return f"{base}/print"
-        return also(base, "printable=yes")
+        ways = (f"/print{base}", f"{base}/print", also(base, "printable=yes"))
+        return ways[self.group(article.section)]
 
     def formats(self, article: Article) -> tuple[Link, ...]:
-        """Return the links between the article and its print view."""
         return Link(self.base(article), "Full story"), Link(self.printed(article), "Print")
 
     def plain(self, address: Address) -> str:
-        """Return the URL of the page that is printed."""
         path = address.path.removeprefix("/print").removesuffix("/print")
-        return address._replace(path=path or "/").without({"printable"}).plain()
+        return super().plain(address._replace(path=path or "/"))
 
     def look(self, address: Address, design: str) -> str:
-        """Return the design for paper, where it was asked for."""
         paper = address.first("printable") == "yes"
         parts = address.path.split("/")
         return "print" if paper or "print" in (parts[1], parts[-1]) else design
+
+
+class Aliases(Sections):
+    """One site under many names: hosts, scheme, slashes, case, index.html, /amp, old headlines.
+
+    Articles go by path, by a number after a headline that says nothing, and by parameters.
+    """
+
+    host = HOST
+
+    def base(self, article: Article) -> str:
+        number = 1000 + article.number
+        return (
+            article.path,
+            f"/{article.section}/story/{number}",
+            f"/{article.section}/read?id={number}&lang={article.language}",
+        )[self.group(article.section)]
+
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        base = self.base(article)
+        match self.group(article.section):
+            case 0:
+                capitals = "/".join(part[:1].upper() + part[1:] for part in base.split("/"))
+                own = [f"{base}/", f"{base}/index.html", f"{base}/amp", capitals]
+            case 1:
+                older = article.writer("heads").several("headline", 2)
+                heads = ["-".join(re.findall(r"[a-z0-9]+", head.lower())) for head in older]
+                slugs = [article.slug.rpartition("-")[0] or "story", *(h or "news" for h in heads)]
+                own = [f"/{article.section}/{slug}/{1000 + article.number}" for slug in slugs]
+            case _:
+                path, _, query = base.partition("?")
+                own = [f"{path}?{'&'.join(reversed(query.split('&')))}", f"http://www.{HOST}{base}"]
+        names = [f"http://www.{HOST}{base}", f"http://m.{HOST}{base}", f"https://{HOST}{base}"]
+        return [*rng.sample(own, rng.randint(1, 2)), *rng.sample(names, rng.randint(0, 2))]
+
+    def formats(self, article: Article) -> tuple[Link, ...]:
+        return (Link(self.base(article), "Full story"),)  # which an AMP page must have
+
+    def plain(self, address: Address) -> str:
+        path = address.path.lower().removesuffix("/index.html").rstrip("/").removesuffix("/amp")
+        if match := re.fullmatch(r"/(\w+)/[\w-]+/(\d{4,})", path):
+            path = f"/{match[1]}/story/{match[2]}"
+        return address._replace(path=path or "/").plain()
+
+    def look(self, address: Address, design: str) -> str:
+        if address.path.rstrip("/").endswith("/amp"):
+            return "amp"
+        return "hashed" if address.host.startswith("m.") else design
 
 
 class Partial(Scene):
@@ -137,16 +189,15 @@ class Partial(Scene):
     """
 
     def base(self, article: Article) -> str:
-        """Return the plain URL: half of the articles have a path of their own."""
-        match article.number % 4:
-            case 0:
-                return f"/archive/{article.published:%Y}?v={1000 + article.number}"
-            case 1:
-                return f"/reviews/show?ref={1000 + article.number}"
-        return f"/articles/{article.slug}"
+        number = 1000 + article.number
+        own = f"/articles/{article.slug}"
+        archived, review = (
+            f"/archive/{article.published:%Y}?v={number}",
+            f"/reviews/show?ref={number}",
+        )
+        return (archived, review, own, own)[article.number % 4]
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        """Return the URL with parameters that say nothing there."""
         base = self.base(article)
         said = [f"v={rng.randint(1, 40)}", f"ref={rng.choice(SOURCES)}", f"v={rng.randint(41, 99)}"]
         if article.number % 4 == 0:
@@ -156,12 +207,7 @@ class Partial(Scene):
         return [also(base, mark) for mark in rng.sample(said, rng.randint(1, len(said)))]
 
     def plain(self, address: Address) -> str:
-        """Return the URL without what says nothing on its path."""
-        noise = {"v", "ref"}
-        if address.path.startswith("/archive/"):
-            noise = {"ref"}
-        elif address.path.startswith("/reviews/"):
-            noise = {"v"}
+        noise = {"archive": {"ref"}, "reviews": {"v"}}.get(address.parts[0], {"v", "ref"})
         return address.without(noise).plain()
 
 
@@ -193,38 +239,33 @@ class Turning(Scene):
         return len(self.seen) >= self.turn * self.old
 
     def base(self, article: Article) -> str:
-        """Return the plain URL: two new articles share a number."""
         if article.number < self.old:
             return f"/stories/{1000 + article.number}"
-        number, second = divmod(article.number - self.old, 2)
+        number, second = divmod(article.number - self.old, 2)  # two new articles share a number
         edition = "evening" if second else "morning"
         return f"/stories/{1000 + self.old + number}?edition={edition}"
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        """Return the editions of an old story."""
         if article.number >= self.old:
             return []
         editions = rng.sample(["morning", "evening", "weekend"], rng.randint(2, 3))
         return [also(self.base(article), f"edition={edition}") for edition in editions]
 
     def plain(self, address: Address) -> str:
-        """Return the URL without its edition, where there is only one."""
         number = address.path.removeprefix("/stories/")
         old = number.isdecimal() and int(number) < 1000 + self.old
-        return address.without({"edition"}).plain() if old else address.plain()
+        return address.without({"edition"} if old else ()).plain()
 
     def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
-        """Make the lists below the home page, without what is not there yet."""
         for path, entries in by_list.items():
-            by_list[path] = self.linked_first(entries)
+            by_list[path] = self.there_first(entries)
         super().make_shelves(by_list)
 
-    def linked_first(self, links: Iterable[Link]) -> list[Link]:
+    def there_first(self, links: Iterable[Link]) -> list[Link]:
         """Return the links that were there before the change."""
         return [link for link in links if link.href not in self.later]
 
     def find(self, address: Address, hit: int) -> Found | None:
-        """Return what an address shows; since the change, with a link to the latest stories."""
         found = super().find(address, hit)
         if found is None:
             return found
@@ -232,11 +273,94 @@ class Turning(Scene):
         if self.turned:
             entries = (Link("/latest", "Latest stories"), *page.entries)
             return found._replace(page=replace(page, entries=entries))
-        before = [tuple(self.linked_first(links)) for links in (page.entries, page.related)]
+        before = [tuple(self.there_first(links)) for links in (page.entries, page.related)]
         return found._replace(page=replace(page, entries=before[0], related=before[1]))
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
-        """Write down what was served, and which old stories are known."""
         super().note(target, serve, reply)
         if reply.article and int(reply.article[1:]) < self.old:
             self.seen.add(reply.article)
+
+
+VIEWS = {"grid": "hashed", "list": "semantic", "compact": "table"}
+FACETS = ("year", "length", "sort", "view", "page")
+LONG = 300
+
+
+class Facets(Scene):
+    """Sections have facets: `year`, `length`, `sort` and `page` matter, `view` and `from` do not.
+
+    `page=1` is what is shown without it.
+    """
+
+    def variants(self, article: Article, rng: Random) -> list[str]:
+        places = rng.sample(["home", "section", "tag"], rng.randint(0, 2))
+        return [also(self.base(article), f"from={place}") for place in places]
+
+    def plain(self, address: Address) -> str:
+        return address.without({"from", "view"}).plain()
+
+    def find(self, address: Address, hit: int) -> Found | None:
+        if address.path.removeprefix("/") in SECTIONS:
+            return self.section(address)
+        return super().find(address, hit)
+
+    def section(self, address: Address) -> Found | None:
+        """Return one page of a section as its facets say; None if it has no such page."""
+        name = address.path.removeprefix("/")
+        shelved = [article for article in self.articles if article.section == name]
+        years = sorted({str(article.published.year) for article in shelved})
+        year, length = address.first("year", years[-1] if years else ""), address.first("length")
+        sort, number = address.first("sort"), address.first("page", "1")
+        in_year = [article for article in shelved if str(article.published.year) == year]
+        chosen = [a for a in in_year if length not in ("short", "long") or _length(a) == length]
+        chosen.sort(key=lambda a: (a.opening[0] if sort == "title" else "", a.published, a.number))
+        if not sort:
+            chosen.reverse()
+        pages = max(1, -(-len(chosen) // PAGE_SIZE))
+        if not number.isdecimal() or not 1 <= int(number) <= pages:
+            return None
+        start = (int(number) - 1) * PAGE_SIZE
+        shown = [self.link(a, f"section/{a.number}") for a in chosen[start : start + PAGE_SIZE]]
+        lengths = {_length(article) for article in in_year}
+        ways = [
+            *(("sort", value) for value in ("", "oldest", "title") if len(in_year) > 1),
+            *(("length", value) for value in ("short", "long") if value in lengths),
+            *(("year", value if value != years[-1] else "") for value in years),
+            *(("view", value) for value in VIEWS),
+            *(("page", str(page + 1)) for page in range(pages) if pages > 1),
+        ]
+        page = Content(
+            title=name.title(),
+            language=name if name in EDITIONS else "en",
+            design=VIEWS.get(address.first("view")) or design_of(name),
+            entries=tuple(shown),
+            formats=tuple(self._way(address, *way) for way in ways),
+        )
+        entries = "\n".join(link.href for link in shown)
+        return Found(page, f"{address.path}#{zlib.crc32(entries.encode()):08x}")
+
+    def _way(self, address: Address, name: str, value: str) -> Link:
+        """Return the link that changes one facet; what it turns up begins at its first page."""
+        kept = {**dict(address.query), name: value}
+        if name not in ("view", "page"):
+            kept["page"] = ""
+        if name == "year":
+            kept["length"] = ""
+        query = tuple((key, kept[key]) for key in FACETS if kept.get(key))
+        return Link(str(Address("", address.path, query)), value or "all")
+
+
+def _length(article: Article) -> str:
+    return "long" if len(article.versions[0].words()) >= LONG else "short"
+
+
+VARIANTS: dict[str, type[Scene]] = {
+    "tracking": Tracking,
+    "sessions": Sessions,
+    "print": Print,
+    "facets": Facets,
+    "aliases": Aliases,
+    "partial": Partial,
+    "turning": Turning,
+}

@@ -13,6 +13,7 @@ ADDONS = {"simhash_gate.Addon": 0}
 SIMHASH_GATE_STORE = os.environ.get("STORE", "redis://127.0.0.1:6379/0")
 SIMHASH_GATE_ACTION = "links"
 SIMHASH_GATE_REVISIT = "drop"
+SIMHASH_GATE_BLOCKED = "drop"
 
 # The log has no line for each drop.
 logging.getLogger("simhash_gate.drops").setLevel(logging.WARNING)

@@ -6,18 +6,14 @@ import zlib
 from datetime import timedelta
 from email.utils import formatdate
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.site.answering import Answering, Reply, static_file, web_page
-from crawler.site.content import Content, Link
+from crawler.site.chrome import LightChrome
+from crawler.site.content import TITLE, Content, Link, listing, not_found, small_pages
 from crawler.site.designs import render
-from crawler.site.listings import listing, not_found, small_pages
-from crawler.site.year.furniture import LightChrome
-from crawler.site.year.plan import BEGIN, Year, live, unix
-
-if TYPE_CHECKING:
-    from crawler.site.year.plan import Life, Paper, Spell
+from crawler.site.year_plan import BEGIN, Life, Paper, Spell, Year, live, unix
 
 MENU = [Link("/", "Home"), Link("/all", "All stories"), Link("/weekend", "Weekend")]
 MORE = [Link("/about", "About us"), Link("/terms", "Terms")]
@@ -167,7 +163,7 @@ class YearSite(Answering):
         ]
         design = paper.design_at(self.now)
         pages = {
-            **listing("/", "The Daily Miniature", stories[:15], design=design),
+            **listing("/", TITLE, stories[:15], design=design),
             **listing("/all", "All stories", stories, design=design, size=25),
             **listing("/weekend", "Weekend", mirrors + stories[-5:], design=design, size=25),
         }

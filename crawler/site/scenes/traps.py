@@ -1,20 +1,53 @@
-"""Traps of paths: calendars, relative links, mazes, sessions, and what is never missing."""
+"""Traps: pages without an end, and articles beside them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
-from typing import TYPE_CHECKING
 
-from crawler.site.articles import Block
-from crawler.site.content import Content, Link
+from crawler.site.articles import Article, Block
+from crawler.site.content import Content, Link, also, listing
 from crawler.site.prose import Writer, grammar
-from crawler.site.scenes.scene import Found
-from crawler.site.scenes.trap import Trap
+from crawler.site.scenes.scene import Address, Found, Scene
 
-if TYPE_CHECKING:
-    from crawler.site.scenes.address import Address
+
+class Trap(Scene):
+    """Articles with one URL each, and a trap; some of them are linked behind its doors alone.
+
+    A door stands in the middle of the home page and of each section, and before the features: a
+    tenth of the articles, which no other list has.
+    """
+
+    door = Link("/", "")
+    """Where the trap begins."""
+
+    def doors(self) -> Sequence[Link]:
+        return (self.door,)
+
+    def shelf(self, article: Article) -> str:
+        return "/features" if article.number % 10 == 3 else super().shelf(article)
+
+    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
+        entries = [self.door, *by_list.pop("/features", [])]
+        self.lists |= listing("/features", "Features", entries)
+        self.more.append(Link("/features", "Features"))
+        super().make_shelves(by_list)
+
+    def elsewhere(self, address: Address, hit: int) -> Found | None:
+        # The same at each visit.
+        page = self.inside(address, Random(f"{self.seed}/trap/{address}"))
+        return Found(page, str(address), trap=True) if page else None
+
+    def inside(self, address: Address, rng: Random) -> Content | None:
+        """Return the page of the trap at an address; None if the trap has none there."""
+        return None
+
+    def teasers(self, rng: Random, count: int = 8) -> tuple[Link, ...]:
+        """Return links to some articles."""
+        chosen = rng.sample(self.articles, min(count, len(self.articles)))
+        return tuple(self.link(article, "trap") for article in chosen)
 
 
 class Calendar(Trap):
@@ -23,8 +56,7 @@ class Calendar(Trap):
     door = Link("/calendar/2024/06", "What is on this month")
 
     def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return a month, or one of its days."""
-        kind, *numbers = address.path.strip("/").split("/")
+        kind, *numbers = address.parts
         if kind != "calendar" or not 2 <= len(numbers) <= 3:
             return None
         try:
@@ -46,11 +78,10 @@ class Calendar(Trap):
         )
 
     def find(self, address: Address, hit: int) -> Found | None:
-        """Return what an address shows; a month in which something was published is no trap."""
         found = super().find(address, hit)
         if found is None or not found.trap:
             return found
-        parts = address.path.strip("/").split("/")
+        parts = address.parts
         published = [
             self.link(article, "calendar")
             for article in self.articles
@@ -90,8 +121,7 @@ class Path(Trap):
     steps = ("sights", "food", "hotels", "maps")
 
     def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return a page of the guide, whose way is its headline."""
-        kind, *way = address.path.strip("/").split("/")
+        kind, *way = address.parts
         if kind != "guide" or not set(way) <= {*self.steps}:
             return None
         links = tuple(Link(f"{step}/", step.title()) for step in self.steps)
@@ -107,8 +137,7 @@ class Maze(Trap):
     door = Link("/research/", "Research")
 
     def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return a page that reads like an article."""
-        kind, *rest = address.path.strip("/").split("/")
+        kind, *rest = address.parts
         if kind != "research" or len(rest) > 2:
             return None
         writer = Writer("en", rng.choice(grammar("en").topics()), rng)
@@ -137,7 +166,6 @@ class SessionPath(Trap):
     door = Link("/s/welcome/front", "My Daily Miniature")
 
     def elsewhere(self, address: Address, hit: int) -> Found | None:
-        """Return a page of the visitor's copy; the front has another choice at each visit."""
         kind, _, rest = address.path.removeprefix("/").partition("/")
         session, _, inner = rest.partition("/")
         if kind != "s" or not inner:
@@ -155,9 +183,6 @@ class SessionPath(Trap):
             return Found(page, f"{article.id};1", trap=True)
         return None
 
-    def inside(self, address: Address, rng: Random) -> None:
-        """Return nothing: what is inside hangs on the visit too."""
-
     def _in_session(self, path: str, rng: Random) -> str:
         return f"/s/{rng.getrandbits(80):020x}{path}"
 
@@ -168,7 +193,6 @@ class Soft404(Trap):
     door = Link("/offers/summer", "Offers")
 
     def inside(self, address: Address, rng: Random) -> Content | None:
-        """Return what stands for any page that is not there."""
         words = address.path.strip("/").replace("-", " ").replace("/", " ").split()
         wanted = " ".join(words[-4:])
         guesses = []
@@ -182,3 +206,100 @@ class Soft404(Trap):
             blocks=(Block("p", (sorry,)),),
             entries=(*guesses, *self.teasers(rng)),
         )
+
+
+FACETS = {
+    "colour": ("red", "blue", "green", "black", "white", "grey"),
+    "size": ("xs", "s", "m", "l", "xl", "xxl"),
+    "brand": ("alder", "bexford", "calder", "dunmore", "elmworth", "fernley"),
+    "material": ("cotton", "linen", "wool", "silk", "denim", "felt"),
+    "price": ("0-20", "20-40", "40-60", "60-80", "80-100", "100-200"),
+    "rating": ("1", "2", "3", "4", "5", "none"),
+    "delivery": ("today", "tomorrow", "week", "month", "shop", "mail"),
+}
+ORDERS = ("date", "title", "length", "section", "author", "views", "comments", "rating")
+
+
+class Filters(Trap):
+    """A catalogue where each filter can be added to all others, in any order, on pages of its own.
+
+    There is always a next page.
+    """
+
+    door = Link("/catalogue", "Catalogue")
+
+    def inside(self, address: Address, rng: Random) -> Content | None:
+        if address.path != "/catalogue":
+            return None
+        chosen = {value for name, value in address.query if value in FACETS.get(name, ())}
+        more = tuple(
+            Link(also(str(address), f"{name}={value}"), value)
+            for name, values in FACETS.items()
+            for value in rng.sample(values, 2)
+            if value not in chosen
+        )
+        page = address.first("page", "1")
+        after = int(page) + 1 if page.isdecimal() else 2
+        next_page = Link(also(str(address.without({"page"})), f"page={after}"), "Next page")
+        title = ", ".join(["Catalogue", *sorted(chosen)])
+        return Content(title=title, entries=self.teasers(rng, 12), formats=(*more, next_page))
+
+
+class Sort(Trap):
+    """A list that is sorted by any keys, one after the other, upwards and downwards."""
+
+    door = Link("/browse?sort=date", "Browse all")
+
+    def inside(self, address: Address, rng: Random) -> Content | None:
+        if address.path != "/browse":
+            return None
+        sort = address.first("sort", "date")
+        more = tuple(
+            Link(f"/browse?sort={sort},{sign}{key}", f"then by {key}")
+            for key in ORDERS
+            for sign in ("", "-")
+        )
+        return Content(title="Browse", entries=self.teasers(rng, 20), formats=more)
+
+
+class ReplyToCom(Trap):
+    """Comments that are answered: each answer has a form, on a page like the article's own."""
+
+    door = Link("/comments?before=900000", "Recent comments")
+
+    def inside(self, address: Address, rng: Random) -> Content | None:
+        before = address.first("before")
+        if address.path != "/comments" or not before.lstrip("-").isdecimal():
+            return None
+        found, links = [], []
+        for number in range(int(before) - 10, int(before)):
+            article = self.articles[number % len(self.articles)]
+            writer = Writer("en", rng.choice(grammar("en").topics()), rng)
+            said = f"{writer.write('person')}: {writer.write('comment')}"
+            found.append(Block("p", (said, writer.write("sentence"))))
+            links.append(Link(also(article.path, f"replytocom={number}"), "Reply"))
+        older = Link(f"/comments?before={int(before) - 10}", "Older comments")
+        return Content(
+            title=f"Comments before {before}",
+            blocks=tuple(found),
+            entries=(*links, older),
+            formats=(older,),
+        )
+
+    def find(self, address: Address, hit: int) -> Found | None:
+        article = self.bases.get(address.without({"replytocom"}).plain())
+        if article is None or not address.first("replytocom"):
+            return super().find(address, hit)
+        return Found(self.story(article, address), f"{article.id};1", trap=True)
+
+
+TRAPS: dict[str, type[Trap]] = {
+    "calendar": Calendar,
+    "filters": Filters,
+    "path": Path,
+    "session-path": SessionPath,
+    "sort": Sort,
+    "soft404": Soft404,
+    "maze": Maze,
+    "replytocom": ReplyToCom,
+}

@@ -6,18 +6,25 @@ Moments are days since the year's begin, with fractions; the plan depends on its
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from functools import cached_property
 from math import inf
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from crawler.site.articles import Article, Version, deal
-from crawler.site.year.edits import edited
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from crawler.site.articles import (
+    Article,
+    Block,
+    Version,
+    deal,
+    paragraph_of,
+    replace_sentence,
+    texts,
+)
+from crawler.site.prose import Writer
+from crawler.truth import changed_fraction, words
 
 BEGIN = datetime(2024, 7, 1, tzinfo=timezone.utc)
 DAYS = 365
@@ -32,6 +39,12 @@ COPIES = [""] * 13 + ["print"] * 4 + ["mirror"] * 2 + ["print mirror"]
 FATES = [""] * 14 + ["404", "410", "404 but copy", "410 but copy", "301", "404 and moved"]
 """What becomes of an article's page: it answers 404 or 410, and its copies with it unless they
 stay, or the article is at another URL, to which the old one leads or does not."""
+
+
+KINDS = ["word"] * 5 + ["sentence"] * 6 + ["paragraph"] * 5 + ["update"] * 3 + ["rewrite"]
+"""How often each kind of edit comes, among twenty."""
+MOST_WORDS = 450
+"""An article that grows beyond this loses older paragraphs."""
 
 
 class Redesign(NamedTuple):
@@ -218,3 +231,57 @@ def live(lives: Sequence[Life], moment: float) -> list[tuple[Life, Spell]]:
         if spell.look == "main" and spell.since <= moment < spell.until
     ]
     return sorted(found, key=lambda each: (each[0].article.published, each[1].url), reverse=True)
+
+
+def edited(last: Version, writer: Writer) -> Version:
+    """Return the next version of an article; it says something else in any case."""
+    rng = writer.rng
+    kind = rng.choice(KINDS)
+    before = last.words()
+    wanted = rng.uniform(0.1, 0.5) if kind == "update" else 0.0
+    headline = last.headline
+    if kind in ("update", "rewrite") and rng.random() < 0.4:
+        headline = writer.write("headline")
+    blocks = list(last.blocks)
+    said = before
+    while said == before or (wanted and changed_fraction(before, said) < wanted):
+        _edit(kind, blocks, writer)
+        said = Version(0, headline, tuple(blocks)).words()
+    # An article of too many words loses older paragraphs.
+    places = [i for i in texts(blocks)[1:] if blocks[i] in last.blocks]
+    rng.shuffle(places)
+    gone, count = set(), len(said)
+    while places and count > MOST_WORDS:
+        place = places.pop()
+        gone.add(place)
+        count -= len(words(" ".join(blocks[place].items)))
+    kept = tuple(block for i, block in enumerate(blocks) if i not in gone)
+    return Version(last.number + 1, headline, kept)
+
+
+def _edit(kind: str, blocks: list[Block], writer: Writer) -> None:
+    rng = writer.rng
+    if kind == "rewrite":
+        for place in texts(blocks):
+            blocks[place] = Block(blocks[place].kind, paragraph_of(writer).items)
+        return
+    if kind in ("paragraph", "update"):
+        how = rng.choice(["append", "lead", "replace"])
+        if how == "append":
+            blocks.append(paragraph_of(writer))
+            return
+        if how == "lead":
+            blocks.insert(1, paragraph_of(writer))
+            return
+    place = rng.choice(texts(blocks))
+    if kind == "sentence":
+        blocks[place] = replace_sentence(blocks[place], writer)
+    elif kind == "word":
+        items = list(blocks[place].items)
+        number = rng.randrange(len(items))
+        wrong = rng.choice(words(items[number]))
+        right = rng.choice(words(writer.write("sentence")))
+        items[number] = items[number].replace(wrong, right, 1)
+        blocks[place] = Block(blocks[place].kind, tuple(items))
+    else:
+        blocks[place] = Block(blocks[place].kind, paragraph_of(writer).items)

@@ -1,23 +1,50 @@
-"""Which links a spider follows, and where the hosts are that no name server knows."""
+"""What a spider makes of a page: an item, and the links to follow."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime, timezone
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TypedDict
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from parsel import Selector
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse
+from scrapy.settings import BaseSettings
 from tldextract import TLDExtract
+from typing_extensions import Self
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from scrapy import Request
-    from scrapy.crawler import Crawler
-    from scrapy.http import HtmlResponse
-    from typing_extensions import Self
-
+TITLE = "normalize-space(//title)"
 EXTRACT = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+
+
+class PageItem(TypedDict):
+    """A page as Markdown; `fingerprint` is 16 hex digits. None is what the gate did not read."""
+
+    url: str
+    canonical_url: str | None
+    title: str | None
+    markdown: str | None
+    fingerprint: str | None
+    fetched_at: str
+
+
+def page_item(response: HtmlResponse) -> PageItem:
+    """Return the item of a page, from the verdict that the gate left on its request."""
+    verdict = response.meta.get("simhash_gate_verdict")
+    page = verdict.page if verdict else None
+    fingerprint = page.fingerprint if page else None
+    title = page.title if page else Selector(text=response.text).xpath(TITLE).get()
+    return PageItem(
+        url=response.url,
+        canonical_url=verdict.canonical_url or None if verdict else None,
+        title=title,
+        markdown=page.markdown if page else None,
+        fingerprint=None if fingerprint is None else f"{fingerprint:016x}",
+        fetched_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
 
 
 def site_of(url: str) -> str:
@@ -69,12 +96,17 @@ class SiteHosts:
     all of them behind it.
     """
 
-    order = 700
-    """Before HttpProxyMiddleware, which makes what a proxy needs of the key in `meta`."""
-
     def __init__(self, host: str, site: str) -> None:
         self.host = host
         self.site = site
+
+    @classmethod
+    def install(cls, settings: BaseSettings, host: str, site: str) -> None:
+        """Add the middleware to a crawl."""
+        # Before HttpProxyMiddleware, which makes what a proxy needs of the key in `meta`.
+        middlewares = {**settings["DOWNLOADER_MIDDLEWARES"], cls: 700}
+        settings.set("DOWNLOADER_MIDDLEWARES", middlewares, priority="cmdline")
+        settings.set(SITE_HOSTS, [host, site], priority="cmdline")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as combinations
 from random import Random
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from crawler.site.prose import Writer, grammar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CURRENCY = "EUR"
 

@@ -1,0 +1,328 @@
+"""`python -m benchmarks.reliability.fuzz`: damaged input of each kind, for some seconds each.
+
+Nothing may raise what is not its own error, and no input may take ten times as long as an intact
+one of its size. What does is printed, with the seed of the input: `--only KIND --seed N` makes it
+again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import io
+import json
+import random
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from click.testing import CliRunner
+
+from benchmarks.speed.crawl_site import generate
+from benchmarks.speed.measure import markdown_table, say
+from simhash_gate import read_page
+from simhash_gate.cli import main as command
+from simhash_gate.identity.host import Host
+from simhash_gate.identity.keys import key_of
+from simhash_gate.settings import NAMES, read_settings
+from simhash_gate.values import SettingsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+LINES = 200  # of a file of lines: each is an input
+SLOW = 10.0
+_INLINE = ("-s", "SIMHASH_GATE_WORKERS=0")
+_LEAST = 0.5  # seconds: less is no trouble, whatever is usual
+_HTML = (
+    *("<table>", "</table>", "<tr><td>", "<a href=x>", "</a>", "<div hidden>", "<template>"),
+    *("<svg>", "<noscript>", "<!--", "-->", "<![CDATA[", "<select><option>", "<pre>", "<li>"),
+    *("<h1>", "<h2>", "<base href='http://[bad'>", "<a href='http://[::1'>", "<plaintext>"),
+    *("<link rel=canonical href='//['>", "<frameset>", "<textarea>", "<form>", "<b><i></b></i>"),
+    *("</body>", "<title>", "</title>", "<td rowspan=99999 colspan=99999>", "<math><mi>"),
+    *("<meta charset=utf-7>", "<meta http-equiv=refresh content='0;url=//['>", "&#0;", "&#xD800;"),
+    *("<iframe srcdoc='<p>'>", "\0", "\ufdfa", "e\u0301" * 50, "<p>1", "<img srcset='a 1x, ,, b'>"),
+    '<script type="application/ld+json">{"@type":"Product","offers":[{"price":"1"}]}</script>',
+)
+_URLS = (
+    *("http://a.example/b?c=d&c=e#f", "http://[", "http://[::1]:99999/", "//", "?", "file:///x"),
+    *("https://www.a.example/%zz?utm_source=a&sid=%00", "http://a.example:/;x=1/../../b//c/"),
+    *("HTTP://A.EXAMPLE:80/index.html?", "http://xn--/a", "http://é.example/ü?ö=%C3%28", "\ud800"),
+    *("javascript:void(0)", "http://a.example/?" + "a=1&" * 300, "http://a.example/" + "a/" * 400),
+)
+_VALUES: tuple[Any, ...] = (
+    *(None, "", " ", "0", "-1", "1e400", "nan", 0, 1, -1, 3, 64, 65, 1e308, float("nan")),
+    *(float("inf"), 10**400, True, [], {}, [None], [[[]]], {"a": {}}, "\0", "\ud800", "9" * 400),
+    *(
+        "http://[",
+        "word:3",
+        "char:",
+        "90s",
+        "2024-13-45T99:99:99Z",
+        "redis://[",
+        "sqlite:",
+        "a" * 10**5,
+    ),
+    *({"example.com": {"threshold": "x"}}, {"": {}}, {1: 2}, b"x", range(3), 1j, "no.such.Thing"),
+)
+
+
+class Kind(NamedTuple):
+    """A kind of input: `make` returns what is asked, how many inputs and bytes it has."""
+
+    name: str
+    make: Callable[[random.Random, Path], tuple[Callable[[], object], int, int]]
+
+
+def damaged(chance: random.Random, data: bytes, pieces: Sequence[bytes]) -> bytes:
+    """Return bytes with some cut, repeated, changed or put in."""
+    out = bytearray(data)
+    for _ in range(chance.choice((1, 2, 4, 10, 40))):
+        place, other = (chance.randrange(len(out) + 1) for _ in range(2))
+        match chance.randrange(6):
+            case 0:
+                out[place:place] = chance.choice(pieces) * chance.choice((1, 1, 1, 20, 300))
+            case 1:
+                del out[place : place + chance.randrange(1, 200)]
+            case 2:
+                out[place:place] = out[other : other + chance.randrange(1, 2_000)]
+            case 3:
+                for _ in range(chance.randrange(1, 9) if out else 0):
+                    out[chance.randrange(len(out))] = chance.randrange(256)
+            case 4:
+                del out[place:]
+            case _:
+                out[place : place + 1] = chance.choice(pieces)
+    return bytes(out[:200_000])
+
+
+def damaged_line(chance: random.Random, line: dict[str, Any]) -> bytes:
+    """Return a line of JSON with odd values, without some keys, or broken as text."""
+    odd = {**line}
+    for _ in range(chance.randrange(4)):
+        name = chance.choice([*odd] or ["a"])
+        if chance.random() < 0.2:
+            odd.pop(name, None)
+        elif isinstance(odd.get(name), dict) and odd[name]:
+            odd[name] = odd[name] | {chance.choice([*odd[name]]): _value(chance)}
+        else:
+            odd[name] = _value(chance)
+    text = json.dumps(odd, default=str).encode()
+    return (
+        damaged(chance, text, (b"{", b"]", b"\n", b'"', b"\\u")) if chance.random() < 0.2 else text
+    )
+
+
+def _value(chance: random.Random) -> Any:
+    return chance.choice(_VALUES) if chance.random() < 0.9 else [chance.choice(_VALUES)] * 3
+
+
+def _page(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, int]:
+    html = damaged(
+        chance,
+        generate(chance.randrange(500)),
+        [piece.encode("utf-8", "replace") for piece in _HTML],
+    )
+    encoding = chance.choice(
+        (None, None, "utf-8", "latin-1", "utf-16", "gb18030", "bogus", "utf-7")
+    )
+    url = chance.choice(_URLS)
+
+    def read() -> None:
+        page = read_page(html, url=url, encoding=encoding)
+        if page.unreadable:
+            raise AssertionError(page.reason)
+        page.markdown  # noqa: B018 - it is made when it is asked for
+
+    return read, 1, len(html)
+
+
+def _settings(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, int]:
+    given = {
+        chance.choice(NAMES): chance.choice(_VALUES) for _ in range(chance.choice((1, 1, 2, 4)))
+    }
+
+    def read() -> None:
+        try:
+            read_settings(given)
+        except SettingsError as error:
+            if len(str(error)) > 1_100:
+                raise AssertionError(f"a message of {len(str(error))} characters") from error
+
+    return read, 1, 0
+
+
+def _addresses(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, int]:
+    """Sixty addresses, of which many are damaged, and what a host learns of them."""
+    base = [
+        f"http://a.example/{chance.randrange(9)}/{n}?id={n}&s={chance.randrange(3)}"
+        for n in range(40)
+    ]
+    urls = base + [chance.choice(_URLS) for _ in range(20)]
+    pieces = (b"%", b"?", b"&", b"=", b"/", b"#", b"[", b"]", b";", b"..", b"\xc3", b" ")
+    asked = [
+        damaged(chance, url.encode("utf-8", "surrogatepass"), pieces).decode("utf-8", "replace")
+        if chance.random() < 0.4
+        else url
+        for url in urls
+    ]
+
+    def learn() -> None:
+        host = Host()
+        for url in asked:
+            key_of(url)
+            host.key(url)
+            if stand_in := host.stand_in(url):
+                host.ask(url, stand_in)
+            host.saw(url, f"{len(url) % 7}")
+        list(host.told())
+
+    return learn, len(asked), sum(map(len, asked))
+
+
+def _run(*arguments: str) -> str:
+    """Run a command in this process; returns what it prints. Raises what it did not expect."""
+    with CliRunner().isolation() as (out, err, _):
+        status = command(list(arguments))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        printed, told = out.getvalue().decode("utf-8", "replace"), err.getvalue().decode()
+    if status not in (0, 1) or "Traceback" in told:
+        raise AssertionError(f"status {status}: {told[-1_000:]}")
+    return printed
+
+
+def _lines(
+    chance: random.Random, folder: Path, lines: Sequence[dict[str, Any]], *arguments: str
+) -> tuple[Callable[[], object], int, int]:
+    """Return a command that reads a file of lines, of which every second one is damaged."""
+    path = folder / "lines.jsonl"
+    some = [chance.choice(lines) for _ in range(LINES)]
+    data = b"\n".join(
+        damaged_line(chance, line) if number % 2 else json.dumps(line).encode()
+        for number, line in enumerate(some)
+    )
+    path.write_bytes(data)
+    said = [argument.format(path=path, folder=folder) for argument in arguments]
+    return lambda: _run(*said), LINES, len(data)
+
+
+def _warc(html: bytes, number: int) -> bytes:
+    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + html
+    head = (
+        f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{number}\r\n"
+        "WARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"
+        f"WARC-Record-ID: <urn:uuid:00000000-0000-0000-0000-{number:012d}>\r\n"
+        f"Content-Length: {len(http)}\r\n\r\n"
+    )
+    return head.encode() + http + b"\r\n\r\n"
+
+
+def _archive(chance: random.Random, folder: Path) -> tuple[Callable[[], object], int, int]:
+    """A WARC file, plain or of gzip members, or a WACZ with it: damaged before or after it."""
+    pieces = (
+        b"WARC/1.0\r\n",
+        b"\r\n\r\n",
+        b"Content-Length: 99999999999\r\n",
+        b"\x1f\x8b\x08",
+        b"PK\x03\x04",
+    )
+    records = [_warc(generate(chance.randrange(99))[:3_000], n) for n in range(5)]
+    early = chance.random() < 0.5
+    records = [damaged(chance, r, pieces) if early else r for r in records]
+    kind = chance.choice(("warc", "warc.gz", "wacz"))
+    data = b"".join(map(gzip.compress, records)) if kind != "warc" else b"".join(records)
+    if kind == "wacz":
+        whole = io.BytesIO()
+        with zipfile.ZipFile(whole, "w") as packed:
+            packed.writestr("archive/data.warc.gz", data)
+            packed.writestr("datapackage.json", b"{}")
+        data = whole.getvalue()
+    path = folder / f"pages.{kind}"
+    path.write_bytes(data if early else damaged(chance, data, pieces))
+    return lambda: _run("replay", str(path), *_INLINE), len(records), len(data)
+
+
+def _kinds(folder: Path) -> list[Kind]:
+    """Return the kinds, with files as the commands themselves write them."""
+    source, store = folder / "pages.jsonl", f"sqlite:///{folder}/store"
+    pages = [
+        {"url": f"http://a.example/{n}", "html": generate(n // 2).decode(), "time": 1.7e9 + n}
+        for n in range(60)
+    ]
+    source.write_text("\n".join(map(json.dumps, pages)), encoding="utf-8")
+    verdicts = _run("replay", str(source), "-s", f"SIMHASH_GATE_STORE={store}", *_INLINE)
+    exported = _run("store", "export", store)
+    told, kept = ([*map(json.loads, out.splitlines())] for out in (verdicts, exported))
+    if not told or not kept:
+        raise AssertionError("no verdicts, or no pages, to damage")
+
+    other = "sqlite:///{folder}/other"
+
+    def of_lines(lines: Sequence[dict[str, Any]], *arguments: str) -> Any:
+        return lambda chance, folder: _lines(chance, folder, lines, *arguments)
+
+    return [
+        Kind("pages", _page),
+        Kind("settings", _settings),
+        Kind("addresses", _addresses),
+        Kind("archives", _archive),
+        Kind("manifests", of_lines(pages[:20], "replay", "{path}", *_INLINE)),
+        Kind("imports", of_lines(kept, "store", "import", other, "{path}", *_INLINE)),
+        Kind("reports", of_lines(told, "report", "{path}", "-o", "{folder}/report.html")),
+        Kind("tuning", of_lines(told, "tune", "{path}", *_INLINE)),
+        Kind("questions", of_lines(told, "why", "http://a.example/1", "{path}", *_INLINE)),
+    ]
+
+
+def fuzz(kind: Kind, seed: int, seconds: float, folder: Path) -> tuple[int, float, list[str]]:
+    """Return how many inputs there were, the slowest beside the median, and what went wrong."""
+    end, inputs, wrong = time.monotonic() + seconds, 0, list[str]()
+    rates: list[tuple[float, float, int]] = []
+    while time.monotonic() < end:
+        ask, count, size = kind.make(random.Random(f"{kind.name} {seed}"), folder)
+        began = time.process_time()
+        try:
+            ask()
+        except Exception as error:
+            wrong.append(f"{kind.name} --seed {seed}: {type(error).__name__}: {str(error)[:300]}")
+        taken = time.process_time() - began
+        rates.append((taken / (size + 5_000), taken, seed))
+        inputs, seed = inputs + count, seed + 1
+    usual = sorted(rate for rate, _, _ in rates)[len(rates) // 2]
+    worst, taken, its_seed = max(rates)
+    if worst > SLOW * usual and taken > _LEAST:
+        wrong.append(
+            f"{kind.name} --seed {its_seed}: {taken:.2f} s, {worst / usual:.0f} × the usual"
+        )
+    return inputs, worst / usual, wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try all kinds, print a table and what went wrong; the status tells whether anything did."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.reliability.fuzz", description=__doc__
+    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each kind (%(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of the first input (%(default)s)")
+    parser.add_argument("--only", metavar="KIND", help="one kind")
+    given = parser.parse_args(arguments)
+    rows, wrong = [], []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for kind in _kinds(folder):
+            if given.only in (None, kind.name):
+                say(kind.name)
+                inputs, slowest, found = fuzz(kind, given.seed, given.seconds, folder)
+                rows.append((kind.name, f"{inputs:,}", f"{slowest:.1f}", str(len(found))))
+                wrong += found
+    print(markdown_table(("input", "inputs", "slowest ÷ median", "wrong"), rows))
+    print(*wrong, sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
