@@ -22,7 +22,8 @@ def thread(monkeypatch):
     monkeypatch.setattr(validator_trust, "MOST_SITES", MOST)
     thread = StoreThread("v1")
     thread.open("memory:", at_once=True)
-    return thread
+    yield thread
+    thread.close(ended=False)
 
 
 def keep_lines(gate, *, scope: str) -> None:

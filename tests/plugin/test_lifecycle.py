@@ -42,11 +42,23 @@ class Diary(Listener):
         self.stages.append(page.stage)
 
 
+OPEN: list[StoreThread] = []
+
+
+@pytest.fixture(autouse=True)
+def every_store_is_closed():
+    """Close what a test has opened: from Python 3.13 on, SQLite warns of what nobody closes."""
+    yield
+    while OPEN:
+        OPEN.pop().close(ended=False)
+
+
 class Followed:
     """A crawl with a store in memory, whose spider middlewares see pages end."""
 
     def __init__(self, **settings) -> None:
         self.store = StoreThread("v1")
+        OPEN.append(self.store)
         self.store.open("memory:", at_once=True)
         crawler = get_crawler(settings_dict=settings)
         crawl = self.crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
