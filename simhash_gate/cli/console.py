@@ -22,7 +22,6 @@ from simhash_gate.common.files import check_writable, private_folder, private_lo
 from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
-from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.logs import settings_of_crawl
 from simhash_gate.values import PREFIX
 
@@ -310,6 +309,8 @@ def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
 
     @wraps(command)
     def run(*, domain: Any, scope: Any, page: Any, age: Any, **given: Any) -> int:
+        from simhash_gate.offline.chosen import Chosen  # with what asks stores
+
         return command(chosen=Chosen(domain, scope, page, age), **given)
 
     for option in (older, page, scope, domain):
