@@ -205,6 +205,9 @@ class Gate:
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
+        if policy.revisit == "pass" and not self._is_over(kept.run):
+            reason = f"{reason}, by a crawl that runs and has delivered it"
+            return replace(verdict, outcome="duplicate", reason=reason)
         return (
             replace(verdict, reason=f"{reason}; other links")
             if verdict.has_other_links

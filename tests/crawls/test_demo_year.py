@@ -44,7 +44,7 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     assert len(visits) == figures["fetches"]
     assert len(items) == sum(visit["delivered"] for visit in visits)
     held_back = {visit["outcome"] for visit in visits if not visit["delivered"]}
-    assert held_back == {"", "duplicate", "unchanged"}
+    assert held_back == {"", "duplicate", "soft_404", "unchanged"}
     weeks = re.findall(r"^Days (\d+) to (\d+): ", printed, re.MULTILINE)
     assert weeks == [("1", "7"), ("8", "10")]
 

@@ -407,6 +407,22 @@ def test_an_update_that_says_what_another_page_says_is_a_duplicate(gate) -> None
     assert judge(later, a_page(), "/c").outcome == "new"  # nobody has it any more
 
 
+def test_what_a_live_run_has_delivered_is_not_delivered_again_while_it_runs(gate) -> None:
+    """Its pages count at once, as those of DURABLE = "page": also where unchanged ones pass."""
+    again = Policy(revisit="pass")
+    gate.store.begin("other")
+    kept = judge(gate, a_page(), "/a", again).record
+    gate.store.update([kept], settled=True, durable=True)
+    other = Gate(gate.store, run="other", pipeline="v1")
+    verdict = judge(other, a_page(), "/a", again)
+    assert (verdict.outcome, verdict.rejected) == ("duplicate", True)
+    assert verdict.reason.endswith("by a crawl that runs and has delivered it")
+    assert judge(other, a_page(), "/a").outcome == "unchanged"
+    gate.store.end("now")
+    verdict = judge(other, a_page(), "/a", again)
+    assert (verdict.outcome, verdict.rejected) == ("unchanged", False)
+
+
 def test_what_a_run_that_is_still_live_kept_for_the_same_request_is_a_duplicate(gate) -> None:
     judge(gate, a_page(), "/a")
     gate.store.begin("beside")
