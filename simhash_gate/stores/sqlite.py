@@ -339,11 +339,13 @@ class StoreLock:
     def take(self) -> int:
         """Hold the lock of this store until it is let go; returns its number."""
         if not self._own:
-            self._own = secrets.randbits(63)
-            path = self._path(self._own)
+            number = secrets.randbits(63)
+            path = self._path(number)
             # It may be let go in another thread.
-            _held[path] = private_lock(path, beside=self._database, thread_local=False)
-            _held[path].acquire(blocking=False)
+            lock = private_lock(path, beside=self._database, thread_local=False)
+            lock.acquire(blocking=False)  # there may be no room for its file
+            _held[path] = lock
+            self._own = number
         return self._own
 
     def is_held(self, number: int) -> bool:
