@@ -17,7 +17,7 @@ import mmh3
 from simhash_gate.common.urls import end_of
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import UNSEGMENTED, words
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.identity.keys import key_of
 from simhash_gate.stores.base import SITE_NOTES, Blob
@@ -71,6 +71,7 @@ _NAMES: dict[Answered, tuple[str, ...]] = {
 }
 """What answers call themselves, in small letters and without signs. Few pages have such a name."""
 _LEFT_OUT = frozenset(("404", "error", "http", "status", "code", "oops", "sorry"))
+_UNSEGMENTED = re.compile(f"[{UNSEGMENTED}]")
 _PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 
@@ -111,6 +112,8 @@ class Answers:
         if not (signs := list(_signs(record, page, named, asked, before))):
             return None
         scope, text = record.scope, _text_of(page, asked or record.url)
+        if not (text or named):
+            return None
         answer = self._answers.setdefault((scope, text), Answer())
         self._answers.move_to_end((scope, text))
         new = named and not answer.addresses
@@ -169,7 +172,10 @@ def _kind_of(names: tuple[str, ...]) -> Answered | None:
 
 
 def _text_of(page: Page, url: str) -> int:
-    """Return a hash of the words of a text, without numbers and what it repeats of its address."""
-    told = f"{page.title} {page.lines.decode()}".casefold().split()
-    long = {word for word in told if word.isalpha() and len(word) >= _LONG_WORD}
-    return mmh3.hash(" ".join(sorted(long.difference(words(url)))), signed=False)
+    """Return a hash of the words of a text, without numbers and what it repeats of its address.
+
+    It is 0 for a text of which nothing is left.
+    """
+    told = filter(str.isalpha, words(f"{page.title} {page.lines.decode()}"))
+    kept = {word for word in told if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
+    return mmh3.hash64(" ".join(sorted(kept.difference(words(url)))), signed=False)[0]

@@ -142,6 +142,36 @@ def test_a_redirect_that_takes_the_address_along_leads_to_a_wall(site) -> None:
     assert site.kept == []
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "第1条新闻2024年发布",
+            "第2条公告2023年更新了价格",
+            "第3号产品的规格为50厘米",
+            "第4场比赛以3比2结束",
+        ),
+        (
+            "Big red cat ate my fat rat.",
+            "Sun and sea for all men.",
+            "Buy ten, get two.",
+            "A day off.",
+        ),
+    ],
+)
+def test_pages_of_short_words_behind_such_redirects_are_pages(site, texts) -> None:
+    """Scripts without word spaces have words of one character."""
+    outcomes = [
+        site.visit(
+            f"/view?from=/p{n}",
+            f"<title>{text[:9]}</title><h1>{text[:9]}</h1><p>{f'{text} ' * 3}</p>",
+            Sent(asked=f"{SITE}/p{n}"),
+        )
+        for n, text in enumerate(texts)
+    ]
+    assert outcomes == ["new"] * len(texts)
+
+
 def test_other_redirects_to_one_page_are_copies(site) -> None:
     outcomes = [site.visit("/hello", WALL) for _ in range(5)]
     assert outcomes == ["new"] + 4 * ["duplicate"]
