@@ -160,6 +160,12 @@ class Settings:
         """Whether pages of any domain are asked for only if they have changed."""
         return any(policy.revalidate for policy in self.policies.all)
 
+    @property
+    def asks_first(self) -> bool:
+        """Whether the store is asked about requests of any domain before they are sent."""
+        policies = self.policies.all
+        return any(it.revalidate or it.quota or it.listings == "stop" for it in policies)
+
     def crawl_line(
         self,
         by: str,
@@ -260,6 +266,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         for kinds in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
     policy = Policy(**of_domains)
+    _check_quota(policy, PREFIX + "QUOTA")
     scope: Scope = values.get("scope", "domain")
     named = read_one(source, "DOMAINS", DOMAINS, {})
     domains = {name: _domain_policy(policy, name, each, scope) for name, each in named.items()}
@@ -278,6 +285,14 @@ def _refuse_unknown(source: Mapping[str, Any]) -> None:
             raise SettingsError(f"{name} is not a setting; {near}")
 
 
+def _check_quota(policy: Policy, where: str) -> None:
+    if policy.quota > policy.window:
+        raise SettingsError(
+            f"{where}: a quota of {policy.quota} pages is more than the window remembers: set "
+            f"{PREFIX}WINDOW = {policy.quota}, or a smaller quota"
+        )
+
+
 def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> Policy:
     where = f"{PREFIX}DOMAINS[{domain!r}]"
     if not _HOST.fullmatch(domain):
@@ -286,7 +301,8 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
             "ASCII): no scheme, port, path or wildcard; subdomains are always meant too"
         )
     policy = general.override(values, where)
-    for name in ("window", "ttl"):
+    _check_quota(policy, where)
+    for name in ("window", "ttl", "quota"):
         if name in values and not is_scope(bare_host(domain), scope):
             raise SettingsError(
                 f"{where}[{name!r}]: its pages share one memory with others ({PREFIX}SCOPE = "

@@ -52,7 +52,11 @@ def check(settings: Settings, installed: BaseSettings) -> None:
             f"the spider middleware, to see where pages lead: {_ADDON}",
         ),
         (
-            *(settings.revalidates, _asks_with_conditions(installed), "REVALIDATE"),
+            *(any(it.listings == "stop" for it in policies), spider, "LISTINGS = 'stop'"),
+            f"the spider middleware, to see where pages lead: {_ADDON}",
+        ),
+        (
+            *(settings.asks_first, _asks_with_conditions(installed), _first(settings)),
             f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
             "to DOWNLOADER_MIDDLEWARES at 840",
         ),
@@ -67,6 +71,11 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     ):
         if wanted and not there:
             raise SettingsError(f"{PREFIX}{setting} needs {needed}")
+
+
+def _first(settings: Settings) -> str:
+    stops = any(policy.listings == "stop" for policy in settings.policies.all)
+    return "REVALIDATE" if settings.revalidates else "LISTINGS = 'stop'" if stops else "QUOTA"
 
 
 def _asks_with_conditions(installed: BaseSettings) -> bool:

@@ -32,6 +32,7 @@ from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
+from simhash_gate.plugin.listings import Listings
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.page_keys import (
     GONE,
@@ -43,6 +44,7 @@ from simhash_gate.plugin.page_keys import (
     without_links,
 )
 from simhash_gate.plugin.parked import ParkedRequests
+from simhash_gate.plugin.quota import Quota
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
@@ -149,8 +151,10 @@ class SimhashGateMiddleware(CrawlGate):
         texts = KeptTexts.for_crawl(crawl)
         self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
+        self._listings, quota = Listings.for_crawl(crawl), Quota.for_crawl(crawl)
+        self.askers: list[Listings | Quota] = list(filter(None, (self._listings, quota)))
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
-        made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        made = (*own, *self.askers, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
@@ -184,19 +188,19 @@ class SimhashGateMiddleware(CrawlGate):
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self.crawler.request_fingerprinter)
-        try:
-            if self._traps is not None:  # first: what it holds back stands for no other request
-                self._traps.ask(request)
-            if self._stand_ins is not None:
-                self._stand_ins.ask(request, self.settings.policies.site_of(request.url))
-        except NotSent as why:
-            self.lifecycle.not_sent(request, why)
-            raise
+        if self._traps is not None:  # first: what it holds back stands for no other request
+            self._traps.ask(request)
+        if self._stand_ins is not None:
+            self._stand_ins.ask(request, self.settings.policies.site_of(request.url))
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note that a request has no answer."""
-        if self._stand_ins is not None and not isinstance(exception, NotSent):
+        """Note that a request was not sent, or has no answer."""
+        if isinstance(exception, NotSent):
+            self.lifecycle.not_sent(request, exception)
+        elif self._stand_ins is not None:
             self._stand_ins.failed(request)
+        if self._listings is not None:
+            self._listings.failed(request, exception)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
