@@ -266,7 +266,6 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
         for kinds in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
     policy = Policy(**of_domains)
-    _check_quota(policy, PREFIX + "QUOTA")
     scope: Scope = values.get("scope", "domain")
     named = read_one(source, "DOMAINS", DOMAINS, {})
     domains = {name: _domain_policy(policy, name, each, scope) for name, each in named.items()}
@@ -285,14 +284,6 @@ def _refuse_unknown(source: Mapping[str, Any]) -> None:
             raise SettingsError(f"{name} is not a setting; {near}")
 
 
-def _check_quota(policy: Policy, where: str) -> None:
-    if policy.quota > policy.window:
-        raise SettingsError(
-            f"{where}: a quota of {policy.quota} pages is more than the window remembers: set "
-            f"{PREFIX}WINDOW = {policy.quota}, or a smaller quota"
-        )
-
-
 def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> Policy:
     where = f"{PREFIX}DOMAINS[{domain!r}]"
     if not _HOST.fullmatch(domain):
@@ -301,7 +292,6 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
             "ASCII): no scheme, port, path or wildcard; subdomains are always meant too"
         )
     policy = general.override(values, where)
-    _check_quota(policy, where)
     for name in ("window", "ttl", "quota"):
         if name in values and not is_scope(bare_host(domain), scope):
             raise SettingsError(

@@ -126,14 +126,6 @@ def test_a_subdomain_has_no_window_of_its_own_where_its_domain_is_one_scope() ->
     read_settings({"SIMHASH_GATE_DOMAINS": domains, "SIMHASH_GATE_SCOPE": "host"})
 
 
-def test_a_quota_is_no_larger_than_the_window() -> None:
-    read_settings({"SIMHASH_GATE_QUOTA": 20_000, "SIMHASH_GATE_WINDOW": 20_000})
-    for settings in ({"QUOTA": 20_000}, {"DOMAINS": {"example.com": {"quota": 20_000}}}):
-        named = {f"SIMHASH_GATE_{name}": value for name, value in settings.items()}
-        with pytest.raises(SettingsError, match="set SIMHASH_GATE_WINDOW = 20000"):
-            read_settings(named)
-
-
 def test_an_unknown_setting_names_the_one_that_may_be_meant_or_all_that_are_known() -> None:
     meant = r"SIMHASH_GATE_TRESHOLD is not a setting; did you mean SIMHASH_GATE_THRESHOLD\?"
     with pytest.raises(SettingsError, match=meant):

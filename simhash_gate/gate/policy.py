@@ -93,7 +93,9 @@ class Policy:
         "observe", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
     )
     blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages")
-    listings: Listings = setting("follow", LISTINGS, "What happens to the next pages of listings")
+    listings: Listings = setting(
+        "follow", LISTINGS, "What happens to the next pages of listings", of_request=False
+    )
     quota: int = setting(0, whole_number(0), "How many pages of a scope are kept", of_request=False)
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     history: int = 20

@@ -30,9 +30,9 @@ from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
+from simhash_gate.plugin.known_pages import KnownPages
 from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
-from simhash_gate.plugin.listings import Listings
 from simhash_gate.plugin.new_links import NewLinks
 from simhash_gate.plugin.page_keys import (
     GONE,
@@ -44,7 +44,6 @@ from simhash_gate.plugin.page_keys import (
     without_links,
 )
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.quota import Quota
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
@@ -151,10 +150,14 @@ class SimhashGateMiddleware(CrawlGate):
         texts = KeptTexts.for_crawl(crawl)
         self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
-        self._listings, quota = Listings.for_crawl(crawl), Quota.for_crawl(crawl)
-        self.askers: list[Listings | Quota] = list(filter(None, (self._listings, quota)))
+        self.known_pages = KnownPages.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
-        made = (*own, *self.askers, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        made = (
+            *own,
+            self.known_pages,
+            self._new_links,
+            *(kind.for_crawl(crawl) for kind in LISTENERS),
+        )
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
@@ -199,8 +202,6 @@ class SimhashGateMiddleware(CrawlGate):
             self.lifecycle.not_sent(request, exception)
         elif self._stand_ins is not None:
             self._stand_ins.failed(request)
-        if self._listings is not None:
-            self._listings.failed(request, exception)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""

@@ -50,11 +50,11 @@ class NotSent(IgnoreRequest):
         self.what = what
 
 
-_BECAUSE = {
-    "barren": "held back in a trap: its pages bring nothing new, and lead to ever more of them",
-    "endless": "held back in a trap: its pages lead to ever more of the same",
-    "listing": "the listing leads to nothing new before it",
-    "quota": "as many pages are kept as its quota allows",
+BECAUSE = {
+    "barren": "its pages bring nothing new, and lead to ever more of them",
+    "endless": "its pages lead to ever more of the same",
+    "listing": "listings lead to nothing new before them",
+    "quota": "as many pages are kept as the quota allows",
 }
 
 
@@ -65,8 +65,8 @@ class HeldBack(NotSent):
     """
 
     def __init__(self, url: str, why: str, shape: str) -> None:
-        super().__init__(url, f"{_BECAUSE[why]} ({shape})", shape)
         self.kind = "trap" if why in ("barren", "endless") else why
+        super().__init__(url, f"held back ({self.kind}): {BECAUSE[why]} ({shape})", shape)
         self.why = why
         self.shape = shape
 

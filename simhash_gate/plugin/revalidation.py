@@ -38,6 +38,7 @@ from simhash_gate.plugin.conditions import (
     take_condition,
 )
 from simhash_gate.plugin.crawl_settings import overridden
+from simhash_gate.plugin.known_pages import KnownPages
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
@@ -128,14 +129,15 @@ class ConditionalRequests(GateComponent):
 
     async def process_request(self, request: Request) -> Response | None:
         """Add a condition to a request, or answer it. Raise `NotSent` for a needless one."""
-        for listener in self.gate.askers if self.gate else ():
-            try:
-                await listener.ask(request)
-            except NotSent:
-                raise
-            except Exception as error:
-                if not isinstance(error, StoreError):  # the crawl says that its store fails
-                    logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
+        known = self.gate.known_pages if self.gate else None
+        try:
+            if isinstance(known, KnownPages):
+                await known.ask(request)
+        except NotSent:
+            raise
+        except Exception as error:
+            if not isinstance(error, StoreError):  # the crawl says that its store fails
+                logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
         return await self._asking.ask(request) if self._asking else None
 
     def process_response(self, request: Request, response: Response) -> Response | Request:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -22,7 +22,7 @@ from simhash_gate.settings import read_settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -59,20 +59,13 @@ def only_looks(crawler: Crawler) -> bool:
     return not crawler.crawling or getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
-class Asker(Protocol):
-    """Is asked before each download, and raises `NotSent` for a request that is held back."""
-
-    async def ask(self, request: Request) -> None:
-        """Raise `NotSent`, or let the request go. May raise `StoreError` or `SettingsError`."""
-
-
 class CrawlGate:
     """The gate of one crawl, for those that follow its pages."""
 
     lifecycle: Lifecycle
     reader: PageReader
     revalidation: Listener | None
-    askers: Sequence[Asker]
+    known_pages: Listener | None
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response, wherever it is on its way to the gate."""

@@ -21,7 +21,7 @@ from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import FOUND_KEY, HeldBack, asks_for_page
+from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
@@ -46,10 +46,6 @@ SAMPLE, SHARE, MOST = 5, 20, 50
 _SHOWN = 10
 _BARREN = frozenset({"duplicate", "unchanged", *ANSWERED})
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
-_BECAUSE = {
-    "barren": "its pages bring nothing new, and lead to ever more of them",
-    "endless": "its pages lead to ever more of the same",
-}
 
 
 @dataclass(eq=False)
@@ -182,7 +178,7 @@ class TrapGuard(Listener):
         for why, group in changes:
             self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
-            state = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
+            state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)
 
     def _waiting(self, group: str) -> list[Belief]:

@@ -95,7 +95,7 @@ def test_a_listing_ends_where_nothing_is_new(tmp_path, store) -> None:
         held = [item["why"] for item in same.items if item.get("failure") == "HeldBack"]
         assert same.count("listing/held") == len(held) == 3
         assert set(held) == {"listing"}
-        assert "3 next pages of listings not fetched" in same.log
+        assert "3 held back: listings lead to nothing new before them" in same.log
         paper.stories[:0] = [24]
         visits.on(2)
         assert (visits.fetched, visits.new) == ([2, 5], {24})  # nobody knew a fifth page
@@ -116,7 +116,7 @@ def test_what_is_new_behind_known_pages_is_found_within_a_week(tmp_path) -> None
         walked = visits.on(8)
         assert visits.fetched == [2, 3, 4]
         assert visits.new == {24}
-        assert "has new pages behind known ones" in walked.log
+        assert walked.count("listing/missed") == 1
         paper.stories[16] = 25
         visits.on(9)
         assert visits.new == {25}
@@ -146,7 +146,7 @@ def test_a_domain_keeps_as_many_pages_as_its_quota(tmp_path, store) -> None:
         held = [item["why"] for item in first.items if item.get("failure") == "HeldBack"]
         assert len(held) == first.count("quota/held") > 10
         assert set(held) == {"quota"}
-        assert "127.0.0.1 has as many kept pages as its quota allows" in first.log
+        assert "as many pages are kept as the quota allows. See" in first.log
         site.hits.clear()
         paper.changed = {int(path[7:]) for path in kept if "story" in path}
         second = crawl(tmp_path, site, "/news", spider=SPIDER, settings=settings)
