@@ -26,6 +26,10 @@ PEERS = {
     "minhash": "minhash.GateMinHash",
     "trafilatura": "trafilatura_.OwnSimhash",
     "trafilatura-text": "trafilatura_.GateFeatures",
+    "resiliparse-text": "resiliparse_.ResiliparseFeatures",
+    "rs-trafilatura-text": "rs_trafilatura_.RsTrafilaturaFeatures",
+    "datatrove": "minhash.Datatrove",
+    "text-dedup": "minhash.TextDedup",
     "plain": "plain.PlainRecipe",
 }
 CONTENT_OURS = {"content": "gate.GateContent"}
@@ -34,6 +38,7 @@ CONTENT_PEERS = {
     "readability": "readability_lxml.ReadabilityContent",
     "trafilatura": "trafilatura_.TrafilaturaContent",
     "resiliparse": "resiliparse_.ResiliparseContent",
+    "rs-trafilatura": "rs_trafilatura_.RsTrafilaturaContent",
     "plain": "plain.PlainContent",
 }
 
