@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from benchmarks.quality import archives, audit, trees
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.corpus import Pair, load
-from benchmarks.quality.generated import TEXTS, make
+from benchmarks.quality.generated import KINDS, make
 from benchmarks.quality.methods import OURS
 from benchmarks.quality.scores import Rate, score
 from benchmarks.quality.text import page_text
@@ -122,7 +122,7 @@ def test_generated_pairs_are_what_they_are_said_to_be(tmp_path: Path) -> None:
     said = {id_: words(page_text(page.path.read_bytes())) for id_, page in corpus.pages.items()}
     copies = {pair.op for pair in corpus.pairs if pair.label == "dup" and pair.lang != "shop"}
     assert len(copies) == 12
-    assert {pair.lang for pair in corpus.pairs} == {*TEXTS, "shop"}
+    assert {pair.lang for pair in corpus.pairs} == {*KINDS, "shop"}
     for pair in corpus.pairs:
         if pair.label == "update":
             assert 0 < pair.changed < 1

@@ -21,7 +21,6 @@ PEERS = {
     "readability-md5": "digests.ReadabilityMd5",
     "page-text": "page_text.PageText",
     "nutch": "nutch.TextProfile",
-    "simhash": "simhash_pypi.PageSimhash",
     "simhash-readability": "simhash_pypi.ReadabilitySimhash",
     "minhash": "minhash.GateMinHash",
     "trafilatura": "trafilatura_.OwnSimhash",
@@ -38,7 +37,6 @@ CONTENT_PEERS = {
     "readability": "readability_lxml.ReadabilityContent",
     "trafilatura": "trafilatura_.TrafilaturaContent",
     "resiliparse": "resiliparse_.ResiliparseContent",
-    "rs-trafilatura": "rs_trafilatura_.RsTrafilaturaContent",
     "plain": "plain.PlainContent",
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rs_trafilatura import extract
 
-from benchmarks.quality.methods.base import Content, Extractor, OurFeatures
+from benchmarks.quality.methods.base import OurFeatures
 from simhash_gate.page.parse import decode
 
 
@@ -16,14 +16,3 @@ class RsTrafilaturaFeatures(OurFeatures):
 
     def text(self, body: bytes, url: str) -> str:
         return extract(decode(body), url=url).main_content or ""
-
-
-class RsTrafilaturaContent(Extractor):
-    """Its main content, and its title."""
-
-    title = "rs-trafilatura"
-    needs = ("rs-trafilatura",)
-
-    def read(self, body: bytes, url: str) -> Content:
-        found = extract(decode(body), url=url)
-        return Content(found.main_content or "", found.title or "")
