@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 WEEK = 7 * DAY
-MOST_PAGES, MOST_NEWS, MOST_LISTINGS = 1_000, 400_000, 1_000
-"""Of a crawl: pages whose next ones may wait, links to news; listings of a scope."""
+MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
+"""Pages of a crawl whose next ones may wait; listings of a scope that the store knows."""
 _NEW = frozenset({"new", "near"})
 _NEWS = _NEW | {"updated", "rewritten"}
 
@@ -86,11 +86,8 @@ class KnownPages(Listener):
             return
         page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._learned.has(site.scope)
-        known, kept = await result(
-            self._crawl.store.submit(
-                lambda gate: (gate.known(page, site.policy), gate.store.count(site.scope))
-            )
-        )
+        ask = lambda gate: (gate.known(page, site.policy), gate.store.count(site.scope))  # noqa: E731
+        known, kept = await result(self._crawl.store.submit(ask))
         self._learned.has(site.scope)  # it was asked before, so it has answered
         if counted and kept >= site.policy.quota and not known.history.versions:
             self._hold("quota", site.scope, request, site.domain)
@@ -98,14 +95,15 @@ class KnownPages(Listener):
         if is_next and was and was.listing and key not in self._walks and link not in self._sent:
             self._due.setdefault(key, page.last_seen + WEEK)
             self._hold("listing", link, request, key[1])
-        self._sent.add(link)
+        if is_next:
+            self._sent.add(link)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Note what a page brought, and what a page of a listing shows."""
         verdict, read = judged.verdict, judged.verdict.page
         links = {self._link(url) for url in addresses(judged.request, judged.response.url)}
         if read is None or not read.listing:
-            if verdict.outcome in _NEWS and len(self._news) <= MOST_NEWS:
+            if verdict.outcome in _NEWS:
                 self._news |= links
                 for quiet in [one for one in self._quiet if not links.isdisjoint(one.shows)]:
                     self._lead(quiet)
@@ -118,7 +116,7 @@ class KnownPages(Listener):
             found = self._pages[judged.request] = ListingPage(key, shown)
             self._sent |= links
             self._quiet[found] = None
-            if not shown.isdisjoint(self._news) or len(self._news) > MOST_NEWS:
+            if not shown.isdisjoint(self._news):
                 self._lead(found)
             elif len(self._quiet) > MOST_PAGES:
                 self._lead(next(iter(self._quiet)))

@@ -38,7 +38,6 @@ from simhash_gate.plugin.conditions import (
     take_condition,
 )
 from simhash_gate.plugin.crawl_settings import overridden
-from simhash_gate.plugin.known_pages import KnownPages
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
@@ -129,10 +128,9 @@ class ConditionalRequests(GateComponent):
 
     async def process_request(self, request: Request) -> Response | None:
         """Add a condition to a request, or answer it. Raise `NotSent` for a needless one."""
-        known = self.gate.known_pages if self.gate else None
         try:
-            if isinstance(known, KnownPages):
-                await known.ask(request)
+            if self.gate and self.gate.known_pages:
+                await self.gate.known_pages.ask(request)
         except NotSent:
             raise
         except Exception as error:
