@@ -39,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(markdown_table(pages.columns, [result.row for result in results.values()]))
     methods = {name: result.figures for name, result in results.items()}
     write_json(options.out / "results.json", {**pages.counts, "methods": methods})
+    if options.plot:
+        from benchmarks.quality.plot import save_plot
+
+        save_plot(methods, options.plot)
     return 0
 
 
@@ -80,6 +84,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--peers", metavar="NAME,...", help=f"which to compare with, or none. {known} (all)"
     )
+    parser.add_argument("--plot", type=Path, metavar="SVG", help="of pairs: where to draw them")
     parser.add_argument(
         "--quick", action="store_true", help=f"every {QUICK}th pair, page or site only"
     )

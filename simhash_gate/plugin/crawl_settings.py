@@ -46,12 +46,7 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     policies, spider = settings.policies.all, is_installed(installed)
     for wanted, there, setting, needed in (
         (any(it.action == "links" for it in policies), spider, "ACTION = 'links'", _MIDDLEWARE),
-        (
-            any(it.quota > it.window for it in policies),
-            False,
-            "QUOTA",
-            "as large a WINDOW",
-        ),
+        (any(it.quota > it.window for it in policies), False, "QUOTA", "as large a WINDOW"),
         (_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE),
         (
             any(it.traps == "limit" or it.listings == "stop" for it in policies),

@@ -152,12 +152,7 @@ class SimhashGateMiddleware(CrawlGate):
         self._new_links = NewLinks.for_crawl(crawl)
         self.known_pages = KnownPages.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
-        made = (
-            *own,
-            self.known_pages,
-            self._new_links,
-            *(kind.for_crawl(crawl) for kind in LISTENERS),
-        )
+        made = (*own, self.known_pages, self._new_links, *(it.for_crawl(crawl) for it in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
