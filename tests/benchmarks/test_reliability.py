@@ -9,11 +9,11 @@ import pytest
 
 from benchmarks.reliability.__main__ import main
 from benchmarks.reliability.books import Books
-from benchmarks.reliability.demo import DemoPlan, DemoRound, End
+from benchmarks.reliability.demo import DemoPlan, DemoRound
+from benchmarks.reliability.faults import Fault
 from benchmarks.reliability.plan import Crawl, Plan, random_plan
 from benchmarks.reliability.rounds import Round
 from benchmarks.reliability.scenes import Site
-from benchmarks.reliability.stores import Servers
 
 
 def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_json(capsys) -> None:
@@ -33,11 +33,14 @@ def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_jso
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """A round of the demonstration with all features on: killed, paused, and crawled to its end."""
-    ends = [End("kill", 40, 0.0), End("pause", 60, 0.0)]
-    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, 0, ends)
-    folder = tmp_path_factory.mktemp("demo")
-    over = DemoRound(plan, folder, Servers(folder))
+    """A round of the demonstration with all features on: killed, paused, and crawled to its end.
+
+    Before each of these, its clock jumps.
+    """
+    faults = [Fault("clock", "", 20, 0.0, 86400), Fault("kill", "", 20, 0.0)]
+    faults += [Fault("clock", "", 30, 0.0, -7200), Fault("pause", "", 30, 0.0)]
+    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, 0, faults)
+    over = DemoRound(plan, tmp_path_factory.mktemp("demo"))
     assert over.run().balanced
     return over
 
@@ -80,7 +83,7 @@ def quiet(tmp_path_factory):
     crawls = [Crawl("crawl0", ["/list/0"], sink=True), Crawl("crawl1", ["/list/0"])]
     plan = Plan(0, 0, "memory", False, "drop", "pass", 4096, site, crawls, [])
     folder = tmp_path_factory.mktemp("round")
-    over = Round(plan, folder, Servers(folder))
+    over = Round(plan, folder)
     assert over.run().balanced
     return over
 
