@@ -217,7 +217,7 @@ class DemoRound:
         served = serve_number(url)
         with (self.folder / f"{number}.log").open("wb") as log:
             process = self._start(url, number, log.fileno())
-        kinds = []
+        kinds: list[str] = []
         try:
             while waiting and not process.is_over and not {"kill", "pause"} & {*kinds}:
                 if self._happens(process, waiting[0], url, served):

@@ -114,6 +114,7 @@ class Process:
 
     def leftovers(self) -> list[int]:
         """Return the processes that outlive the crawl, and end them."""
+        self.signal_readers(signal.SIGCONT)  # what is stopped can't even end
         deadline = time.monotonic() + 10
         while (found := self.readers()) and time.monotonic() < deadline:
             time.sleep(0.05)
