@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -137,8 +138,8 @@ class Memory:
             (health,) = db.execute("PRAGMA integrity_check").fetchone()
             if health != "ok":
                 found.append(f"integrity: {health}")
-            if live := db.execute("SELECT id FROM run WHERE NOT ended").fetchall():
-                found.append(f"runs that live on: {live}")
+            kept = db.execute("SELECT data FROM blob WHERE kind = 'run' AND scope = x'6c697665'")
+            found += self._still_live(kept.fetchall())
         left = [path.name for path in self.path.parent.glob(f"{self.path.name}*.lock")]
         return [*found, *([f"lock files: {left}"] if left else [])]
 
@@ -146,12 +147,16 @@ class Memory:
         from redis import Redis
 
         with Redis.from_url(self.direct_url.partition("?")[0]) as client:
-            live = [*client.scan_iter("simhash_gate:{runs}:lease:*")]
-        return [f"runs that live on: {live}"] if live else []
+            return self._still_live((value,) for value in client.hvals("simhash_gate:run:{live}"))
 
     def _postgresql(self) -> list[str]:
-        ask = "SELECT id FROM simhash_gate.run WHERE state = 'live' AND expires > clock_timestamp()"
-        live = self._server.admin(ask)
+        ask = "SELECT data FROM simhash_gate.blob WHERE kind = 'run' AND scope = 'live'"
+        return self._still_live(self._server.admin(ask))
+
+    def _still_live(self, kept: Iterable[tuple[bytes]]) -> list[str]:
+        """Return what is wrong with what is kept of runs: of each, its owner and its end."""
+        now = time.time() + (self.clock.wrong if self.clock else 0)
+        live = [lease for (lease,) in kept if float(lease.split()[1]) > now]
         return [f"runs that live on: {live}"] if live else []
 
 
