@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -97,14 +98,21 @@ class Sites(asyncio.Protocol):
             self._transport.write(head.encode() + body)
 
     @classmethod
-    def start(cls, pages: int) -> int:
-        """Serve in a thread; return the port."""
-        cls.pages = pages
+    @contextmanager
+    def running(cls, pages: int) -> Iterator[int]:
+        """Serve in a thread while the block runs; yield the port."""
+        cls.pages, cls.served = pages, 0
         loop = asyncio.new_event_loop()
         server = loop.run_until_complete(loop.create_server(cls, "127.0.0.1", 0))
-        threading.Thread(target=loop.run_forever, daemon=True).start()
-        port: int = server.sockets[0].getsockname()[1]
-        return port
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+        try:
+            yield server.sockets[0].getsockname()[1]
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+            server.close()
+            loop.close()
 
 
 class SoakSpider(scrapy.Spider):
@@ -137,7 +145,7 @@ class SoakSpider(scrapy.Spider):
 def _run(given: argparse.Namespace) -> list[dict[str, float]]:
     """Crawl until the end, or until the time is over; return all samples, those of before too."""
     folder, log = given.folder, given.folder / "samples.jsonl"
-    samples = [json.loads(line) for line in log.open()] if log.exists() else []
+    samples = list(_lines(log))
     done = samples[-1] if samples else {"pages": 0, "seconds": 0.0}
     settings = {
         **({**ALL_ON, "SIMHASH_GATE_AUDIT": 0.01} if given.everything else {}),
@@ -157,26 +165,27 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
             "SIMHASH_GATE_REPORT": folder / "report.html",
             "SIMHASH_GATE_VERDICTS": folder / "verdicts.jsonl",
         }
-    port = Sites.start(given.pages)
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     words = ["runspider", __file__, "-a", f"domains={given.domains}", "-o", f"{folder}/items.jsonl"]
-    with (folder / "log").open("ab") as errors:
+    with Sites.running(given.pages) as port, (folder / "log").open("ab") as errors:
         process = Process(
             [*words, *options], folder, environ={"http_proxy": f"http://127.0.0.1:{port}"},
             cwd=folder, stderr=errors,
         )  # fmt: skip
-    began, over = time.monotonic(), False
-    while not process.is_over:
-        time.sleep(0.2)
-        pages, seconds = done["pages"] + Sites.served, time.monotonic() - began
-        if not samples or pages // given.every > samples[-1]["pages"] // given.every:
-            samples.append(_sample(process, folder, pages, done["seconds"] + seconds))
-            with log.open("a") as file:
-                file.write(json.dumps(samples[-1]) + "\n")
-            print(samples[-1], file=sys.stderr, flush=True)
-        if seconds > given.seconds and not over:
-            over = True
-            process.signal(signal.SIGINT)
+        began, over = time.monotonic(), False
+        while not process.is_over:
+            time.sleep(0.2)
+            pages, seconds = done["pages"] + Sites.served, time.monotonic() - began
+            if not samples or pages // given.every > samples[-1]["pages"] // given.every:
+                samples.append(_sample(process, folder, pages, done["seconds"] + seconds))
+                with log.open("a") as file:
+                    file.write(json.dumps(samples[-1]) + "\n")
+                print(samples[-1], file=sys.stderr, flush=True)
+            if seconds > given.seconds and not over:
+                over = True
+                process.signal(signal.SIGINT)
+        # The crawl closes its connections, and this side of them with it.
+        time.sleep(0.1)
     return samples
 
 
@@ -209,24 +218,24 @@ def _table(samples: list[dict[str, float]]) -> str:
     return markdown_table(list(COLUMNS), rows, "--:")
 
 
-def _delivered(given: argparse.Namespace) -> dict[str, int]:
+def figures(given: argparse.Namespace) -> dict[str, int]:
     """Return what the items come to."""
-    articles, copies = set(), 0
-    for line in (given.folder / "items.jsonl").open():
-        _, _, host, _, number = json.loads(line)["url"].split("/")
+    articles, twice = set(), 0
+    for item in _lines(given.folder / "items.jsonl"):
+        _, _, host, _, number = item["url"].split("/")
         key = (host, article_of(int(number)))
-        copies += key in articles
+        twice += key in articles
         articles.add(key)
     wanted = given.domains * len({article_of(page) for page in range(given.pages)})
-    return {"articles": wanted, "delivered": len(articles), "delivered twice": copies}
+    return {"articles": wanted, "delivered": len(articles), "delivered_twice": twice}
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Crawl, and print a table; return 1 if the crawl came to its end and something is missing."""
+def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.reliability.soak", description=__doc__, allow_abbrev=False
     )
-    parser.add_argument("folder", type=Path, help="where the crawl keeps what it goes on with")
+    parser.add_argument("folder", type=lambda path: Path(path).absolute(), help="of the crawl")
     parser.add_argument("--domains", type=int, default=1000, help="(1000)")
     parser.add_argument("--pages", type=int, default=1000, help="articles of a domain (1000)")
     parser.add_argument("--everything", action="store_true", help="with all features on")
@@ -234,30 +243,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--every", type=int, default=10_000, help="pages between samples (10,000)")
     parser.add_argument("--plot", type=Path, help="an SVG of this and of the crawls in --also")
     parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders of other crawls")
-    given = parser.parse_args(arguments)
-    given.folder = given.folder.absolute()
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Crawl, and print a table; return 1 if the crawl came to its end and something is missing."""
+    given = parsed(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
-    samples = _run(given)
-    print(_table(samples))
-    figures = _delivered(given)
-    print(json.dumps(figures))
+    print(_table(_run(given)))
+    found = figures(given)
+    print(json.dumps(found))
     if given.plot:
         _plot(given.plot, [given.folder, *given.also])
     is_over = not any((given.folder / "job" / "requests.queue").glob("*"))
-    return int(is_over and figures["delivered"] < figures["articles"])
+    return int(is_over and found["delivered"] < found["articles"])
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with suppress(FileNotFoundError), path.open() as lines:
+        yield from map(json.loads, lines)
 
 
 def _plot(path: Path, folders: list[Path]) -> None:
     from benchmarks.speed.plots import save_lines
 
-    named = {
-        folder.name: [json.loads(line) for line in (folder / "samples.jsonl").open()]
-        for folder in folders
-    }
     points = [
-        (f"{name}: {what[:-4]}", sample["pages"], sample[what] / 1e6)
-        for name, samples in named.items()
-        for sample in samples
+        (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what] / 1e6)
+        for folder in folders
+        for sample in _lines(folder / "samples.jsonl")
         for what in ("RSS of the crawl, MB", "of its readers, MB")
     ]
     save_lines(points, path, "pages", "MB")

@@ -7,6 +7,7 @@ import signal
 
 import pytest
 
+from benchmarks.reliability import soak
 from benchmarks.reliability.__main__ import main
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.demo import DemoPlan, DemoRound
@@ -69,6 +70,17 @@ def test_what_no_part_of_the_demonstration_delivered_is_lost_and_what_two_did_is
     monkeypatch.setattr(demo, "parts", [killed, paused, twice])
     (found,) = demo.repeated()
     assert item["url"] in found
+
+
+def test_a_long_crawl_is_measured_and_what_it_did_not_deliver_is_missing(tmp_path, capsys) -> None:
+    shape = [str(tmp_path), "--domains=2", "--pages=10", "--every=10"]
+    assert soak.main(shape) == 0
+    table, figures = capsys.readouterr().out.rsplit("\n", 2)[:2]
+    assert json.loads(figures) == {"articles": 16, "delivered": 16, "delivered_twice": 0}
+    assert len(table.splitlines()) >= 4
+    items = tmp_path / "items.jsonl"
+    items.write_text("".join(items.read_text().splitlines(keepends=True)[1:]))
+    assert soak.figures(soak.parsed(shape))["delivered"] == 15
 
 
 # The books of a round that went well, and what becomes of them when somebody tampers with it.
