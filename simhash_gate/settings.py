@@ -15,7 +15,7 @@ from simhash_gate.common.wording import why
 from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, bare_host, is_scope
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.stores import StoreError, store_opener
-from simhash_gate.stores.urls import without_password
+from simhash_gate.stores.base import without_password
 from simhash_gate.values import (
     BUDGET,
     COUNT,

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -138,23 +139,20 @@ class Memory:
             (health,) = db.execute("PRAGMA integrity_check").fetchone()
             if health != "ok":
                 found.append(f"integrity: {health}")
-            if live := db.execute("SELECT id FROM run WHERE NOT ended").fetchall():
-                found.append(f"runs that live on: {live}")
+            kept = db.execute("SELECT data FROM blob WHERE kind = 'run' AND scope = x'6c697665'")
+            found += _still_live(kept.fetchall())
         left = [path.name for path in self.path.parent.glob(f"{self.path.name}*.lock")]
         return [*found, *([f"lock files: {left}"] if left else [])]
 
     def _redis(self) -> list[str]:
         with self._client() as client:
-            live = [*client.scan_iter(f"{self._name}:{{runs}}:lease:*")]
-        return [f"runs that live on: {live}"] if live else []
+            return _still_live((value,) for value in client.hvals(f"{self._name}:run:{{live}}"))
 
     def _postgresql(self) -> list[str]:
         with self._connect() as connection:
             connection.execute(f'SET search_path = "{self._name}"')
-            live = connection.execute(
-                "SELECT id FROM run WHERE state = 'live' AND expires > clock_timestamp()"
-            ).fetchall()
-        return [f"runs that live on: {live}"] if live else []
+            ask = "SELECT data FROM blob WHERE kind = 'run' AND scope = 'live'"
+            return _still_live(connection.execute(ask).fetchall())
 
     def _connect(self):
         import psycopg
@@ -165,3 +163,9 @@ class Memory:
         from redis import Redis
 
         return Redis.from_url(self.direct_url.partition("?")[0])
+
+
+def _still_live(kept: Iterable[tuple[bytes]]) -> list[str]:
+    """Return what is wrong with what is kept of runs: who owns each, and until when it lives."""
+    live = [lease for (lease,) in kept if float(lease.split()[1]) > time.time()]
+    return [f"runs that live on: {live}"] if live else []

@@ -102,7 +102,7 @@ def _mistake(value: str, name: str, is_store: bool, *, of_pages: bool) -> str:
     if name in ("sources", "source") and is_web:
         return f"{value}: nothing is fetched. Name files, folders or stores; the page comes last"
     if is_url and not is_web and (of_pages or name in ("page", "other", "urls")):
-        from simhash_gate.stores.urls import without_password
+        from simhash_gate.stores.base import without_password
 
         shown = without_password(value)
         if of_pages:

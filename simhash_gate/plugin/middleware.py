@@ -71,7 +71,7 @@ from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.stores import StoreError
-from simhash_gate.stores.urls import without_password
+from simhash_gate.stores.base import without_password
 from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import MissingExtraError, how_many, need, why
 from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, warc
-from simhash_gate.stores.urls import without_password
+from simhash_gate.stores.base import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

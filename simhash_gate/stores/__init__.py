@@ -14,7 +14,7 @@ from simhash_gate.stores.base import StoreError as StoreError
 from simhash_gate.stores.base import StoreMissing as StoreMissing
 from simhash_gate.stores.base import StoreUnavailable as StoreUnavailable
 from simhash_gate.stores.base import Window as Window
-from simhash_gate.stores.urls import refusal
+from simhash_gate.stores.base import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,14 +1,15 @@
-"""What stores speak in: pages, what is kept beside them, the window, and errors."""
+"""What stores speak in: pages, what is kept beside them, the window, addresses, and errors."""
 
 from __future__ import annotations
 
 import json
-import secrets
+import re
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode
 
 import mmh3
 
@@ -21,6 +22,8 @@ SITE_MEMORY, URL_RULES, SITE_NOTES = "site_memory", "url_rules", "site_notes"
 """Kinds of which a scope has one, under the key ""."""
 KEPT_TEXT = "kept_text"
 """Under the digest of a page, as 16 hex digits."""
+RUN, ENDED = "run", "ended"
+"""What is known of runs, and the scope of those that have ended; see runs.py."""
 
 NEVER = float("-inf")
 NAME_BITS = 32
@@ -29,6 +32,7 @@ _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 16
 _HEAD = struct.Struct(">QIHBB")
+_DAY = 86_400
 
 
 class StoreError(Exception):
@@ -99,7 +103,7 @@ class Blob:
         object.__setattr__(self, "size", self.size or len(self.data))
 
 
-RUN = Record.__match_args__.index("run") - 1
+RUN_FIELD = Record.__match_args__.index("run") - 1
 """The place of the run in what a record is packed as, which has no scope."""
 
 
@@ -197,6 +201,46 @@ def address_of(kind: str, scope: str, key: str) -> bytes:
     return of_scope + blake2b(as_bytes(key), digest_size=16).digest()
 
 
-def new_epoch() -> int:
-    """Return an epoch that no scope has had; it and those after it are exact as doubles."""
-    return secrets.randbits(52) or 1
+class Server(NamedTuple):
+    """A store URL taken apart: what the driver is given, and the values of the store's own.
+
+    `name` is that of the store in messages; `lease` and `timeout` are in seconds.
+    """
+
+    url: str
+    name: str
+    lease: float
+    timeout: float
+    own: dict[str, str]
+
+
+def without_password(url: str) -> str:
+    """Return a store URL as it may be logged: rather too little of it, if it is misspelt."""
+    shown = re.sub(r"^([^:/]*:)//(?!/).*@", r"\1//***@", url)
+    return re.sub(r"(password=)[^&]*", r"\1***", shown)
+
+
+def refusal(url: str, why: str) -> StoreError:
+    """Return what is to be raised for a URL that no store can be opened by."""
+    return StoreError(f"store URL {without_password(url)!r}: {why}")
+
+
+def read_server(kind: str, url: str, **defaults: str) -> Server:
+    """Take the query parameters of these names out of a URL, and `lease` and `timeout`.
+
+    Raises ValueError if one of these two is no number of seconds.
+    """
+    base, _, query = url.partition("?")
+    given = parse_qsl(query, keep_blank_values=True)
+    own = {"lease": "60", "timeout": "5"} | defaults
+    others = [(name, value) for name, value in given if name not in own]
+    own |= {name: value for name, value in given if name in own}
+    if others:
+        base += "?" + urlencode(others, quote_via=quote)
+    try:
+        lease, timeout = float(own["lease"]), float(own["timeout"])
+    except ValueError:
+        lease = timeout = 0.0
+    if not (0.001 <= lease <= _DAY and 0.001 <= timeout <= _DAY):
+        raise ValueError("timeout and lease are seconds, more than 0 and no more than a day")
+    return Server(base, f"{kind} store {without_password(url)}", lease, timeout, own)

@@ -8,15 +8,15 @@ the lower number, and the rule by which pages are compared is written in one pla
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import time
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
-from simhash_gate.common.encoded import as_bytes, as_text
-from simhash_gate.stores.base import HEAD_BYTES, Blob, address_of
+from simhash_gate.common.encoded import as_bytes, as_text, signed
+from simhash_gate.stores.base import HEAD_BYTES, Blob, address_of, hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simhash_gate.stores.base import Record
 
@@ -26,23 +26,19 @@ ROW_BYTES = 8 + HEAD_BYTES
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
 
-Life: TypeAlias = Literal["live", "ended", "dead"]
-
-
 class State(NamedTuple):
-    """A scope at one time: the last number that was given, and what goes up by one when pages go.
+    """A scope at one time: the last number that was given, and how often pages were removed.
 
-    Pages that fall out of the window leave it as it is: they go when another comes. A new scope
-    begins with an epoch of its own.
+    Pages that fall out of the window are not counted: they go when another comes.
     """
 
     scope: str
     last: int = 0
-    epoch: int = 0
+    removals: int = 0
 
     def continues(self, known: State) -> bool:
         """Tell whether nothing but new pages, and what they displaced, is between two states."""
-        return self.epoch == known.epoch and self.last >= known.last
+        return self.removals == known.removals and self.last >= known.last
 
 
 class News(NamedTuple):
@@ -61,16 +57,12 @@ class News(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A page as a driver has it: `body` is what `pack` made, but `seen` goes before what that says.
-
-    `life` is that of its run, where a driver learns of it on the way.
-    """
+    """A page as a driver has it; `seen` goes before what `body` says, which `pack` made."""
 
     scope: str
     mark: int
     seen: float
     body: bytes
-    life: Life | None = None
 
 
 Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"
@@ -96,9 +88,9 @@ class Driver(Protocol):
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         """Add a page; return what is new, with this page.
 
-        If it alone is new, all pages up to number `through` are removed: it stays for certain.
-        Its number is higher than any that was given before, in whatever epoch. The scope may vanish
-        as a whole when nothing has been added for `seconds`.
+        To who knows nothing of a scope that has pages, it only tells what is there. If the page
+        alone is new, all pages up to number `through` are removed. Its number is higher than any
+        that was given before. The scope may vanish when nothing has been added for `seconds`.
         """
 
     def news(self, known: State) -> News:
@@ -113,32 +105,25 @@ class Driver(Protocol):
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         """Raise the mark of pages to `mark`, and the time when they were seen last to `seen`."""
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        """Remove pages; return in which state the caller knows the scope then.
-
-        What others have added since `known` is new to them as before.
-        """
+    def remove(self, scope: str, numbers: Sequence[int]) -> State:
+        """Remove pages; return the state of the scope, a new one if no page is left."""
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         """Yield the pages of a scope, in order, or of all; read in parts, so others can go on."""
 
-    def begin(self, run: str, *, anew: bool = False) -> bool:
-        """Let a run live that is dead, new or of here; False if it lives elsewhere, or has ended.
+    def pages_of(self, run: int) -> Iterable[tuple[str, Sequence[int]]]:
+        """Return scopes and the numbers of pages there that run has, but for durable ones."""
 
-        With `anew`, whatever it is: it is of here, and others took it for dead.
-        """
+    def claim(self) -> int:
+        """Get ready for runs of here; return by which number others know whose they are."""
 
-    def renew(self, run: str) -> bool:
-        """Prolong the life of a run; False if it is gone."""
+    def is_there(self, owner: int) -> bool:
+        """Tell whether the owner of a run may live; where there are leases, these tell."""
+        return True
 
-    def end(self, run: str) -> bool:
-        """Let the pages of a run count for good; False if it is gone."""
-
-    def life(self, run: str) -> Life:
-        """Return what is known of a run; one that nobody knows is dead."""
-
-    def bury(self) -> None:
-        """Remove the pages of runs that have died, but for durable ones, and forget these runs."""
+    def clock(self) -> float:
+        """Return the Unix time, by one clock for all who know the store."""
+        return time.time()
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         """Return what is kept, empty for nothing."""
@@ -147,15 +132,29 @@ class Driver(Protocol):
         """Put the data of a blob in place of `old`, or of whatever is there with None.
 
         Empty data are none. Returns None when that is done, else what is there instead of `old`.
+        What is known of runs is on disk then, if the server keeps anything there.
         """
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
         """Yield all of a kind, of a scope or of all, in any order; their data only if asked."""
 
     def close(self) -> None:
-        """Let go of what is held, once; runs of here that have not ended are dead from here on."""
+        """Let go of what is held, once."""
 
 
+_PAGES = """
+SELECT page.id, name, mark, last_seen, body FROM page JOIN scope ON scope.id = page.scope
+"""
+_ROWS = f"{_PAGES} WHERE page.id > %(after)s ORDER BY page.id LIMIT 1000"
+_ROWS_OF_SCOPE = f"""
+{_PAGES} WHERE (page.scope, page.id) > (%(id)s, %(after)s)
+AND (page.scope, page.id) < (%(id)s, {2**62})
+ORDER BY page.scope, page.id LIMIT 1000
+"""
+_PAGES_OF_RUN = """
+SELECT page.id, name FROM page JOIN scope ON scope.id = page.scope
+WHERE run = %(run)s AND mark < 2 ORDER BY page.scope, page.id
+"""
 _SAME = "(blob.data = %(old)s OR %(whatever)s)"
 _PUT = f"""
 INSERT INTO blob VALUES (%(address)s, %(kind)s, %(scope)s, %(key)s, %(at)s, %(data)s)
@@ -174,17 +173,21 @@ class SQLDriver(Driver):
     """What two databases are asked in the same words, those of psycopg."""
 
     _cursor: Any
-    _ROWS: str
-    _ROWS_OF_SCOPE: str
 
-    @abstractmethod
     def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Ask the database."""
+        raise NotImplementedError
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        ask = self._ROWS if scope is None else self._ROWS_OF_SCOPE
-        for _, name, *row in self._in_parts(ask, 0, {"scope": as_bytes(scope or "")}):
+        ask = _ROWS if scope is None else _ROWS_OF_SCOPE
+        for _, name, *row in self._in_parts(ask, 0, {"id": number_of(scope or "")}):
             yield Row(as_text(name), *row)
+
+    def pages_of(self, run: int) -> Iterable[tuple[str, Sequence[int]]]:
+        found: dict[str, list[int]] = {}
+        for number, name in self._rows(_PAGES_OF_RUN, {"run": signed(run)}):
+            found.setdefault(as_text(name), []).append(number)
+        return found.items()
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         asked = {"address": address_of(kind, scope, key)}
@@ -218,3 +221,8 @@ class SQLDriver(Driver):
         while some := self._rows(ask, asked | {"after": after}):
             yield from some
             after = some[-1][0]
+
+
+def number_of(name: str) -> int:
+    """Return the number that stands for the name of a scope or a run in a database."""
+    return signed(hash64(name))

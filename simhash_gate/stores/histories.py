@@ -13,7 +13,8 @@ from simhash_gate.stores.base import HISTORY, Blob, join, split
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Driver, Life
+    from simhash_gate.stores.driver import Driver
+    from simhash_gate.stores.runs import Life
 
 _VALUES = 1_000
 

@@ -100,15 +100,16 @@ class Mirror:
             del self._fingerprints[: self._start], self._rest[: self._start * _REST.size]
             self._start = 0
 
-    def remove(self, numbers: Collection[int], state: State) -> None:
-        """Let pages go, wherever they stand."""
+    def remove(self, numbers: Collection[int], here: State) -> None:
+        """Let pages go, wherever they stand; `here` is the state of the scope when they went."""
         for number in numbers:
             places = range(self._start, len(self._fingerprints))
             place = self._start + bisect_left(places, number, key=self._number)
             if place in places and self._number(place) == number:
                 del self._fingerprints[place]
                 del self._rest[place * _REST.size : (place + 1) * _REST.size]
-        self.state = state
+        if here.removals == self.state.removals + 1:  # what others have added is still new
+            self.state = here._replace(last=min(here.last, self.state.last))
 
     def numbers(self, start: int = 0, end: int | None = None) -> list[int]:
         """Return the numbers of the pages from a place to another, in order."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from contextlib import suppress
-from datetime import timedelta
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +11,35 @@ import psycopg
 from psycopg import sql
 from psycopg.types.numeric import Int8BinaryDumper
 
-from simhash_gate.common.encoded import as_bytes, signed
+from simhash_gate.common.encoded import as_bytes
 from simhash_gate.stores import base
-from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import DURABLE, SETTLED, News, Row, SQLDriver, State
-from simhash_gate.stores.urls import Server, read_server, refusal
+from simhash_gate.stores.base import (
+    Blob,
+    Record,
+    Server,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+    read_server,
+    refusal,
+)
+from simhash_gate.stores.driver import (
+    DURABLE,
+    SETTLED,
+    News,
+    Row,
+    SQLDriver,
+    State,
+    number_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
 
-    from simhash_gate.stores.driver import Life, Loaded
+    from simhash_gate.stores.driver import Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 15
+VERSION = 16
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -52,86 +66,38 @@ _CONFIGURE = """
 SELECT set_config(name, value, false)
 FROM unnest(%(names)s::text[], %(values)s::text[]) AS setting (name, value)
 """
-_NEWS = "SELECT * FROM news(%(scope)s, %(last)s, %(epoch)s)"
+_NEWS = "SELECT * FROM news(%(id)s, %(last)s, %(removals)s)"
 _APPEND = "SELECT * FROM append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _TRIM = """
 WITH here AS (
-    UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE name = %(scope)s RETURNING id
+    UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE id = %(id)s
 )
-DELETE FROM page USING here
-WHERE page.scope = here.id AND (page.scope, page.id) <= (here.id, %(through)s)
+DELETE FROM page WHERE (scope, id) > (%(id)s, 0) AND (scope, id) <= (%(id)s, %(through)s)
 """
-_COLUMNS = "mark, last_seen, body"
-_STATE_OF_RUN = """
-CASE WHEN run.state = 'live' AND expires < clock_timestamp() THEN 'dead' ELSE run.state END
-"""
-_LOAD = f"""
-SELECT scope.last, scope.first, epoch,
-    CASE WHEN scope.last <> %(last)s OR epoch <> %(epoch)s THEN
-        (SELECT heads FROM news(%(scope)s, %(last)s, %(epoch)s))
+_LOAD = """
+SELECT scope.last, scope.first, removals,
+    CASE WHEN scope.last <> %(last)s OR removals <> %(removals)s THEN
+        (SELECT heads FROM news(%(id)s, %(last)s, %(removals)s))
     END,
-    page.id, {_COLUMNS}, {_STATE_OF_RUN}
-FROM scope
-LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[])
-LEFT JOIN run ON run.id = page.run
-WHERE name = %(scope)s
+    page.id, mark, last_seen, body
+FROM scope LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[]) WHERE scope.id = %(id)s
 """
 # What counts whatever becomes of its run is on disk before anybody is told so.
-_DURABLE = "(SELECT set_config('synchronous_commit', 'on', true)) = 'on'"
 _CHANGE = f"""
 UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
-WHERE page.id = ANY(%(numbers)s::bigint[]) AND (%(mark)s < {DURABLE} OR {_DURABLE})
-"""
-_REMOVE = """
-WITH gone AS (DELETE FROM page WHERE page.id = ANY(%(numbers)s::bigint[]))
-UPDATE scope SET epoch = epoch + 1 WHERE name = %(scope)s RETURNING last, epoch
-"""
-# Who has added a page meanwhile has changed `last`.
-_EMPTY = """
-DELETE FROM scope WHERE name = %(scope)s AND epoch = %(epoch)s AND last = %(last)s
-    AND NOT EXISTS (SELECT FROM page WHERE page.scope = scope.id)
-RETURNING 1
-"""
-_BEGIN = """
-INSERT INTO run VALUES (%(run_id)s, %(owner)s, 'live', clock_timestamp() + %(lease)s)
-ON CONFLICT (id) DO UPDATE SET
-    owner = excluded.owner, state = 'live', expires = excluded.expires
-WHERE %(anew)s OR run.state = 'dead' OR run.state = 'live'
-    AND (run.owner = excluded.owner OR run.expires < clock_timestamp())
-RETURNING 1
-"""
-_OWN = "WHERE id = %(run_id)s AND owner = %(owner)s"
-_RENEW = f"""
-UPDATE run SET expires = clock_timestamp() + %(lease)s {_OWN} AND state = 'live' RETURNING 1
-"""
-_END = f"UPDATE run SET state = 'ended' {_OWN} AND state <> 'dead' AND {_DURABLE} RETURNING 1"
-_RELEASE = "UPDATE run SET state = 'dead' WHERE owner = %(owner)s AND state = 'live'"
-_LIFE = f"SELECT {_STATE_OF_RUN} FROM run WHERE id = %(run_id)s"
-_FIND_DEAD = """
-UPDATE run SET state = 'dead' WHERE state = 'dead' OR state = 'live' AND expires < clock_timestamp()
-RETURNING id
-"""
-_BURY = """
-WITH gone AS (DELETE FROM page WHERE run = %(run_id)s AND mark < 2 RETURNING scope)
-UPDATE scope SET epoch = epoch + 1 WHERE id IN (SELECT scope FROM gone)
+WHERE id = ANY(%(numbers)s::bigint[])
+    AND (%(mark)s < {DURABLE} OR set_config('synchronous_commit', 'on', true) = 'on')
 """
 
 
 class PostgresDriver(SQLDriver):
     """Keeps pages in the PostgreSQL database of an address.
 
-    One crawler at a time works on a scope. A run is dead when its lease runs out, or it is let go.
+    One crawler at a time works on a scope.
     What fails on the way to the server is not tried again: the next call connects anew.
 
     Unless the URL says `durable=true`, a crash of the server can lose what the last half second
     brought; what counts for later runs is on disk when `end` or `change` returns.
-    """
-
-    _PAGES = f"SELECT page.id, name, {_COLUMNS} FROM page JOIN scope ON scope.id = page.scope WHERE"
-    _ROWS = f"{_PAGES} page.id > %(after)s ORDER BY page.id LIMIT 1000"
-    _ROWS_OF_SCOPE = f"""
-    {_PAGES} name = %(scope)s AND (page.scope, page.id) > (scope.id, %(after)s)
-    ORDER BY page.scope, page.id LIMIT 1000
     """
 
     def __init__(self, server: Server, *, create: bool = True) -> None:
@@ -145,87 +111,74 @@ class PostgresDriver(SQLDriver):
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
         asked = (
-            as_bytes(known.scope),
-            known.last,
-            known.epoch,
-            through,
-            known.epoch or base.new_epoch(),
-            _id(record.run),
-            SETTLED if record.settled else 0,
-            float(record.last_seen),
-            head,
-            base.pack(record),
+            *(number_of(known.scope), *known[1:], through, as_bytes(known.scope)),
+            *(number_of(record.run), SETTLED if record.settled else 0, float(record.last_seen)),
+            *(head, base.pack(record)),
         )
-        ((number, first, epoch, old),) = self._rows(_APPEND, asked, prepare=True)
+        ((number, first, removals, old),) = self._rows(_APPEND, asked, prepare=True)
         if number is None:
             return self.news(known)
         heads = (old or b"") + number.to_bytes(8, "big") + head
-        return News(State(known.scope, number, epoch), first, heads, number)
+        return News(State(known.scope, number, removals), first, heads, number)
 
     def news(self, known: State) -> News:
-        for last, first, epoch, heads in self._rows(_NEWS, _known(known), prepare=True):
-            return News(State(known.scope, last, epoch), first, heads or b"")
+        for last, first, removals, heads in self._rows(_NEWS, _known(known), prepare=True):
+            return News(State(known.scope, last, removals), first, heads or b"")
         return News(State(known.scope))
 
     def trim(self, scope: str, through: int) -> None:
-        self._rows(_TRIM, {"scope": as_bytes(scope), "through": through})
+        self._rows(_TRIM, {"id": number_of(scope), "through": through})
 
     def load(self, known: State, numbers: Sequence[int]) -> Loaded:
         asked = _known(known) | {"numbers": _array(numbers)}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {
-            number: Row(known.scope, mark, seen, body, life or "dead")
-            for *_, number, mark, seen, body, life in rows
+            number: Row(known.scope, mark, seen, body)
+            for *_, number, mark, seen, body in rows
             if number is not None
         }
-        last, first, epoch, heads = rows[0][:4] if rows else (0, 0, 0, b"")
-        here = State(known.scope, last, epoch)
+        last, first, removals, heads = rows[0][:4] if rows else (0, 0, 0, b"")
+        here = State(known.scope, last, removals)
         news = None if here == known else News(here, first, heads or b"")
         return news, [found.get(number) for number in numbers]
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         self._rows(_CHANGE, {"numbers": _array(numbers), "mark": mark, "seen": float(seen)})
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        for last, epoch in self._rows(_REMOVE, _known(known) | {"numbers": _array(numbers)}):
-            if self._rows(_EMPTY, _known(State(known.scope, last, epoch))):
-                break
-            return known._replace(epoch=epoch) if epoch == known.epoch + 1 else known
-        return State(known.scope)
+    def remove(self, scope: str, numbers: Sequence[int]) -> State:
+        asked = {"id": number_of(scope), "numbers": _array(numbers)}
+        ask = "SELECT last, removals FROM remove(%(id)s, %(numbers)s::bigint[])"
+        last, removals = self._rows(ask, asked)[0]
+        return State(scope, last or 0, removals or 0)
 
-    def begin(self, run: str, *, anew: bool = False) -> bool:
-        return bool(self._rows(_BEGIN, self._of_run(run) | {"anew": anew}))
+    def claim(self) -> int:
+        return self._owner
 
-    def renew(self, run: str) -> bool:
-        return bool(self._rows(_RENEW, self._of_run(run)))
+    def clock(self) -> float:
+        ask = "SELECT extract(epoch FROM clock_timestamp())::double precision"
+        seconds: float = self._rows(ask)[0][0]
+        return seconds
 
-    def end(self, run: str) -> bool:
-        return bool(self._rows(_END, self._of_run(run)))
-
-    def life(self, run: str) -> Life:
-        rows = self._rows(_LIFE, self._of_run(run))
-        return rows[0][0] if rows else "dead"
-
-    def bury(self) -> None:
-        for (run,) in self._rows(_FIND_DEAD):
-            asked = {"run_id": run}
-            self._rows(_BURY, asked)
-            self._rows("DELETE FROM run WHERE id = %(run_id)s AND state = 'dead'", asked)
+    def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
+        if blob.kind != base.RUN:
+            return super().swap(blob, old)
+        try:
+            self._rows("BEGIN")
+            self._rows("SET LOCAL synchronous_commit = on")
+            there = super().swap(blob, old)
+            self._rows("COMMIT")
+        except BaseException:
+            self._disconnect()  # and so take it back
+            raise
+        return there
 
     def close(self) -> None:
-        if self._cursor is not None:
-            with suppress(StoreError):  # leases run out by themselves
-                self._rows(_RELEASE, {"owner": self._owner})
-            self._disconnect()
+        self._disconnect()
 
     def _disconnect(self) -> None:
         cursor, self._cursor = self._cursor, None
         if cursor is not None:
             cursor.connection.close()
-
-    def _of_run(self, run: str) -> dict[str, Any]:
-        lease = timedelta(seconds=self._server.lease)
-        return {"run_id": _id(run), "owner": self._owner, "lease": lease}
 
     def _rows(
         self,
@@ -345,11 +298,7 @@ def _array(numbers: Sequence[int]) -> str:
 
 
 def _known(state: State) -> dict[str, Any]:
-    return {"scope": as_bytes(state.scope), "last": state.last, "epoch": state.epoch}
-
-
-def _id(run: str) -> int:
-    return signed(base.hash64(run))
+    return {"id": number_of(state.scope), "last": state.last, "removals": state.removals}
 
 
 def read_url(url: str) -> Server:

@@ -1,28 +1,16 @@
--- Timestamps are of the server's clock; first_seen and last_seen are Unix times of the crawlers.
--- Names of scopes can be longer than a B-tree takes: they are hashed. Runs are 64-bit hashes of
--- their names.
-
-CREATE TABLE run (
-    id bigint PRIMARY KEY,
-    owner bigint NOT NULL,
-    state text NOT NULL DEFAULT 'live' CHECK (state IN ('live', 'ended', 'dead')),
-    expires timestamptz NOT NULL
-);
-CREATE INDEX run_state ON run (state) WHERE state <> 'ended';
+-- Times are Unix times of the crawlers. Scopes and runs are 64-bit hashes of their names.
 
 CREATE SEQUENCE number;
 
 -- `last` is the number of the page that was added last, `previous` that of the one before it; `first`
--- is that of the first one that may be there;
--- `epoch` changes when pages go in any other order.
+-- is that of the first one that may be there; `removals` says how often pages went in any other order.
 CREATE TABLE scope (
-    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id bigint PRIMARY KEY,
     name bytea NOT NULL,
-    last bigint NOT NULL DEFAULT 0,
+    last bigint NOT NULL,
     previous bigint NOT NULL DEFAULT 0,
-    first bigint NOT NULL DEFAULT 0,
-    epoch bigint NOT NULL,
-    EXCLUDE USING hash (name WITH =)
+    first bigint NOT NULL,
+    removals bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 
 -- Within a scope, ids are in order of insertion. `head` and `body` are as crawlers pack them;
@@ -30,7 +18,7 @@ CREATE TABLE scope (
 -- becomes of its run.
 CREATE TABLE page (
     id bigint PRIMARY KEY,
-    scope integer NOT NULL,
+    scope bigint NOT NULL,
     run bigint NOT NULL,
     mark smallint NOT NULL,
     last_seen double precision NOT NULL,
@@ -55,55 +43,73 @@ ALTER TABLE blob ALTER COLUMN data SET STORAGE EXTERNAL;
 CREATE INDEX blob_kind ON blob (kind, address);
 
 -- What is new to one who knows a scope in a state; see `News` in driver.py.
-CREATE FUNCTION news(known bytea, known_last bigint, known_epoch bigint)
-RETURNS TABLE (last bigint, first bigint, epoch bigint, heads bytea)
+CREATE FUNCTION news(known bigint, known_last bigint, known_removals bigint)
+RETURNS TABLE (last bigint, first bigint, removals bigint, heads bytea)
 LANGUAGE sql STABLE
 BEGIN ATOMIC
-    SELECT here.last, here.first, here.epoch, (
+    SELECT here.last, here.first, here.removals, (
         SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
         FROM page
-        WHERE (page.scope, page.id) < (here.id + 1, 0) AND (page.scope, page.id) > (here.id, CASE
-            WHEN here.epoch = known_epoch AND here.last >= known_last THEN known_last
+        WHERE (page.scope, page.id) <= (known, here.last) AND (page.scope, page.id) > (known, CASE
+            WHEN here.removals = known_removals AND here.last >= known_last THEN known_last
             ELSE here.first - 1
         END)
-    ) FROM scope AS here WHERE here.name = known;
+    ) FROM scope AS here WHERE here.id = known;
 END;
 
--- Adds a page to a scope whose epoch is known, makes the scope where none is known, and removes all
--- pages up to number `through`, unless others have added pages before: `old`. Each statement sees
--- what those have written for whom an earlier one has waited.
+-- Adds a page to a scope that is known, or makes the scope where there is none, and removes all pages
+-- up to number `through`, unless others have added pages before: `old`. Each statement sees what those
+-- have written for whom an earlier one has waited.
 CREATE FUNCTION append(
-    known bytea, known_last bigint, known_epoch bigint, through bigint, new_epoch bigint,
+    known bigint, known_last bigint, known_removals bigint, through bigint, name bytea,
     run bigint, mark bigint, seen double precision, head bytea, body bytea,
-    OUT number bigint, OUT first bigint, OUT epoch bigint, OUT old bytea
+    OUT number bigint, OUT first bigint, OUT removals bigint, OUT old bytea
 )
 LANGUAGE plpgsql AS $$
 DECLARE
-    here integer;
     previous bigint;
 BEGIN
-    UPDATE scope SET last = nextval('number'), previous = scope.last
-    WHERE scope.name = known AND scope.epoch = known_epoch
-    RETURNING scope.id, scope.previous, scope.last, scope.first, scope.epoch
-    INTO here, previous, number, first, epoch;
-    IF here IS NULL AND known_epoch = 0 THEN
-        INSERT INTO scope (name, last, epoch) VALUES (known, nextval('number'), new_epoch)
-        ON CONFLICT DO NOTHING
-        RETURNING scope.id, scope.last, scope.first, scope.epoch INTO here, number, first, epoch;
+    IF known_last > 0 THEN
+        UPDATE scope SET last = nextval('number'), previous = scope.last WHERE scope.id = known
+        RETURNING scope.previous, scope.last, scope.first, scope.removals
+        INTO previous, number, first, removals;
     END IF;
-    IF here IS NULL THEN
-        RETURN;
+    IF number IS NULL THEN
+        number := nextval('number');
+        INSERT INTO scope (id, name, last, first) VALUES (known, append.name, number, number)
+        ON CONFLICT DO NOTHING RETURNING scope.first, scope.removals INTO first, removals;
+        IF first IS NULL THEN
+            number := NULL;
+            RETURN;
+        END IF;
     END IF;
-    IF previous > known_last THEN
+    IF previous > known_last OR removals <> known_removals THEN
         SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
-        INTO old FROM page
-        WHERE (page.scope, page.id) > (here, known_last) AND (page.scope, page.id) < (here + 1, 0);
+        INTO old FROM page WHERE (page.scope, page.id) < (known, number)
+            AND (page.scope, page.id) > (known, CASE
+                WHEN removals = known_removals THEN known_last ELSE first - 1 END);
     END IF;
-    INSERT INTO page VALUES (number, here, run, mark, seen, head, body);
+    INSERT INTO page VALUES (number, known, run, mark, seen, head, body);
     IF through >= first AND old IS NULL THEN
         first := through + 1;
-        UPDATE scope SET first = append.first WHERE scope.id = here;
-        DELETE FROM page WHERE page.scope = here AND (page.scope, page.id) <= (here, through);
+        UPDATE scope SET first = append.first WHERE scope.id = known;
+        DELETE FROM page WHERE (page.scope, page.id) <= (known, through)
+            AND (page.scope, page.id) > (known, 0);
+    END IF;
+END
+$$;
+
+-- Removes pages of a scope, and the scope with the last one. Who adds a page at the same time waits.
+CREATE FUNCTION remove(here bigint, numbers bigint[], OUT last bigint, OUT removals bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE scope SET removals = scope.removals + 1 WHERE id = here
+    RETURNING scope.last, scope.removals INTO last, removals;
+    DELETE FROM page WHERE id = ANY(numbers);
+    DELETE FROM scope WHERE id = here AND NOT EXISTS (SELECT FROM page WHERE page.scope = here);
+    IF FOUND THEN
+        last := 0;
+        removals := 0;
     END IF;
 END
 $$;
@@ -137,18 +143,28 @@ EXCEPTION WHEN data_exception THEN
 END
 $$;
 
--- What is remembered, and counts.
+-- What is remembered, and counts. What is kept of a live run says until when its lease is.
 CREATE VIEW kept_page AS
+WITH run AS (
+    SELECT key, scope = 'ended' AS ended, split_part(as_text(data), ' ', 2) AS until
+    FROM blob WHERE kind = 'run'
+), state AS (
+    SELECT key, CASE
+        WHEN bool_or(ended) THEN 'ended'
+        WHEN max(until)::double precision > extract(epoch FROM clock_timestamp()) THEN 'live'
+        ELSE 'dead' END AS state
+    FROM run GROUP BY key
+)
 SELECT
     page.id, as_text(scope.name) AS scope, its.told ->> 0 AS url,
     its.told ->> 5 AS title, (its.told ->> 4)::bigint AS words,
     encode(substring(page.head FOR 8), 'hex') AS fingerprint,
     to_timestamp((its.told ->> 8)::double precision) AS first_seen,
     to_timestamp(page.last_seen) AS last_seen, its.told ->> 7 AS run,
-    coalesce(run.state, 'dead') AS run_state, page.mark > 0 AS settled, its.told ->> 6 AS pipeline,
+    coalesce(state.state, 'dead') AS run_state, page.mark > 0 AS settled, its.told ->> 6 AS pipeline,
     its.told ->> 1 AS request
 FROM page
 JOIN scope ON scope.id = page.scope
 CROSS JOIN LATERAL (SELECT told(page.body) OFFSET 0) AS its
-LEFT JOIN run ON run.id = page.run
-WHERE page.mark = 2 OR run.state = 'ended' OR run.state = 'live' AND run.expires > clock_timestamp();
+LEFT JOIN state ON state.key = convert_to(lpad(to_hex(page.run), 16, '0'), 'UTF8')
+WHERE page.mark = 2 OR state.state <> 'dead';

@@ -1,8 +1,8 @@
--- Does something to a scope that a caller knows in a state. ARGV: what to do; the last number and
--- the epoch that the caller knows; bytes, or any number of numbers; up to four numbers more.
+-- Does something to a scope that a caller knows in a state. ARGV: what to do; the last number that
+-- the caller knows, and how many removals; bytes, or any number of numbers; up to two numbers more.
 --
--- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the epoch, and
--- the ms until the scope expires; under a page's number the page: its mark, when it was seen
+-- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the removals,
+-- and the ms until the scope expires; under a page's number the page: its mark, when it was seen
 -- last, then its body. KEYS[2] is a string: for each page 24 bytes in order, the number and what is
 -- compared of it.
 --
@@ -22,27 +22,29 @@ if ARGV[1] == 'swap' then
     return false
 end
 
+if ARGV[1] == 'clock' then return redis.call('TIME') end
+
 local SIZE = 24
 local MARK_AND_SEEN = 9
 local pages, heads, operation = KEYS[1], KEYS[2], ARGV[1]
-local known_last, known_epoch, data = ARGV[2], ARGV[3], ARGV[4]
+local known_last, known_removals, data = tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local kept = redis.call('HGET', pages, 'state')
-local last, first, epoch, expiry = string.match(kept or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
-local is_known = epoch == known_epoch
+local last, first, removals, expiry = string.match(kept or '0 0 0 0', '(%d+) (%d+) (%d+) (%d+)')
 
 local function keep()
-    redis.call('HSET', pages, 'state', table.concat({last, first, epoch, expiry}, ' '))
+    redis.call('HSET', pages, 'state', table.concat({last, first, removals, expiry}, ' '))
 end
 
 local function told(number, heads)
-    return table.concat({number, last, first, epoch, heads}, ' ')
+    return table.concat({number, last, first, removals, heads}, ' ')
 end
 
--- Numbers go up by one, and removing pages changes the epoch.
+-- Numbers go up by one, but for pages that were removed.
 local function news()
-    local new = tonumber(last) - tonumber(known_last)
-    if is_known and new <= 0 then return '' end
-    return redis.call('GETRANGE', heads, is_known and -SIZE * new or 0, -1)
+    local new = tonumber(last) - known_last
+    local continues = removals == known_removals and new >= 0
+    if continues and new == 0 then return '' end
+    return redis.call('GETRANGE', heads, continues and -SIZE * new or 0, -1)
 end
 
 local function expire()
@@ -73,12 +75,12 @@ local function trim(through)
     end
 end
 
-if operation == 'news' or operation == 'append' and not is_known then
+if operation == 'news' or operation == 'append' and known_last == 0 and kept then
     return told('0', news())
 end
 
-if operation == 'append' then  -- then the last number that goes, the epoch of a new scope, ms until expiry
-    local expired, old_news = expiry ~= ARGV[7], news()
+if operation == 'append' then  -- then the last number that goes, and the ms until expiry
+    local expired, old_news = expiry ~= ARGV[6], news()
     if last == '0' then
         if redis.call('EXISTS', pages) > 0 then
             return redis.error_reply('FOREIGN key of the name of a scope')
@@ -89,10 +91,10 @@ if operation == 'append' then  -- then the last number that goes, the epoch of a
         end
         -- A scope that was emptied has no number again.
         local now = redis.call('TIME')
-        last, epoch = string.format('%d%06d', now[1], now[2]), ARGV[6]
+        last = string.format('%d%06d', now[1], now[2])
         first = string.format('%.0f', tonumber(last) + 1)
     end
-    last, expiry = string.format('%.0f', tonumber(last) + 1), ARGV[7]
+    last, expiry = string.format('%.0f', tonumber(last) + 1), ARGV[6]
     redis.call('APPEND', heads, struct.pack('>I8', last) .. string.sub(data, 1, SIZE - 8))
     redis.call('HSET', pages, last, string.sub(data, SIZE - 7))
     if old_news == '' then trim(tonumber(ARGV[5])) end
@@ -137,9 +139,9 @@ if operation == 'remove' and kept then
     local left = table.concat(stay)
     if #left == 0 or struct.unpack('>I8', left, #left - SIZE + 1) < tonumber(first) then
         redis.call('DEL', pages, heads)
-        last, first, epoch = '0', '0', '0'
+        last, first, removals = '0', '0', '0'
     else
-        epoch = string.format('%.0f', tonumber(epoch) + 1)
+        removals = string.format('%d', removals + 1)
         redis.call('SET', heads, left, 'KEEPTTL')
         keep()
     end

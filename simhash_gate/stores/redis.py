@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
+import secrets
 import struct
 import time
-from contextlib import suppress
 from functools import lru_cache, partial
 from hashlib import sha1
 from importlib.resources import files
@@ -20,14 +19,21 @@ from redis import exceptions as errors
 
 from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.stores import base
-from simhash_gate.stores.base import Blob, Record, StoreError, StoreUnavailable
+from simhash_gate.stores.base import (
+    Blob,
+    Record,
+    Server,
+    StoreError,
+    StoreUnavailable,
+    read_server,
+    refusal,
+)
 from simhash_gate.stores.driver import DURABLE, SETTLED, Driver, News, Row, State
-from simhash_gate.stores.urls import Server, read_server, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Life, Loaded
+    from simhash_gate.stores.driver import Loaded
 
 logger = logging.getLogger(__name__)
 
@@ -56,19 +62,13 @@ _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 class RedisDriver(Driver):
     """Keeps pages on the Redis server of an address.
 
-    A run lives as long as its lease, a key that expires. In a cluster, the keys of a scope lie on
-    one node, and those of runs on another: whether the run of a page lives is asked apart.
+    In a cluster, the keys of a scope lie on one node.
     """
 
     def __init__(self, server: Server) -> None:
         self.name, self.lease = server.name, server.lease
-        self._milliseconds = int(server.lease * 1000)
-        self._owner = os.urandom(8)
+        self._owner = 0
         self._prefix = server.own["prefix"]
-        self._runs = f"{self._prefix}{{runs}}"
-        self._live, self._ended = f"{self._runs}:live", f"{self._runs}:ended"
-        self._warned = False
-        self._begun: set[str] = set()
         self._client: Any = connect(server, self._connected)
         self._answered = time.monotonic()
         self._script = files(__package__).joinpath("redis.lua").read_bytes()
@@ -78,9 +78,8 @@ class RedisDriver(Driver):
         head = base.head_of(record)
         page = _PAGE.pack(SETTLED if record.settled else 0, record.last_seen)
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
-        epoch = known.epoch or base.new_epoch()
         data = b"".join((head, page, base.pack(record)))
-        news = self._ask(known, b"append", data, through, epoch, expiry)
+        news = self._ask(known, b"append", data, through, expiry)
         if not news.number:
             return news
         return news._replace(heads=news.heads + news.number.to_bytes(8, "big") + head)
@@ -95,69 +94,35 @@ class RedisDriver(Driver):
         asked = ("HMGET", self._keys("scope", known.scope)[0], b"state", *numbers)
         ((state, *found),) = self._call(self._exchange, asked)
         rows = [page and _row(known.scope, page) for page in found]
-        last, _, epoch, _ = map(int, (state or b"0 0 0 0").split())
-        return None if (last, epoch) == known[1:] else self.news(known), rows
+        last, _, removals, _ = map(int, (state or b"0 0 0 0").split())
+        return None if (last, removals) == known[1:] else self.news(known), rows
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         self._ask(State(scope), b"change", _listed(numbers), mark, repr(float(seen)))
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
-        here = self._ask(known, b"remove", _listed(numbers)).state
-        if here.last and here.epoch != known.epoch + 1:
-            return known
-        return here._replace(last=min(here.last, known.last))
+    def remove(self, scope: str, numbers: Sequence[int]) -> State:
+        return self._ask(State(scope), b"remove", _listed(numbers)).state
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         for name in sorted(self._scopes("scope")) if scope is None else [scope]:
-            pages, _ = self._keys("scope", name)
-            numbers = self._heads(name)[:, 0].tolist()
-            for start in range(0, len(numbers), _AT_ONCE):
-                some = numbers[start : start + _AT_ONCE]
-                for page in filter(None, self._call(self._client.hmget, pages, some)):
-                    yield _row(name, page)
+            yield from (row for _, row in self._pages(name, self._heads(name)))
 
-    def begin(self, run: str, *, anew: bool = False) -> bool:
-        if not self._warned:
-            self._warned = True
-            self._warn()
-        name, lease, client = _name(run), self._lease(_name(run)), self._client
-        if not anew and self._call(client.sismember, self._ended, name):
-            return False
-        taken = self._call(client.set, lease, self._owner, px=self._milliseconds, nx=not anew)
-        if not taken and self._call(client.get, lease) != self._owner:
-            return False  # else the answer to the first attempt got lost
-        self._begun.add(run)
-        self._call(client.sadd, self._live, name)
-        self._call(client.srem, self._ended, name)
-        return True
-
-    def renew(self, run: str) -> bool:
-        lease, life = self._lease(_name(run)), self._milliseconds
-        return bool(self._call(self._client.set, lease, self._owner, px=life, xx=True))
-
-    def end(self, run: str) -> bool:
-        if self.life(run) == "dead":
-            return False
-        self._call(self._client.sadd, self._ended, _name(run))
-        self._call(self._client.srem, self._live, _name(run))
-        self._call(self._client.delete, self._lease(_name(run)))
-        self._begun.discard(run)
-        return True
-
-    def life(self, run: str) -> Life:
-        name = _name(run)
-        asked = ("SISMEMBER", self._ended, name), ("EXISTS", self._lease(name))
-        over, lives = self._call(self._exchange, *asked)
-        return "ended" if over else "live" if lives else "dead"
-
-    def bury(self) -> None:
-        names = self._call(self._client.smembers, self._live)
-        dead = [name for name in names if not self._call(self._client.exists, self._lease(name))]
-        if not dead:
-            return
+    def pages_of(self, run: int) -> Iterator[tuple[str, Sequence[int]]]:
         for scope in self._scopes("scope"):
-            self._bury_in(scope, {*dead})
-        self._call(self._client.srem, self._live, *dead)
+            heads = self._heads(scope)
+            pages = self._pages(scope, heads[(heads[:, _HINTS] >> 16 & 0xFFFF) == run % 2**16])
+            if own := [number for number, row in pages if _is_of(row, run)]:
+                yield scope, own
+
+    def claim(self) -> int:
+        if not self._owner:
+            self._owner = secrets.randbits(63)
+            self._warn()
+        return self._owner
+
+    def clock(self) -> float:
+        seconds, microseconds = self._call(self._evaluate, *self._keys(base.RUN, "live"), b"clock")
+        return int(seconds) + int(microseconds) / 1e6
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         return self._call(self._client.hget, self._keys(kind, scope)[0], as_bytes(key)) or b""
@@ -186,9 +151,6 @@ class RedisDriver(Driver):
                         yield Blob(kind, name, as_text(key), value, at, size=size)
 
     def close(self) -> None:
-        with suppress(StoreError):  # leases run out by themselves
-            for run in self._begun:
-                self._call(self._client.delete, self._lease(_name(run)))
         self._client.close()
 
     def _connected(self) -> None:
@@ -237,24 +199,23 @@ class RedisDriver(Driver):
     def _ask(self, known: State, what: bytes, data: bytes = b"", *numbers: Any) -> News:
         """Run the script on a scope that is known in a state."""
         keys = self._keys("scope", known.scope)
-        asked = (what, known.last, known.epoch, data, *numbers)
+        asked = (what, known.last, known.removals, data, *numbers)
         answer = self._call(self._evaluate, *keys, *asked)
-        number, last, first, epoch, heads = answer.split(b" ", 4)
-        return News(State(known.scope, int(last), int(epoch)), int(first), heads, int(number))
+        number, last, first, removals, heads = answer.split(b" ", 4)
+        return News(State(known.scope, int(last), int(removals)), int(first), heads, int(number))
 
     def _heads(self, scope: str) -> Any:
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
         return np.frombuffer(heads, ">u8").reshape(-1, 3)
 
-    def _bury_in(self, scope: str, dead: Collection[bytes]) -> None:
-        pages, _ = self._keys("scope", scope)
-        rows, hints = self._heads(scope), [int(name, 16) % 2**16 for name in dead]
-        numbers = rows[np.isin(rows[:, _HINTS] >> 16 & 0xFFFF, hints), 0].tolist()
-        found = self._call(self._client.hmget, pages, numbers) if numbers else ()
-        pairs = zip(numbers, found, strict=True)
-        own = [(number, page) for number, page in pairs if page and page[0] < DURABLE]
-        if gone := [number for number, page in own if _name(_run_of(page)) in dead]:
-            self.remove(State(scope), gone)
+    def _pages(self, scope: str, heads: Any) -> Iterator[tuple[int, Row]]:
+        """Yield numbers and pages of those of these heads that are there."""
+        for start in range(0, len(heads), _AT_ONCE):
+            numbers = heads[start : start + _AT_ONCE, 0].tolist()
+            found = self._call(self._client.hmget, self._keys("scope", scope)[0], numbers)
+            yield from (
+                (n, _row(scope, page)) for n, page in zip(numbers, found, strict=True) if page
+            )
 
     def _scopes(self, kind: str) -> list[str]:
         """Return all scopes of which the server has something of a kind; in no order."""
@@ -268,9 +229,6 @@ class RedisDriver(Driver):
     def _keys(self, kind: str, scope: str) -> list[str]:
         """Return the keys of what there is of a kind and of its heads, in a cluster on one node."""
         return [f"{self._prefix}{kind}{part}:{_tag(scope)}" for part in ("", "-heads")]
-
-    def _lease(self, name: bytes) -> str:
-        return f"{self._runs}:lease:{name.decode()}"
 
     def _warn(self) -> None:
         """Warn of settings by which the server forgets, where it tells its settings."""
@@ -299,10 +257,6 @@ def _tag(scope: str) -> str:
     return f"{{{quote(scope, safe='', errors='surrogatepass') or _NAMELESS}}}"
 
 
-def _name(run: str) -> bytes:
-    return b"%016x" % base.hash64(run)
-
-
 def _listed(numbers: Sequence[int]) -> bytes:
     return b" ".join(b"%d" % number for number in numbers)
 
@@ -312,9 +266,9 @@ def _row(scope: str, page: bytes) -> Row:
     return Row(scope, mark, seen, page[_PAGE.size :])
 
 
-def _run_of(page: bytes) -> str:
-    run: str = base.split(page[_PAGE.size :])[0][base.RUN]
-    return run
+def _is_of(row: Row, run: int) -> bool:
+    """Tell whether a page goes with a run."""
+    return row.mark < DURABLE and base.hash64(base.split(row.body)[0][base.RUN_FIELD]) == run
 
 
 def _is_lost(connection: Any) -> bool:

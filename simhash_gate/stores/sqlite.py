@@ -23,22 +23,22 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import Timeout
 
-from simhash_gate.common.encoded import as_bytes, signed
+from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.files import open_database, private_folder, private_lock
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import SETTLED, News, Row, SQLDriver, State
+from simhash_gate.stores.driver import SETTLED, News, Row, SQLDriver, State, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from filelock import FileLock
 
-    from simhash_gate.stores.driver import Life, Loaded
+    from simhash_gate.stores.driver import Loaded
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 10
+VERSION = 11
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
@@ -57,35 +57,29 @@ PRAGMA wal_autocheckpoint = 10000;
 """
 _OPTIONS: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
 _STATE = """
-SELECT id, coalesce((SELECT max(id) FROM page WHERE scope = scope.id), 0), epoch
-FROM scope WHERE name = ?
+SELECT coalesce((SELECT max(page.id) FROM page WHERE page.scope = scope.id), 0), removals
+FROM scope WHERE id = ?
 """
 _NEW = "SELECT id, head FROM page WHERE scope = ? AND id > ? ORDER BY id"
 _FIRST = "SELECT coalesce(min(id), 0) FROM page WHERE scope = ?"
-_TRIM = "DELETE FROM page WHERE scope = (SELECT id FROM scope WHERE name = ?) AND id <= ?"
+_TRIM = "DELETE FROM page WHERE scope = ? AND id <= ?"
 # In microseconds: so a number comes once, though the page that had it may be gone.
 _APPEND = """
 INSERT INTO page (id, scope, run, mark, last_seen, head, body)
 VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
 """
-_RUN = "SELECT ended, owner FROM run WHERE id = ?"
 _LOAD = "SELECT mark, last_seen, body FROM page WHERE id = ?"
 _CHANGE = "UPDATE page SET mark = max(mark, ?), last_seen = max(last_seen, ?) WHERE id = ?"
-_TOUCH_SCOPES = """
-UPDATE scope SET epoch = epoch + 1
-WHERE id IN (SELECT scope FROM page WHERE run = ? AND mark < 2)
+_EMPTY = "DELETE FROM scope WHERE id = ? AND NOT EXISTS (SELECT 1 FROM page WHERE scope = scope.id)"
+_LEFT_SCOPES = """
+SELECT scope.id, name FROM page JOIN scope ON scope.id = page.scope
+GROUP BY scope ORDER BY max(page.id) DESC LIMIT -1 OFFSET ?
 """
-_LEAVE_SCOPES = """
-UPDATE scope SET epoch = 0 WHERE id IN (
-    SELECT scope FROM page GROUP BY scope ORDER BY max(id) DESC LIMIT -1 OFFSET ?
+_LEAVE_SCOPE = (
+    "DELETE FROM page WHERE scope = :id",
+    "DELETE FROM scope WHERE id = :id",
+    "DELETE FROM blob WHERE scope = :name",
 )
-"""
-_LEFT_SCOPES = (
-    "DELETE FROM blob WHERE scope IN (SELECT name FROM scope WHERE epoch = 0)",
-    "DELETE FROM page WHERE scope IN (SELECT id FROM scope WHERE epoch = 0)",
-    "DELETE FROM scope WHERE epoch = 0",
-)
-_EMPTY_SCOPES = "DELETE FROM scope WHERE NOT EXISTS (SELECT 1 FROM page WHERE scope = scope.id)"
 
 
 class MemoryDriver(SQLDriver):
@@ -96,18 +90,11 @@ class MemoryDriver(SQLDriver):
 
     name = "memory store"
     _cursor: sqlite3.Cursor
-    _ROWS = """
-    SELECT page.id, name, mark, last_seen, body FROM page JOIN scope ON scope.id = scope
-    WHERE page.id > %(after)s AND (TRUE) ORDER BY page.id LIMIT 1000
-    """
-    _ROWS_OF_SCOPE = _ROWS.replace(
-        "(TRUE)", "scope = (SELECT id FROM scope WHERE name = %(scope)s)"
-    )
 
     def __init__(self) -> None:
         self._use(open_database(":memory:", **_OPTIONS))
         self._cursor.executescript(_tables())
-        self._depth = 0
+        self._depth = self._new_scopes = 0
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
@@ -136,78 +123,50 @@ class MemoryDriver(SQLDriver):
             self._depth -= 1
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        scope, here = self._state(known.scope)
+        scope, here, old = number_of(known.scope), self._state(known.scope), b""
         if here != known:
-            return self.news(known)
-        if scope is None:
-            here = here._replace(epoch=base.new_epoch())
-            make = "INSERT INTO scope (name, epoch) VALUES (?, ?)"
-            scope = self._cursor.execute(make, (as_bytes(known.scope), here.epoch)).lastrowid or 0
-            if not scope % _AT_ONCE:
+            if here.last and not known.last:
+                return self.news(known)
+            old, through = self.news(known).heads, 0
+        if not here.last:
+            self._ask("INSERT INTO scope VALUES (?, ?, 0)", scope, as_bytes(known.scope))
+            self._new_scopes += 1
+            if self._new_scopes % _AT_ONCE == 0:
                 self._bound_scopes()
-        run, mark, head = _id(record.run), SETTLED if record.settled else 0, base.head_of(record)
-        now = time_ns() // 1000
-        values = (now, scope, run, mark, record.last_seen, head, base.pack(record))
-        number = self._cursor.execute(_APPEND, values).lastrowid or 0
+        mark, head = SETTLED if record.settled else 0, base.head_of(record)
+        values = (time_ns() // 1000, scope, number_of(record.run), mark, record.last_seen, head)
+        number = self._cursor.execute(_APPEND, (*values, base.pack(record))).lastrowid or 0
         if through:
             self.trim(known.scope, through)
-        heads = number.to_bytes(8, "big") + head
-        return News(State(known.scope, number, here.epoch), through + 1, heads, number)
+        first = through + 1 if not old and here.last else self._ask(_FIRST, scope)[0][0]
+        heads = old + number.to_bytes(8, "big") + head
+        return News(State(known.scope, number, here.removals), first, heads, number)
 
     def news(self, known: State) -> News:
-        scope, here = self._state(known.scope)
+        scope, here = number_of(known.scope), self._state(known.scope)
         rows = self._ask(_NEW, scope, known.last if here.continues(known) else 0)
         heads = b"".join(its.to_bytes(8, "big") + head for its, head in rows)
         return News(here, self._ask(_FIRST, scope)[0][0], heads)
 
     def trim(self, scope: str, through: int) -> None:
-        self._ask(_TRIM, as_bytes(scope), through)
+        self._ask(_TRIM, number_of(scope), through)
 
     def load(self, known: State, numbers: Sequence[int]) -> Loaded:
         rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
         found = [row and Row(known.scope, *row) for row in rows]
-        return None if self._state(known.scope)[1] == known else self.news(known), found
+        return None if self._state(known.scope) == known else self.news(known), found
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         self._cursor.executemany(_CHANGE, [(mark, seen, changed) for changed in numbers])
 
-    def remove(self, known: State, numbers: Sequence[int]) -> State:
+    def remove(self, scope: str, numbers: Sequence[int]) -> State:
         self._cursor.executemany("DELETE FROM page WHERE id = ?", [(gone,) for gone in numbers])
-        self._ask("UPDATE scope SET epoch = epoch + 1 WHERE name = ?", as_bytes(known.scope))
-        scope, here = self._state(known.scope)
-        if not here.last:
-            self._ask("DELETE FROM scope WHERE id = ?", scope)
-            return State(known.scope)
-        return (
-            here._replace(last=min(here.last, known.last))
-            if here.epoch == known.epoch + 1
-            else known
-        )
+        self._ask("UPDATE scope SET removals = removals + 1 WHERE id = ?", number_of(scope))
+        self._ask(_EMPTY, number_of(scope))
+        return self._state(scope)
 
-    def begin(self, run: str, *, anew: bool = False) -> bool:
-        own = self._owner()
-        for ended, owner in () if anew else self._ask(_RUN, _id(run)):
-            if ended or (owner != own and self._is_there(owner)):
-                return False
-        self._ask("INSERT OR REPLACE INTO run VALUES (?, 0, ?)", _id(run), own)
-        return True
-
-    def renew(self, run: str) -> bool:
-        # What lives here needs no renewal; this sees that the file can be written.
-        self._ask("UPDATE run SET ended = 0 WHERE id = ?", _id(run))
-        return self._cursor.rowcount > 0
-
-    def end(self, run: str) -> bool:
-        self._ask("UPDATE run SET ended = 1 WHERE id = ?", _id(run))
-        return self._cursor.rowcount > 0
-
-    def life(self, run: str) -> Life:
-        for ended, owner in self._ask(_RUN, _id(run)):
-            return "ended" if ended else "live" if self._is_there(owner) else "dead"
-        return "dead"
-
-    def bury(self) -> None:
-        pass  # what a dead run had went with its process
+    def claim(self) -> int:
+        return 1
 
     def close(self) -> None:
         self._db.close()
@@ -218,26 +177,17 @@ class MemoryDriver(SQLDriver):
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         return self._cursor.execute(statement, values).fetchall()
 
-    def _state(self, scope: str) -> tuple[int | None, State]:
-        """Return the number of a scope, None if there is none, and its state."""
-        row = self._cursor.execute(_STATE, (as_bytes(scope),)).fetchone()
-        return (row[0], State(scope, *row[1:])) if row else (None, State(scope))
+    def _state(self, scope: str) -> State:
+        return State(scope, *(self._cursor.execute(_STATE, (number_of(scope),)).fetchone() or ()))
 
     def _require_transaction(self) -> None:
         if not self._db.in_transaction:
             raise StoreError(f"{self.name}: a call of this batch failed, and all were taken back")
 
-    def _owner(self) -> int:
-        """Return the number of this store, by which others tell whether its runs live."""
-        return 0
-
-    def _is_there(self, owner: int) -> bool:
-        return True
-
     def _bound_scopes(self) -> None:
-        self._cursor.execute(_LEAVE_SCOPES, (MOST_SCOPES,))
-        for statement in _LEFT_SCOPES:
-            self._cursor.execute(statement)
+        for number, name in self._ask(_LEFT_SCOPES, MOST_SCOPES):
+            for statement in _LEAVE_SCOPE:
+                self._cursor.execute(statement, {"id": number, "name": name})
 
     def _use(self, db: sqlite3.Connection) -> None:
         self._db, self._cursor = db, db.cursor()
@@ -256,7 +206,7 @@ class SQLiteDriver(MemoryDriver):
         self.path = Path(path).absolute()
         self.name = _name(self.path)
         self._timeout = timeout
-        self._depth = 0
+        self._depth = self._new_scopes = 0
         self._connect(create=create)
         self._lock = StoreLock(self.path)
 
@@ -268,27 +218,16 @@ class SQLiteDriver(MemoryDriver):
         with super().transaction(write=write):
             yield
 
-    def bury(self) -> None:
-        live = dict(self._ask("SELECT id, owner FROM run WHERE NOT ended"))
-        there = {owner for owner in {*live.values()} if self._is_there(owner)}
-        dead = [number for number, owner in live.items() if owner not in there]
-        for number in dead:
-            self._ask(_TOUCH_SCOPES, number)
-            self._ask("DELETE FROM page WHERE run = ? AND mark < 2", number)
-            self._ask("DELETE FROM run WHERE id = ?", number)
-        if dead:
-            self._ask(_EMPTY_SCOPES)
-        self._lock.sweep(there)
+    def claim(self) -> int:
+        return self._lock.take()
+
+    def is_there(self, owner: int) -> bool:
+        """Tell whether the store that began a run is there."""
+        return self._lock.is_held(owner)
 
     def close(self) -> None:
         self._lock.let_go()
         super().close()
-
-    def _owner(self) -> int:
-        return self._lock.take()
-
-    def _is_there(self, owner: int) -> bool:
-        return self._lock.is_held(owner)
 
     def _bound_scopes(self) -> None:
         pass  # a file has room
@@ -314,10 +253,6 @@ def _named(ask: str) -> str:
     return re.sub(r"%\((\w+)\)s", r":\1", ask)
 
 
-def _id(run: str) -> int:
-    return signed(base.hash64(run))
-
-
 # The locks that this process holds, by path; each is changed while its database is locked.
 _held: dict[Path, FileLock] = {}
 
@@ -339,6 +274,7 @@ class StoreLock:
     def take(self) -> int:
         """Hold the lock of this store until it is let go; returns its number."""
         if not self._own:
+            self._sweep()
             number = secrets.randbits(63)
             path = self._path(number)
             # It may be let go in another thread.
@@ -368,12 +304,10 @@ class StoreLock:
             _held.pop(path).release()
             self._own = 0
 
-    def sweep(self, there: Collection[int]) -> None:
-        """Remove what processes that were killed left behind: stores that have no run."""
-        keep = _held.keys() | {self._path(number) for number in there}
+    def _sweep(self) -> None:
+        """Remove what processes that were killed left behind."""
         for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
-            if path not in keep:
-                path.unlink(missing_ok=True)
+            self.is_held(int(path.stem.rpartition("-")[2], 16))
 
     def _path(self, number: int) -> Path:
         return self._database.with_name(f"{self._database.name}-store-{number:016x}.lock")
@@ -440,7 +374,7 @@ def _prepare(db: sqlite3.Connection, path: Path, timeout: float) -> None:
     (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if health != "ok":
         raise sqlite3.DatabaseError(" ".join(health.split()))
-    db.execute("SELECT 1 FROM run, scope, page, blob LIMIT 0")
+    db.execute("SELECT 1 FROM scope, page, blob LIMIT 0")
     db.executescript(_SESSION)
 
 

@@ -1,18 +1,12 @@
 -- Who comes second finds all of it.
 
--- Runs that live or have ended. A run is a 64-bit hash of its name, read as a signed number; `owner`
--- is the number of the store that began it.
-CREATE TABLE IF NOT EXISTS run (
-    id INTEGER PRIMARY KEY,
-    ended INTEGER NOT NULL,
-    owner INTEGER NOT NULL
-);
-
--- Names are bytes: UTF-8 with the lone surrogates of broken pages.
+-- A scope is a 64-bit hash of its name, read as a signed number, and so is a run. Names are bytes:
+-- UTF-8 with the lone surrogates of broken pages. `removals` says how often pages were removed, but
+-- for those that fell out of the window.
 CREATE TABLE IF NOT EXISTS scope (
     id INTEGER PRIMARY KEY,
-    name BLOB NOT NULL UNIQUE,
-    epoch INTEGER NOT NULL
+    name BLOB NOT NULL,
+    removals INTEGER NOT NULL DEFAULT 0
 );
 
 -- A commit costs what it writes, page by page: so an insert touches this table and its index alone.

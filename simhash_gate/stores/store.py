@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,12 +17,14 @@ from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record
 from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, News
 from simhash_gate.stores.histories import Histories
 from simhash_gate.stores.mirror import Lookup, Mirrors
+from simhash_gate.stores.runs import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from simhash_gate.stores.driver import Driver, Life, Row
+    from simhash_gate.stores.driver import Driver, Row
     from simhash_gate.stores.mirror import Mirror, Rank
+    from simhash_gate.stores.runs import Life
 
 DEFAULT_WINDOW = Window()
 
@@ -50,14 +51,12 @@ class Store:
 
     def __init__(self, driver: Driver) -> None:
         self.name = driver.name
-        self.lost: set[str] = set()
         self.driver = driver
         self.mirrors = Mirrors(driver.most_mirrored)
         self._lock = RLock()
-        self._histories = Histories(driver, self._life)
-        # Runs that live here: over which connection each was renewed last, and when.
-        self._live: dict[str, tuple[int, float]] = {}
-        self._ended: set[str] = set()  # runs of which nothing need be asked
+        self._runs = Runs(driver, self._forget_all)
+        self.lost = self._runs.lost
+        self._histories = Histories(driver, self._runs.life)
         self._kept: Counter[str] = Counter()  # of what is bounded, since it was counted last
         self._closed = False
 
@@ -68,31 +67,25 @@ class Store:
         or has ended.
         """
         with self._asking():
-            asked = self.driver.connections, time.monotonic()
-            self.driver.bury()
-            if run in self._live or not self.driver.begin(run):
+            self._runs.bury()
+            if run in self._runs.live or not self._runs.begin(run):
                 raise self._error(f"run {run!r} was begun before; take a new name")
-            self._live[run] = asked
 
     def renew(self, run: str) -> None:
         """Tell that the run still lives, where the store can't see that by itself."""
         with self._asking(run):
-            self._renew(run)
-            self.driver.bury()
+            self._runs.renew(run)
+            self._runs.bury()
 
     def end(self, run: str) -> None:
         """Close a run normally: its records count for all later runs."""
         with self._asking(run):
-            if not self.driver.end(run):
-                self._begin_anew(run)
-                self.driver.end(run)
-            del self._live[run]
-            self._ended.add(run)
+            self._runs.end(run)
 
     def is_live(self, run: str) -> bool:
         """Tell whether a run has begun, here or elsewhere, and has neither ended nor died."""
         with self._asking():
-            return self._life(run) == "live"
+            return self._runs.life(run) == "live"
 
     def check_and_add(
         self,
@@ -129,7 +122,7 @@ class Store:
             since, after = window.since(record), mirror.state.last if unseen else 0
             lookup = Lookup(record, bits, limit, exact, since, window, dismissed, after)
             answer = self._answer(lookup, mirror)
-            self._keep_alive(record.run)  # it may have been another server that answered
+            self._runs.keep_alive(record.run)  # it may have been another server that answered
             return answer
 
     def update(
@@ -167,8 +160,8 @@ class Store:
             mirror = self._mirror(record.scope)
             self._catch_up(mirror)
             numbers = mirror.find(record)
-            if not numbers and adopted and self._life(record.run) == "dead":
-                numbers = mirror.find(record, but=self._live)
+            if not numbers and adopted and self._runs.life(record.run) == "dead":
+                numbers = mirror.find(record, but=self._runs.live)
             self._remove(mirror, numbers)
             return bool(numbers)
 
@@ -186,7 +179,7 @@ class Store:
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, oldest first; of all, in any order of scopes."""
         self._require_open()
-        rows, life_of = self.driver.rows(scope), cache(self._life)
+        rows, life_of = self.driver.rows(scope), cache(self._runs.life)
         counting = (self._counting(row, life_of) for row in rows)
         yield from filter(None, self._in_parts(counting))
 
@@ -254,8 +247,8 @@ class Store:
             if self._closed:
                 return
             self._closed = True
+            self._runs.close()
             self.driver.close()
-            self._live.clear()
             self._forget_all()
 
     @contextmanager
@@ -263,12 +256,12 @@ class Store:
         """Have the driver alone for a block; with a `run`, for one that is live here."""
         with self._lock:
             self._require_open()
-            if run is not None and run not in self._live:
+            if run is not None and run not in self._runs.live:
                 raise self._error(f"run {run!r} is not live here; begin it first")
             try:
                 with self.driver.transaction(write=write):
                     if run is not None:
-                        self._keep_alive(run)
+                        self._runs.keep_alive(run)
                     yield
             except BaseException:
                 self._forget_all()  # it may have been taken back
@@ -284,7 +277,7 @@ class Store:
         """Return the numbers of the pages with these identities, of those that are there."""
         found = [mirror.find(record) for record in records]
         # All that runs of here have added is known, and that there may be more of others.
-        if not all(found) or any(record.run not in self._live for record in records):
+        if not all(found) or any(record.run not in self._runs.live for record in records):
             self._catch_up(mirror)
             found = [mirror.find(record) for record in records]
         return [number for numbers in found for number in numbers]
@@ -382,7 +375,7 @@ class Store:
 
     def _remove(self, mirror: Mirror, numbers: Sequence[int]) -> None:
         if numbers:
-            mirror.remove(numbers, self.driver.remove(mirror.state, numbers))
+            mirror.remove(numbers, self.driver.remove(mirror.state.scope, numbers))
 
     def _counting(
         self, row: Row | None, life_of: Callable[[str], Life] | None = None
@@ -391,45 +384,11 @@ class Store:
         if row is None:
             return None
         (*fields, _), sketch = base.split(row.body)
-        run = fields[base.RUN]
-        life = life_of(run) if life_of else self._life(run, row.life)
+        life = (life_of or self._runs.life)(fields[base.RUN_FIELD])
         if life == "dead" and row.mark < DURABLE:
             return None
         settled = row.mark >= SETTLED or life == "ended"
         return Record(*[row.scope, *fields, row.seen, sketch, settled])
-
-    def _life(self, run: str, told: Life | None = None) -> Life:
-        """Return what is known of a run; others are asked about until they have ended."""
-        if run in self._live:
-            return "live"
-        if run in self._ended:
-            return "ended"
-        life = told or self.driver.life(run)
-        if life == "ended":
-            self._ended.add(run)
-        return life
-
-    def _keep_alive(self, run: str) -> None:
-        """Renew a run that the server may have lost, or whose lease is half over."""
-        lease = self.driver.lease
-        if lease is not None:
-            connection, at = self._live[run]
-            if connection != self.driver.connections:
-                self._forget_all()  # the server may have lost what it had told
-            elif time.monotonic() - at < lease / 2:
-                return
-            self._renew(run)
-
-    def _renew(self, run: str) -> None:
-        asked = self.driver.connections, time.monotonic()
-        if not self.driver.renew(run):
-            self._begin_anew(run)
-        self._live[run] = asked
-
-    def _begin_anew(self, run: str) -> None:
-        self.lost.add(run)
-        self._forget_all()
-        self.driver.begin(run, anew=True)
 
     def _is_due(self, name: str, more: int, most: int) -> bool:
         self._kept[name] += more

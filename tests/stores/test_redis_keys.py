@@ -18,8 +18,13 @@ def url(redis_server, tmp_path):
     return f"{redis_server.url}?prefix={tmp_path}:"
 
 
-@pytest.mark.parametrize("field", ["", "field", "scope"])
-@pytest.mark.parametrize("key", ["scope:{example.com}", "{runs}:live", "{runs}:ended"])
+@pytest.mark.parametrize(
+    ("key", "field"),
+    [
+        *(("scope:{example.com}", field) for field in ("", "field", "scope")),
+        *((f"run{part}:{{{of}}}", "") for part in ("", "-heads") for of in ("live", "ended")),
+    ],
+)
 def test_keys_of_another_application_are_named_and_left_alone(
     redis_server, url, tmp_path, make_record, key, field
 ):
