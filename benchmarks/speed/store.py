@@ -248,9 +248,7 @@ def _redis(stack: ExitStack, url: str) -> Measures:
 def _postgres(stack: ExitStack, url: str) -> Measures:
     import psycopg
 
-    from simhash_gate.stores.postgres import read_url
-
-    connection = stack.enter_context(psycopg.connect(read_url(url).url))
+    connection = stack.enter_context(psycopg.connect(url.partition("?")[0]))
 
     def least() -> None:
         connection.execute("SELECT 1")

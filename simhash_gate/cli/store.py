@@ -20,8 +20,7 @@ from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, lef
 from simhash_gate.offline.exported import KINDS, blob_line, page_line
 from simhash_gate.offline.replay import live_run
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
-from simhash_gate.stores.histories import no_history
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES, Blob
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -146,7 +145,7 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
                 left[record.scope] -= 1
                 if left[record.scope] < (pages or 0):
                     continue
-                store.put(no_history(record.scope, record.request))
+                store.put(Blob(HISTORY, record.scope, record.request, b""))
             removed += store.forget(record)
         if left is None:
             gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))

@@ -26,8 +26,7 @@ from simhash_gate.gate.revisit import (
 from simhash_gate.gate.site_memory import SiteMemories
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import key_of, own_key
-from simhash_gate.stores.base import Match, Record, StoreError, Window
-from simhash_gate.stores.histories import no_history
+from simhash_gate.stores.base import HISTORY, Blob, Match, Record, StoreError, Window
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -145,7 +144,7 @@ class Gate:
     def take_back(self, record: Record) -> None:
         """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`."""
         self.store.forget(record)
-        self.store.put(no_history(record.scope, record.request, record.run))
+        self.store.put(Blob(HISTORY, record.scope, record.request, b"", run=record.run))
 
     def found_gone(self, scope: str, url: str, request: str, at: float) -> bool:
         """Note that a page is gone, and forget its record; False if it was not known.

@@ -14,13 +14,12 @@ from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import Keys, own_key
 from simhash_gate.identity.saved import AtomsError, all_kept, from_json, load
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
-from simhash_gate.stores.histories import histories_in
+from simhash_gate.stores.histories import PageHistory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from simhash_gate.stores import Blob, Record, Store
-    from simhash_gate.stores.histories import PageHistory
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Chosen:
     def histories(self, store: Store) -> Iterator[PageHistory]:
         """Yield what is known of the visits to the pages that are chosen, in any order."""
         is_page = self._page_test(store)
-        for history in histories_in(store.blobs(HISTORY, self.scope)):
+        for history in map(PageHistory.of, store.blobs(HISTORY, self.scope)):
             if self._has(history.url, history.seen) and is_page(history):
                 yield history
 
@@ -111,7 +110,7 @@ def left_over(store: Store) -> Iterator[Blob]:
     texts = [*store.blobs(KEPT_TEXT, data=False)]
     if texts:
         known = {(record.scope, to_hex(record.digest)) for record in store.records()}
-        for history in histories_in(store.blobs(HISTORY)):
+        for history in map(PageHistory.of, store.blobs(HISTORY)):
             known |= texts_of(history)
         yield from (text for text in texts if (text.scope, text.key) not in known)
     for memory in [*store.blobs(SITE_MEMORY, data=False)]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from simhash_gate.stores.base import Answer as Answer
@@ -22,11 +21,15 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Driver
     from simhash_gate.stores.store import Store as Store
 
-_REDIS = re.compile(r"rediss?(\+cluster|\+sentinel)?|unix")
 _ALLOWED = (
     "memory:, sqlite:///relative/path, sqlite:////absolute/path, redis://host:port/database "
     "or postgresql://user:password@host/database"
 )
+_REDIS = ("redis", "rediss", "unix")
+_MODULES = {"memory": "sqlite", "sqlite": "sqlite", "postgresql": "postgres"} | {
+    f"{scheme}{kind}": "redis" for scheme in _REDIS for kind in ("", "+cluster", "+sentinel")
+}
+_NEEDED = {"postgres": "psycopg", "redis": "redis-py"}
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
@@ -54,13 +57,17 @@ def read_store(url: str) -> Store:
 
 def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     """Return what opens the store that a URL names. Raises StoreError for a URL that names none."""
+    name = _MODULES.get(url.partition(":")[0].lower() if ":" in url else "")
+    if name is None:
+        raise refusal(url, f"there is no such store; use {_ALLOWED}")
     try:
-        open_driver = _driver_opener(url, create=create)
+        module = import_module(f"simhash_gate.stores.{name}")
+        open_driver: Callable[[], Driver] = module.driver_opener(url, create=create)
     except ImportError as error:
-        of_postgresql = url.lower().startswith("postgresql")
-        package, extra = ("psycopg", "postgres") if of_postgresql else ("redis-py", "redis")
-        install = f"pip install 'simhash-gate[{extra}]'"
-        raise refusal(url, f"it needs {package} ({error}): {install}") from error
+        install = f"pip install 'simhash-gate[{name}]'"
+        raise refusal(url, f"it needs {_NEEDED[name]} ({error}): {install}") from error
+    except ValueError as error:
+        raise refusal(url, f"{error}; use {_ALLOWED}") from None
 
     def open_it() -> Store:
         from simhash_gate.stores.store import Store  # with numpy, which settings need not load
@@ -68,43 +75,3 @@ def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
         return Store(open_driver())
 
     return open_it
-
-
-def _driver_opener(url: str, *, create: bool) -> Callable[[], Driver]:
-    scheme, _, rest = url.partition(":")
-    scheme = scheme.lower()
-    if scheme == "memory":
-        if rest not in ("", "//"):
-            raise _misspelt(url, "a memory store takes no path")
-        from simhash_gate.stores.sqlite import MemoryDriver
-
-        return MemoryDriver
-    if scheme == "sqlite":
-        path = _path(url, rest)
-        from simhash_gate.stores.sqlite import SQLiteDriver
-
-        return partial(SQLiteDriver, path, create=create)
-    if scheme == "postgresql":
-        from simhash_gate.stores.postgres import PostgresDriver, read_url
-
-        return partial(PostgresDriver, read_url(url), create=create)
-    if _REDIS.fullmatch(scheme):
-        from simhash_gate.stores.redis import RedisDriver, read_url
-
-        return partial(RedisDriver, read_url(url))
-    raise _misspelt(url, "there is no such store")
-
-
-def _path(url: str, rest: str) -> str:
-    path = rest.removeprefix("///")
-    if rest in ("", "//", "///"):
-        raise _misspelt(url, "it needs the path of a file")
-    if path == rest:
-        raise _misspelt(url, "a path follows three slashes, an absolute one four")
-    if path == ":memory:":
-        raise _misspelt(url, "it names no file; memory: keeps pages in memory")
-    return path
-
-
-def _misspelt(url: str, why: str) -> StoreError:
-    return refusal(url, f"{why}; use {_ALLOWED}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +10,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.stores.base import HISTORY, Blob, join, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from simhash_gate.stores.driver import Driver
     from simhash_gate.stores.runs import Life
@@ -19,12 +18,10 @@ if TYPE_CHECKING:
 _VALUES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class PageHistory:
+class PageHistory(NamedTuple):
     """What one run knows of the visits to one page, under the page's request.
 
-    `seen` is the Unix time of the last visit; `history` is what `History.encode` writes. `url` has
-    no user name and no password.
+    `seen` is the Unix time of the last visit; `history` is what `History.encode` writes.
     """
 
     scope: str
@@ -34,31 +31,22 @@ class PageHistory:
     seen: float
     history: bytes
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "url", without_credentials(self.url))
+    @classmethod
+    def of(cls, blob: Blob) -> PageHistory:
+        """Return what a blob of the kind `HISTORY` is."""
+        url, history = split(blob.data)
+        return cls(blob.scope, blob.key, url, blob.run, blob.at, history)
 
     @property
     def blob(self) -> Blob:
-        """What is put into a store."""
-        data = join(self.url, self.history)
+        """What is put into a store: without user name and password in the URL."""
+        data = join(without_credentials(self.url), self.history)
         return Blob(HISTORY, self.scope, self.request, data, self.seen, self.run)
 
 
 def history_in(data: bytes) -> bytes:
     """Return the history in the data of a blob; empty for empty data."""
     return split(data)[1] if data else b""
-
-
-def histories_in(blobs: Iterable[Blob]) -> Iterator[PageHistory]:
-    """Yield the histories that blobs are: those that `Store.blobs` yields of the kind `HISTORY`."""
-    for blob in blobs:
-        url, history = split(blob.data)
-        yield PageHistory(blob.scope, blob.key, url, blob.run, blob.at, history)
-
-
-def no_history(scope: str, request: str, run: str = "") -> Blob:
-    """Return what removes what a run kept of a page's visits, or all runs: put it into a store."""
-    return Blob(HISTORY, scope, request, b"", run=run)
 
 
 class _Entry(NamedTuple):
@@ -98,14 +86,13 @@ class Histories:
             others = [entry for entry in entries if entry.durable or entry.run != blob.run]
             lives = {entry.run: self._life_of(entry.run) for entry in others}  # once: runs end
             ended = [entry for entry in others if lives[entry.run] == "ended"]
-            newest = max(ended, key=attrgetter("at"), default=None)
             may_count = [
                 entry
                 for entry in others
                 if entry not in ended and (entry.durable or lives[entry.run] == "live")
             ]
             own = _Entry(blob.at, durable=False, run=blob.run, data=blob.data)
-            return [*filter(None, [newest]), *may_count, own]
+            return [*sorted(ended, key=attrgetter("at"))[-1:], *may_count, own]
 
         self._edit(blob.scope, blob.key, with_own)
 

@@ -6,10 +6,10 @@ millisecond.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from struct import Struct
+from sys import byteorder
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,57 +64,47 @@ class Lookup(NamedTuple):
 
 
 class Mirror:
-    """The pages of one scope that a process knows, as they were at `state`.
+    """The pages of one scope that a process knows, as they were at `state`."""
 
-    Pages before the place `_start` are gone.
-    """
-
-    __slots__ = ("_fingerprints", "_rest", "_start", "counted", "seen", "state")
+    __slots__ = ("_fingerprints", "_rest", "counted", "seen", "state")
 
     def __init__(self, scope: str) -> None:
         self.state = State(scope)
         self.counted = 0  # what it takes, as the mirrors have counted it
         self.seen: dict[int, float] = {}  # when the first pages were seen last, at least
-        self._fingerprints, self._rest, self._start = array("Q"), bytearray(), 0
+        # As drivers have them, whatever the order of their bytes: distances are the same. To take
+        # from the beginning of a bytearray moves nothing.
+        self._fingerprints, self._rest = bytearray(), bytearray()
 
     def __len__(self) -> int:
-        return len(self._fingerprints) - self._start
+        return len(self._fingerprints) // 8
 
     def take(self, news: News) -> None:
         """Bring it up to date."""
         if not news.state.continues(self.state):
-            self._fingerprints, self._rest, self._start = array("Q"), bytearray(), 0
+            self._fingerprints, self._rest = bytearray(), bytearray()
         heads = news.heads
         if len(heads) == ROW_BYTES:  # a tenth of the time that arrays of one row take
-            self._fingerprints.append(int.from_bytes(heads[8:16], "big"))
+            self._fingerprints += heads[8:16]
             self._rest += heads[:8] + heads[16:]
-        elif heads:
-            rows = np.frombuffer(heads, ">u8").reshape(-1, ROW_BYTES // 8)
-            self._fingerprints.frombytes(rows[:, 1].astype(np.uint64).tobytes())
+        else:
+            rows = np.frombuffer(heads, np.uint64).reshape(-1, ROW_BYTES // 8)
+            self._fingerprints += rows[:, 1].tobytes()
             self._rest += rows[:, ::2].tobytes()
         self.state = news.state
-        end = len(self._fingerprints)
-        while self._start < end and self._number(self._start) < news.first:
-            self._start += 1
-        if self._start * 16 > len(self._fingerprints):
-            del self._fingerprints[: self._start], self._rest[: self._start * _REST.size]
-            self._start = 0
+        while self._rest and self._number(0) < news.first:
+            self._cut(0, 1)
 
     def remove(self, numbers: Collection[int], here: State) -> None:
         """Let pages go, wherever they stand; `here` is the state of the scope when they went."""
         for number in numbers:
-            places = range(self._start, len(self._fingerprints))
-            place = self._start + bisect_left(places, number, key=self._number)
-            if place in places and self._number(place) == number:
-                del self._fingerprints[place]
-                del self._rest[place * _REST.size : (place + 1) * _REST.size]
+            self._cut(self._place(number), self._place(number + 1))
         if here.removals == self.state.removals + 1:  # what others have added is still new
             self.state = here._replace(last=min(here.last, self.state.last))
 
     def numbers(self, start: int = 0, end: int | None = None) -> list[int]:
         """Return the numbers of the pages from a place to another, in order."""
-        places = range(self._start, len(self._fingerprints))[start:end]
-        return [self._number(place) for place in places]
+        return [self._number(place) for place in range(len(self))[start:end]]
 
     def find(self, record: Record, *, but: Collection[str] | None = None) -> list[int]:
         """Return the numbers of the pages with this identity, in order.
@@ -139,9 +129,7 @@ class Mirror:
         places = self._near(record.fingerprint, lookup.limit)
         if not places:
             return []
-        end = len(self._fingerprints)
-        while lookup.before and end > self._start and self._number(end - 1) >= lookup.before:
-            end -= 1
+        end = self._place(lookup.before) if lookup.before else len(self)
         request, _, name, key = hints_of(record)
         dismissed = {
             (other.fingerprint, *hints_of(other)[:2])
@@ -153,7 +141,7 @@ class Mirror:
             number, its_request, run, its_name, its_key = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            if dismissed and (self._fingerprints[place], its_request, run) in dismissed:
+            if dismissed and (self._fingerprint(place), its_request, run) in dismissed:
                 continue
             has_name = its_name == name
             unlike = _unlike(its_request == request, has_name, has_name and its_key == key)
@@ -163,17 +151,26 @@ class Mirror:
 
     def _near(self, fingerprint: int, limit: int) -> list[tuple[int, int]]:
         """Return the places of the fingerprints no more than `limit` bits away, and how many."""
-        if not self._fingerprints:
-            return []
-        bits = np.bitwise_count(np.frombuffer(self._fingerprints, np.uint64) ^ fingerprint)
-        places = (bits <= limit).nonzero()[0].tolist()
-        return [(place, int(bits[place])) for place in places if place >= self._start]
+        asked = int.from_bytes(fingerprint.to_bytes(8, "big"), byteorder)
+        bits = np.bitwise_count(np.frombuffer(self._fingerprints, np.uint64) ^ asked)
+        return [(place, int(bits[place])) for place in (bits <= limit).nonzero()[0].tolist()]
+
+    def _place(self, number: int) -> int:
+        """Return the place of the first page that has this number or a higher one."""
+        return bisect_left(range(len(self)), number, key=self._number)
+
+    def _cut(self, start: int, end: int) -> None:
+        del self._fingerprints[start * 8 : end * 8]
+        del self._rest[start * _REST.size : end * _REST.size]
 
     def _row(self, place: int) -> tuple[int, ...]:
         return _REST.unpack_from(self._rest, place * _REST.size)
 
     def _number(self, place: int) -> int:
         return self._row(place)[0]
+
+    def _fingerprint(self, place: int) -> int:
+        return int.from_bytes(self._fingerprints[place * 8 : place * 8 + 8], "big")
 
 
 _BEYOND = 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,7 @@ from simhash_gate.stores.driver import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from simhash_gate.stores.driver import Loaded
 
@@ -301,11 +302,11 @@ def _known(state: State) -> dict[str, Any]:
     return {"id": number_of(state.scope), "last": state.last, "removals": state.removals}
 
 
-def read_url(url: str) -> Server:
-    """Read `postgresql://user:password@host/db?schema=...&timeout=...&lease=...&durable=...`.
+def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriver]:
+    """Return what opens `postgresql://user:password@host/db?schema=...&timeout=...&lease=...&durable=...`.
 
     With `durable`, each commit is on disk before it is answered. All other parameters are libpq's.
-    The URL that comes back is a connection string. Raises StoreError that names what is wrong.
+    Raises StoreError that names what is wrong.
     """
     try:
         server = read_server("PostgreSQL", url, schema="simhash_gate", durable="false")
@@ -321,9 +322,10 @@ def read_url(url: str) -> Server:
             "client_encoding": "UTF8",
         }
         given = psycopg.conninfo.conninfo_to_dict(server.url)
-        return server._replace(url=psycopg.conninfo.make_conninfo("", **patience | given))
+        server = server._replace(url=psycopg.conninfo.make_conninfo("", **patience | given))
     except (ValueError, psycopg.Error) as error:
         raise refusal(url, f"{_one_line(error)}; use {FORM}") from None
+    return partial(PostgresDriver, server, create=create)
 
 
 class PatientConnection(psycopg.Connection[Any]):

@@ -278,15 +278,15 @@ def _is_lost(connection: Any) -> bool:
         return True
 
 
-def read_url(url: str) -> Server:
-    """Take a store URL apart. Raises StoreError for a value that can't be used."""
+def driver_opener(url: str, **_: bool) -> Callable[[], RedisDriver]:
+    """Return what opens the store of a URL. Raises StoreError for one that can't be used."""
     try:
         server = read_server("Redis", url, prefix="simhash_gate:")
         if not {"{", "}"}.isdisjoint(server.own["prefix"]):
             raise ValueError("take a prefix without braces")
     except ValueError as error:
         raise refusal(url, str(error)) from None
-    return server
+    return partial(RedisDriver, server)
 
 
 def connect(server: Server, on_connect: Callable[[], None]) -> Any:

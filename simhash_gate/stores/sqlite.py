@@ -13,7 +13,7 @@ import re
 import secrets
 import sqlite3
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from glob import escape
 from importlib.resources import files
 from os.path import samestat
@@ -30,7 +30,7 @@ from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnav
 from simhash_gate.stores.driver import SETTLED, News, Row, SQLDriver, State, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from filelock import FileLock
 
@@ -80,6 +80,23 @@ _LEAVE_SCOPE = (
     "DELETE FROM scope WHERE id = :id",
     "DELETE FROM blob WHERE scope = :name",
 )
+
+
+def driver_opener(url: str, *, create: bool = True) -> Callable[[], MemoryDriver]:
+    """Return what opens `memory:` or `sqlite:///path`. Raises ValueError for any other URL."""
+    scheme, _, rest = url.partition(":")
+    path = rest.removeprefix("///")
+    if scheme.lower() == "memory":
+        if rest.strip("/"):
+            raise ValueError("a memory store takes no path")
+        return MemoryDriver
+    if not rest.strip("/"):
+        raise ValueError("it needs the path of a file")
+    if path == rest:
+        raise ValueError("a path follows three slashes, an absolute one four")
+    if path == ":memory:":
+        raise ValueError("it names no file; memory: keeps pages in memory")
+    return partial(SQLiteDriver, path, create=create)
 
 
 class MemoryDriver(SQLDriver):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, Blob
-from simhash_gate.stores.histories import PageHistory, histories_in, history_in, no_history
+from simhash_gate.stores.histories import PageHistory, history_in
 from simhash_gate.stores.sqlite import SQLiteDriver
 from simhash_gate.stores.store import Store
 
@@ -54,11 +54,11 @@ def history_of(store, scope, request, run):
 
 
 def histories(store, scope=None):
-    return histories_in(store.blobs(HISTORY, scope))
+    return map(PageHistory.of, store.blobs(HISTORY, scope))
 
 
 def forget_history(store, scope, request, run=""):
-    store.put(no_history(scope, request, run or ""))
+    store.put(Blob(HISTORY, scope, request, b"", run=run))
 
 
 def by_scope(records):

@@ -11,7 +11,7 @@ import pytest
 
 from simhash_gate.stores import StoreError, StoreUnavailable, Window, open_store
 from simhash_gate.stores.driver import State
-from simhash_gate.stores.postgres import PostgresDriver, read_url
+from simhash_gate.stores.postgres import driver_opener
 from tests.stores.kept import PageHistory, forget_history, history_of, keep_history
 from tests.stores.postgres_server import QUOTED
 
@@ -57,7 +57,7 @@ def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(
     monkeypatch.setenv("PGOPTIONS", "-c default_transaction_isolation=serializable")
     for durable, expected in (("false", "off"), ("true", "on")):
         url = postgresql_server.url_with(schema=schema, durable=durable)
-        with closing(PostgresDriver(read_url(url))) as driver:
+        with closing(driver_opener(url)()) as driver:
             assert driver._rows("SHOW synchronous_commit")[0][0] == expected
             assert driver._rows("SHOW transaction_isolation")[0][0] == "read committed"
 
