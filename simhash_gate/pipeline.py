@@ -231,7 +231,7 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_LINES = 8
 _CAPTIONS = 0.06  # of an article: more is what it says
-_SENTENCE = 5  # words, as `count_words` counts: a shorter line is a byline, or a label
+_SENTENCE = 5  # words, as a reader would count: a shorter line is a byline, or a label
 
 
 def _are_volatile(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
