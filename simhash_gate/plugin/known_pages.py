@@ -1,8 +1,8 @@
 """Holds back requests for what the store knows: next pages of listings, and all beyond a quota.
 
 The next page of a listing waits until the page before it has led to something new, or changed. What
-was no page of a listing in an earlier crawl never waits. A listing that nobody has read to its end
-for a week is read so all the same; if that finds something new, the next crawl does so, too.
+no earlier crawl knows never waits. A listing that nobody has read to its end for a week is read so
+all the same; if that finds something new, the next crawl does so, too.
 
 Where a scope has as many kept pages as its quota allows, only those are asked for that are known.
 """
@@ -91,8 +91,8 @@ class KnownPages(Listener):
         self._learned.has(site.scope)  # it was asked before, so it has answered
         if counted and kept >= site.policy.quota and not known.history.versions:
             self._hold("quota", site.scope, request, site.domain)
-        key, was = self._key(request), known.previous
-        if is_next and was and was.listing and key not in self._walks and link not in self._sent:
+        key = self._key(request)
+        if is_next and known.previous and key not in self._walks and link not in self._sent:
             self._due.setdefault(key, page.last_seen + WEEK)
             self._hold("listing", link, request, key[1])
         if is_next:
@@ -102,7 +102,7 @@ class KnownPages(Listener):
         """Note what a page brought, and what a page of a listing shows."""
         verdict, read = judged.verdict, judged.verdict.page
         links = {self._link(url) for url in addresses(judged.request, judged.response.url)}
-        if read is None or not read.listing:
+        if read is None or not read.lists_others:
             if verdict.outcome in _NEWS:
                 self._news |= links
                 for quiet in [one for one in self._quiet if not links.isdisjoint(one.shows)]:
