@@ -1,4 +1,7 @@
-"""What `mkdocs build` needs beside mkdocs.yml: pages that are not in docs/, links, and llms.txt."""
+"""What `mkdocs build` needs beside mkdocs.yml.
+
+Pages that are not in docs/, links, the options of the commands as `--help` has them, and llms.txt.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mkdocs.structure.files import File
+import click
+
+from simhash_gate.cli import cli
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -25,6 +30,7 @@ OUTSIDE = {
     },
 }
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
+NAMED = re.compile(r"^Options: .*$", re.MULTILINE)
 told: dict[str, str] = {}
 
 
@@ -40,14 +46,48 @@ def on_config(config: MkDocsConfig) -> None:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in docs/."""
+    from mkdocs.structure.files import File  # the tests of this file do without
+
     for path, place in OUTSIDE.items():
         files.append(File.generated(config, place, content=(ROOT / path).read_text("utf-8")))
     return files
 
 
+def with_options(markdown: str) -> str:
+    """Put what `--help` says of the options in place of the lines that name them."""
+    parts = re.split(r"^(## `simhash-gate (\w+).*)$", markdown, flags=re.MULTILINE)
+    for place in range(2, len(parts), 3):
+        told = options_of(parts[place])
+        lines = [f"| `{names}` | {of}{text} |" for names, of, text in told]
+        table = "\n".join(["| option | meaning |", "|---|---|", *lines])
+        parts[place + 1] = NAMED.sub(lambda _, table=table: table, parts[place + 1])
+    del parts[2::3]
+    return "".join(parts)
+
+
+def options_of(name: str) -> list[tuple[str, str, str]]:
+    """Return what a table says of the options of a command: names, whose they are, and the help."""
+    command = cli.get_command(click.Context(cli), name)
+    inner = getattr(command, "commands", {})
+    found: dict[tuple[str, str], list[str]] = {}
+    for each in inner.values() or [command]:
+        for option in each.params:
+            if isinstance(option, click.Option):
+                record = option.get_help_record(click.Context(each))
+                names, text = (part.replace("|", r"\|") for part in record)
+                names = re.sub(", | / ", "`, `", names)
+                found.setdefault((names, text), []).append(f"`{each.name}`")
+    return [
+        (names, f"{', '.join(of)}: " if len(of) < len(inner) else "", text)
+        for (names, text), of in found.items()
+    ]
+
+
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Let links lead to pages of the site. What is none, such as code, stays as text."""
     here = page.file.src_uri
+    if here == "commands.md":
+        markdown = with_options(markdown)
     source = next((path for path, place in OUTSIDE.items() if place == here), f"docs/{here}")
 
     def moved(link: re.Match[str]) -> str:

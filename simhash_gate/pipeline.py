@@ -231,7 +231,7 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_LINES = 8
 _CAPTIONS = 0.06  # of an article: more is what it says
-_SENTENCE = 5  # words, as `count_words` counts: a shorter line is a byline, or a label
+_SENTENCE = 5  # words, as a reader would count: a shorter line is a byline, or a label
 
 
 def _are_volatile(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
@@ -239,6 +239,8 @@ def _are_volatile(found: list[Block], tokens: list[list[str]], listing: bool) ->
 
     Where such lines are more than all others, as in a timetable, they are what it is about.
     """
+    entries = sum([block.linked and block.kind == "heading" for block in found])
+    listing = listing or (entries > 1 and 3 * entries >= len(found))
     listing = listing or sum([block.linked for block in found]) > MANY_LINKS
     volatile = [
         block.kind == "choice"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import re
+import runpy
 from pathlib import Path
 
 import click
@@ -84,22 +85,32 @@ def test_every_meta_key_signal_and_verdict_attribute_is_documented() -> None:
 
 
 def test_every_command_and_option_is_documented_and_every_documented_one_exists() -> None:
-    parts = re.split(r"^## `simhash-gate (\w+)", COMMANDS, flags=re.MULTILINE)
-    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-    assert set(sections) == set(COMMAND_NAMES)
+    """The page names the options; the site says what `--help` says of each."""
+    site = runpy.run_path(str(ROOT / ".ci/site.py"))["with_options"](COMMANDS)
+    pages = []
+    for text in (COMMANDS, site):
+        parts = re.split(r"^## `simhash-gate (\w+)", text, flags=re.MULTILINE)
+        pages.append(dict(zip(parts[1::2], parts[2::2], strict=True)))
+        assert set(pages[-1]) == set(COMMAND_NAMES)
+    here, made = pages
     for name in COMMAND_NAMES:
         command = cli.get_command(None, name)
         inner = command.commands if isinstance(command, click.Group) else {}
-        assert set(re.findall(rf"^\| `{name} (\w+)`", sections[name], re.MULTILINE)) == set(inner)
+        assert set(re.findall(rf"^\| `{name} (\w+)`", here[name], re.MULTILINE)) == set(inner)
         options = {
-            flag
+            option
             for each in [command, *inner.values()]
             for option in each.params
             if isinstance(option, click.Option)
-            for flag in [*option.opts, *option.secondary_opts]
         }
-        documented = re.findall(r"^\| (`-.*?) \|", sections[name], re.MULTILINE)
-        assert {flag for cell in documented for flag in re.findall(r"`(-[-\w]+)", cell)} == options
+        flags = {flag for each in options for flag in [*each.opts, *each.secondary_opts]}
+        named = re.findall(r"`(-[-\w]+)`", re.search(r"^Options: .*", here[name], re.MULTILINE)[0])
+        assert set(named) == {each.opts[0] for each in options} - {"--progress"}
+        assert set(re.findall(r"`(--?\w[-\w]*)", here[name])) <= flags | {"--help"}
+        rows = re.findall(r"^\| (`-.*?) \| (.*) \|$", made[name], re.MULTILINE)
+        assert {flag for cell, _ in rows for flag in re.findall(r"`(-[-\w]+)", cell)} == flags
+        for cell, told in rows:
+            assert len(told.split()) > 3, cell
 
 
 def anchors(text: str) -> set[str]:

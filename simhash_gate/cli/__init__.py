@@ -45,10 +45,12 @@ class Commands(click.Group):
         """Return the names of all commands."""
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; None if there is none of this name."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Return a command. Raises click.UsageError if there is none of this name."""
         if cmd_name not in COMMANDS:
-            return None
+            from simhash_gate.values import meant
+
+            raise click.UsageError(f"No such command {cmd_name!r}; {meant(cmd_name, COMMANDS)}")
         module = {"similar": "pairs"}.get(cmd_name, cmd_name)
         found: click.Command = getattr(import_module(f"{__name__}.{module}"), cmd_name)
         for each in (found, *getattr(found, "commands", {}).values()):
@@ -93,7 +95,8 @@ def _mistake(value: str, name: str, is_store: bool, *, of_pages: bool) -> str:
     is_web, is_url = value.startswith(("http://", "https://")), "://" in value
     if not value:  # as a path it would be the working directory
         return "the argument is empty. Is a variable not set?"
-    if not is_url and _is_sqlite(value):
+    is_file = not is_url and _is_sqlite(value)
+    if is_file and not of_pages:
         return f"{value} is a store. Write sqlite:///{value}"
     if is_store and is_web:
         return f"{value} is no store. The store comes first, then the page"
@@ -101,7 +104,7 @@ def _mistake(value: str, name: str, is_store: bool, *, of_pages: bool) -> str:
         return f"{value} is no store. Write its URL, such as sqlite:///pages.sqlite"
     if name in ("sources", "source") and is_web:
         return f"{value}: nothing is fetched. Name files, folders or stores; the page comes last"
-    if is_url and not is_web and (of_pages or name in ("page", "other", "urls")):
+    if is_file or (is_url and not is_web and (of_pages or name in ("page", "other", "urls"))):
         from simhash_gate.stores.base import without_password
 
         shown = without_password(value)

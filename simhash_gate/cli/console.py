@@ -151,10 +151,13 @@ class Console:
         return 1 if self.complaints else 0
 
 
-def check_output(path: str | None) -> None:
-    """Raise click.ClickException, before hours of reading, if `-o` names no place to write."""
+def check_output(path: str | None, sources: Iterable[str] = ()) -> None:
+    """Raise click.ClickException, before hours of reading, if `-o` is no place, or a source."""
     if path:
         with disk(path):
+            target, given = Path(path), map(Path, sources)
+            if target.exists() and any(it.exists() and target.samefile(it) for it in given):
+                raise click.UsageError(f"{path} is a source. Name another file for the output")
             check_writable(path)
 
 

@@ -113,7 +113,7 @@ def dedupe(
     """
     # A crawl compares with recent pages only.
     settings = settings_of([f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments])
-    _check(output, duplicates, report)
+    _check(output, duplicates, report, sources)
     with disk(output), _work_folder(output, console) as folder:
         file = WorkFile(folder / "pages.sqlite", settings.options, without)
         with closing(file) as work:
@@ -134,7 +134,7 @@ def dedupe(
     return console.status()
 
 
-def _check(output: str, duplicates: str | None, report: str | None) -> None:
+def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
     check_form(output)
     if duplicates and format_of(duplicates) == "parquet":
@@ -142,7 +142,7 @@ def _check(output: str, duplicates: str | None, report: str | None) -> None:
     if report:
         check_installed()
     for path in (duplicates, report, output if form_of(output) != "folder" else None):
-        check_output(path)
+        check_output(path, sources)
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def idf(
         raise click.UsageError(
             "This command makes a table for SIMHASH_GATE_IDF. Do not set it here."
         )
-    check_output(output)
+    check_output(output, sources)
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = console.bar(pages.entries, pages.total)
     found = Frequencies()

@@ -89,7 +89,7 @@ def pairs(
         if not output:
             raise click.UsageError("Parquet is written to a file. Name it with -o FILE.")
         load()  # it may be missing: better now than after hours of reading
-    check_output(output)
+    check_output(output, sources)
     with _collection(sources, settings, console, across=across) as gathered:
         if not len(gathered):
             return console.status()

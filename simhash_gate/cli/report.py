@@ -84,7 +84,7 @@ def report(
             "A report is not shown on a terminal. Write it to a file: -o report.html"
         )
     if output and Path(output).parent.exists():  # else it is made, once there is a report
-        check_output(output)
+        check_output(output, sources)
     check_installed()
     logs, total, own = _logs(sources, settings, console)
     summary = Summary()

@@ -67,7 +67,7 @@ def list_(console: Console, source: str, output: str | None) -> int:
     You can edit the lines and import them again: "word": "forbidden" keeps a part from being taken
     for one that makes no difference.
     """
-    check_output(output)
+    check_output(output, [source])
     entries = _read(source, console)
     _write(console, entries, output)
     if not entries and not console.complaints:
@@ -144,7 +144,7 @@ def learn(
 
     Write what was learned as JSON Lines. - is stdin.
     """
-    check_output(output)
+    check_output(output, sources)
     if into is not None:
         _check_lasts(into)
     keys = Keys(settings.tracking)

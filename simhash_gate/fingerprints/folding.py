@@ -204,13 +204,13 @@ class HashedLines(NamedTuple):
         return np.flatnonzero(are[:-1] & are[1:] & (lines[:-1] == lines[1:]))
 
     def counts(self, lines: int) -> Positions:
-        """Return of each of so many lines how many words it has, as `count_words` counts."""
+        """Return how many words so many lines have. Two characters without spaces are one."""
         alone = np.bincount(self.lines[self.are(CHARACTER)], minlength=lines)
         plain = np.bincount(self.lines[~self.are(SIGN | CHARACTER)], minlength=lines)
         return plain + (alone + 1) // 2
 
     def total(self) -> int:
-        """Return how many words these are, as `count_words` counts."""
+        """Return how many words these are, as `counts` has it."""
         return int(self._replace(lines=np.zeros_like(self.lines)).counts(1)[0])
 
     def pairs(self) -> Words:

@@ -136,21 +136,3 @@ def unsegmented(tokens: Collection[str]) -> AbstractSet[str]:
     """Return those words that are a character of a script without word spaces."""
     text = "".join(tokens)
     return frozenset(() if text.isascii() else _CHAR.findall(text))
-
-
-def count_words(tokens: Collection[str], characters: AbstractSet[str] | None = None) -> int:
-    """Count words as a reader would: two characters of a script without word spaces make one.
-
-    Signs are none. `characters` are those of them that are `unsegmented`, if known.
-    """
-    if characters is None:
-        characters = unsegmented(tokens)
-    alone = sum(map(characters.__contains__, tokens)) if characters else 0
-    return len(tokens) - _count_signs(tokens) - alone + (alone + 1) // 2
-
-
-def _count_signs(tokens: Collection[str]) -> int:
-    text = "".join(tokens)
-    if text.isascii():  # a sign is in no word
-        return len(text) - len(text.encode().translate(None, ASCII_SIGNS.encode()))
-    return sum(map(SIGNS.__contains__, tokens))

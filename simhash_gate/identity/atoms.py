@@ -39,7 +39,7 @@ class Atom(NamedTuple):
     | `slash`, `index`, `case` | a slash at the end, an index page, capitals |
     | `extra` | the parameter `name` of the path |
     | `segment` | the part `name`, at the place `value` of the path; -1 is the end |
-    | `place` | the part at the place `value`, after the path `name`, whatever it is |
+    | `place` | the names and codes at the place `value`, after the path `name`; or a word there |
     | `page` | the parameter `name`, under a path, and what it says as a path: `value` has both |
     | `drop` | the parameter `name` with any value, or none |
     | `default` | the parameter `name` with this `value`, or none |
@@ -62,7 +62,7 @@ class Atom(NamedTuple):
             "case": "capitals in the path",
             "extra": f";{self.name}={ANY}",
             "segment": f"/{self.name} in the path",
-            "place": f"/{self.name}/{ANY}".replace("//", "/"),
+            "place": f"/{self.name}/{self.value.partition(' ')[2] or ANY}".replace("//", "/"),
         }
         return said.get(self.kind, f"?{self.name}= or its value in the path")
 
@@ -180,9 +180,13 @@ def _of_path(one: Address, other: Address) -> list[Atom] | None:
         return [*found, Atom("case")]
     if len(mine) == len(theirs):
         at = [place for place, part in enumerate(mine) if part != theirs[place]]
-        if len(at) != 1 or mask(mine[at[0]]) not in ("*", "x"):
+        if len(at) != 1:
             return None
-        return [*found, Atom("place", "/".join(map(mask, mine[: at[0]])), str(at[0]))]
+        before = "/".join(map(mask, mine[: at[0]]))
+        said = {_said(path[at[0]]) for path in (mine, theirs)}
+        if said == {"#"}:
+            return None
+        return found + [Atom("place", before, f"{at[0]} {its}".rstrip()) for its in sorted(said)]
     long, short = (mine, theirs) if len(mine) > len(theirs) else (theirs, mine)
     more = len(long) - len(short)
     if more > _MOVED:
@@ -252,12 +256,19 @@ def _segment(address: Address, atom: Atom) -> Address:
 
 
 def _place(address: Address, atom: Atom) -> Address:
-    path, place = address.path, int(atom.value)
-    if not 0 <= place < len(path) or mask(path[place]) not in ("*", "x"):
+    path, (number, _, word) = address.path, atom.value.partition(" ")
+    place = int(number)
+    if not 0 <= place < len(path) or _said(path[place]) != word:
         return address
     if "/".join(map(mask, path[:place])) != atom.name:
         return address
     return address._replace(path=(*path[:place], ANY, *path[place + 1 :]))
+
+
+def _said(part: str) -> str:
+    """Return a part of a path if it is a word, "#" for a number, nothing for a name or a code."""
+    masked = mask(part)
+    return "" if masked in (ANY, "x") else masked
 
 
 def _page(address: Address, atom: Atom) -> Address:

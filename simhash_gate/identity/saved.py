@@ -133,7 +133,7 @@ def _wrong(entry: Mapping[str, Any]) -> str:
 def _is_usable(entry: Mapping[str, Any]) -> bool:
     value = entry.get("value", "")
     if entry["kind"] in ("segment", "place"):
-        return bool(re.fullmatch(r"-?\d{1,8}", value))
+        return bool(re.fullmatch(r"-?\d{1,8}( .+)?", value))
     return bool(entry["kind"] != "page" or value.count(" ") == 2)
 
 

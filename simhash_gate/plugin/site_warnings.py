@@ -165,12 +165,11 @@ class AnswerWatch(Listener):
         verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
         if verdict.outcome in ANSWERED and key not in self._warned:
             self._warned.add(key)
-            url, setting = without_credentials(judged.response.url), f"{PREFIX}BLOCKED"
-            else_ = f"{setting} decides" if verdict.outcome == "blocked" else "they are copies"
+            decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
             self._crawl.note(
                 f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
-                f"{url}: {verdict.reason}.",
-                f"Such answers are never kept; {else_}.",
+                f"{without_credentials(judged.response.url)}: {verdict.reason}.",
+                f"Such answers are never kept; {decided} decides what becomes of them.",
                 wrong=True,
             )
 

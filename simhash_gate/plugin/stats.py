@@ -10,6 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS, Tally
@@ -150,6 +151,17 @@ class GateStats(Listener):
             self._crawl.note(
                 f"{tagged} passed that would have been dropped.",
                 f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
+            )
+        named = self._crawl.settings.policies.of_domains
+        if (
+            self._domains
+            and named
+            and self._domains.keys().isdisjoint(map(registered_domain, named))
+        ):
+            self._crawl.note(
+                f"{PREFIX}DOMAINS names no domain of this crawl, but {', '.join([*named][:3])}.",
+                "Write names as they are in URLs. Subdomains are meant too.",
+                wrong=True,
             )
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 
-from tests.crawls.harness import Site, crawl
+from tests.crawls.harness import Site, crawl, page
 from tests.crawls.test_report import ROUTES
 
 COUNTED = ("fetched", "skipped", "checked", "new", "duplicate", "passed", "dropped")
@@ -73,3 +74,13 @@ def test_a_page_whose_items_are_held_back_is_none_that_passed(tmp_path) -> None:
     assert counts["held back"] == counts["unchanged"] == result.count("held") > 0
     assert counts["checked"] == counts["passed"] + counts["held back"] + counts["dropped"]
     assert counts["passed"] < first.count("passed")
+
+
+def test_settings_of_domains_that_were_not_met_are_named(tmp_path) -> None:
+    told = "SIMHASH_GATE_DOMAINS names no domain of this crawl, but exmaple.com, b.example."
+    with Site({"/1": page(1)}).running() as site:
+        for others, expected in (({}, 1), ({"127.0.0.1": {"threshold": 2}}, 0)):
+            named = {"www.exmaple.com": {"threshold": 1}, "b.example": {}, **others}
+            settings = {"SIMHASH_GATE_DOMAINS": json.dumps(named)}
+            log = crawl(tmp_path / str(expected), site, "/1", settings=settings).log
+            assert log.count(told) == expected

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.folding import words_of_each
-from simhash_gate.fingerprints.words import count_words, unsegmented, words
+from simhash_gate.fingerprints.folding import HashedLines, words_of_each
+from simhash_gate.fingerprints.words import unsegmented, words
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,12 @@ def test_scripts_without_word_spaces_are_read_by_character(text):
 
 
 def test_words_are_counted_as_a_reader_would():
-    assert count_words(words("three plain words")) == 3
-    assert count_words(words("漢字漢字 and 漢")) == 4
-    assert count_words(words("C++ costs -5 € (★★★★☆)")) == 3
+    for text, number in (
+        ("three plain words", 3),
+        ("漢字漢字 and 漢", 4),
+        ("C++ costs -5 € (★★★★☆)", 3),
+    ):
+        assert HashedLines.of([words(text)]).total() == number
 
 
 # Characters that join with their neighbours, become several or none, or are not what they seem.

@@ -6,12 +6,14 @@ import json
 import os
 import signal
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from simhash_gate.cli import main
 from simhash_gate.sources import find
+from simhash_gate.stores import open_store
 from tests.crawls.harness import alive, until
 from tests.offline.test_replay_warc import record as warc_record
 
@@ -83,6 +85,25 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         assert result.err == f"Error: {output}: {why}\n"
 
 
+@pytest.mark.parametrize("command", ["dedupe", "pairs", "idf", "report", "urls list", "urls learn"])
+def test_a_source_is_not_written_over(run, manifest, tmp_path, command: str) -> None:
+    manifest({"text": "A worker bee lives six weeks."}, name="pages.jsonl")
+    before = (tmp_path / "pages.jsonl").read_bytes()
+    result = run(*command.split(), "pages.jsonl", "-o", str(tmp_path / "pages.jsonl"))
+    assert (result.status, result.out) == (2, "")
+    assert "pages.jsonl is a source. Name another file for the output" in result.err
+    assert (tmp_path / "pages.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("command", ["dedupe {} -o corpus.jsonl", "fingerprint {}", "pairs {}"])
+def test_a_store_that_is_named_by_its_path_is_named(run, tmp_path, command: str) -> None:
+    with closing(open_store(f"sqlite:///{tmp_path}/pages.sqlite")):
+        result = run(*command.format("pages.sqlite").split())
+    assert (result.status, result.out) == (2, "")
+    remedy = "Write sqlite:///pages.sqlite" if "pairs" in command else "Name the files of the crawl"
+    assert remedy in result.err
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -98,7 +119,8 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         ("history diff http://example.com/ sqlite:///pages.sqlite", "The store comes first"),
         ("recover verdicts.jsonl", "the folder of SIMHASH_GATE_JOURNAL"),
         ("replay a.html -s SIMHASHGATE_THRESHOLD=3", "SIMHASH_GATE_NAME=VALUE"),
-        ("juggle", "juggle"),
+        ("juggle", "known are crawl, dedupe"),
+        ("dedup a.html", "did you mean dedupe?"),
         ("pairs a.html ''", "the argument is empty"),
         ("pairs a.html -k 9", "-k"),
         ("pairs a.html --format parquet", "-o FILE"),  # a terminal can't show it

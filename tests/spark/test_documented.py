@@ -1,20 +1,17 @@
-"""What docs/spark.md shows, run: its Python with Spark, its SQL with DuckDB."""
+"""What docs/spark.md shows, run with Spark."""
 
 from __future__ import annotations
 
 import re
 import sys
 
-import duckdb
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 import simhash_gate.spark
-from simhash_gate.common.encoded import signed
 from simhash_gate.common.wording import MissingExtraError
 from tests.crawls.harness import ROOT, page
-from tests.spark.test_pairs import expected_of, planted
 
 DOCS = (ROOT / "docs/spark.md").read_text("utf-8")
 
@@ -33,25 +30,6 @@ def test_the_example_makes_a_corpus(spark, tmp_path) -> None:
     rows = parquet.read_table(tmp_path / "corpus").sort_by("id").to_pylist()
     assert [(row["id"], row["url"]) for row in rows] == [(10, urls[0]), (11, urls[1])]
     assert all(row["markdown"].startswith("# ") for row in rows)
-
-
-def test_the_sql_finds_all_pairs() -> None:
-    (sql,) = re.findall(r"```sql\n(.*?)```", DOCS, re.DOTALL)
-    fingerprints = planted(3)
-    scopes = [("a", "a", None)[number % 3] for number in range(len(fingerprints))]
-    pages = pa.table(
-        {
-            "id": [*range(len(fingerprints)), 9999],
-            "fingerprint": pa.array([*map(signed, fingerprints), None], pa.int64()),
-            "scope": pa.array([*scopes, "a"], pa.string()),
-        }
-    )
-    with duckdb.connect() as database:
-        database.register("pages", pages)
-        found = sorted(database.execute(sql).fetchall())
-    every = expected_of(fingerprints, 3)
-    assert found == [pair for pair in every if scopes[pair[0]] == scopes[pair[1]]]
-    assert 10 < len(found) < len(every)
 
 
 def test_a_missing_package_is_named_with_its_extra_and_so_is_a_name_that_is_not_there(
