@@ -42,6 +42,7 @@ PAGES = {"": 9, **dict.fromkeys(VARIANTS, 3), **dict.fromkeys(TRAPS, 6)}
 ALL_ON = {
     "SIMHASH_GATE_URLS": "skip",
     "SIMHASH_GATE_TRAPS": "limit",
+    "SIMHASH_GATE_LISTINGS": "stop",
     "SIMHASH_GATE_REVALIDATE": True,
     "SIMHASH_GATE_REVISIT": "links",
     "SIMHASH_GATE_KEEP_MARKDOWN": 8 << 20,
