@@ -35,8 +35,9 @@ told: dict[str, str] = {}
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """List the pages in the order in which the README names them, then the others."""
-    named = re.findall(r"\]\(docs/([\w-]+\.md)", (ROOT / "README.md").read_text("utf-8"))
+    """List the pages in the order of the table in the README, the start first, then the others."""
+    _, _, table = (ROOT / "README.md").read_text("utf-8").partition("## Documentation")
+    named = ["start.md", *re.findall(r"\]\(docs/([\w-]+\.md)", table)]
     others = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
     examples = [place for place in OUTSIDE.values() if place.startswith("examples/")]
     project = [place for path, place in OUTSIDE.items() if path == place]

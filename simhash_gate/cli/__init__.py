@@ -143,11 +143,12 @@ def _for_the_user(error: Exception) -> click.ClickException | None:
         return error
     from simhash_gate.collection.listing import TooManyError
     from simhash_gate.common.wording import MissingExtraError
+    from simhash_gate.identity.saved import AtomsError
     from simhash_gate.stores import StoreError
     from simhash_gate.values import SettingsError
 
     if isinstance(error, SettingsError):
         return click.UsageError(str(error))
-    if isinstance(error, MissingExtraError | StoreError | TooManyError | OSError):
+    if isinstance(error, MissingExtraError | StoreError | AtomsError | TooManyError | OSError):
         return click.ClickException(str(error))
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from contextlib import closing, contextmanager
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,15 +20,7 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.gate.verdict import encode
 from simhash_gate.identity.keys import Keys, told_by
-from simhash_gate.identity.saved import (
-    AtomsError,
-    all_kept,
-    checked,
-    entries_of,
-    from_json,
-    keep,
-    load,
-)
+from simhash_gate.identity.saved import all_kept, checked, entries_of, from_json, keep, load
 from simhash_gate.offline.logs import is_log
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
@@ -36,7 +28,7 @@ from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from simhash_gate.settings import Settings
 
@@ -184,15 +176,6 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
         keys.host(scope).saw(url, *told_by(str(outcome), kept, differs, words))
 
 
-@contextmanager
-def _wrong_lines() -> Iterator[None]:
-    """Name what is wrong with lines. Raises click.ClickException."""
-    try:
-        yield
-    except AtomsError as error:
-        raise click.ClickException(str(error)) from None
-
-
 def _check_lasts(url: str) -> None:
     """Raise StoreError for a store that ends with this command."""
     if url.partition(":")[0].lower() == "memory":
@@ -200,10 +183,10 @@ def _check_lasts(url: str) -> None:
 
 
 def _read(source: str, console: Console) -> list[dict[str, Any]]:
-    """Return the lines of a store or of a file. Raises click.ClickException and StoreError."""
+    """Return the lines of a store or of a file. Raises AtomsError and StoreError."""
     if not names_store(source):
         return _read_file(source, console)
-    with _wrong_lines(), open_kept(source) as store:
+    with open_kept(source) as store:
         kept = sorted(all_kept(store))
         return [entry for scope, data in kept for entry in from_json(data, f"URLs of {scope}")]
 
@@ -229,9 +212,9 @@ def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
-    """Add lines to a store. Raises click.ClickException and StoreError."""
+    """Add lines to a store. Raises AtomsError and StoreError."""
     _check_lasts(url)
-    with closing(open_store(url)) as store, _wrong_lines():
+    with closing(open_store(url)) as store:
         for scope, lines in _by_scope(entries).items():
             keep(store, scope, lines)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from contextlib import closing
 from shutil import rmtree
@@ -106,6 +107,8 @@ def crawl_to(
         _cut(output, store)
     chosen = {**settings, "JOBDIR": str(job), "SIMHASH_GATE_STORE": store}
     process = CrawlerProcess(Settings(chosen, priority="cmdline"))
+    for name in ("scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"):
+        logging.getLogger(name).addFilter(_in_one_line)
     crawler = process.create_crawler(CorpusSpider)
     failures: list[Failure] = []
     done = process.crawl(crawler, output=output, waiting=waiting, **given)
@@ -119,6 +122,15 @@ def crawl_to(
     elif stats.get("finish_reason", FULL) != FULL:
         write_new(ended, b"%d" % (waiting + _left(stats)))
     return stats
+
+
+def _in_one_line(record: logging.LogRecord) -> bool:
+    """Say in one line why a page could not be fetched, and not where in Scrapy."""
+    if str(record.msg).startswith("Error downloading") and record.exc_info:
+        said, reason = record.getMessage(), str(record.exc_info[1])
+        record.msg = said if reason in said else f"{said}: {reason}"
+        record.args, record.exc_info = (), None
+    return True
 
 
 def _left(stats: Mapping[str, Any]) -> int:

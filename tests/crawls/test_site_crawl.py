@@ -168,6 +168,17 @@ def test_what_is_below_a_start(start) -> None:
     assert SiteSpider("https://example.com").is_ours("https://example.com")
 
 
+def test_an_address_that_answers_nothing_is_named_with_the_reason(tmp_path) -> None:
+    with Site({}).running() as site:
+        url = site.url
+    status, messages = told(started(tmp_path, url, "-o", "corpus.jsonl", "-s", "RETRY_ENABLED=0"))
+    assert status == 1
+    assert f"Error downloading <GET {url}>: Connection was refused" in messages
+    assert "Traceback" not in messages
+    assert "No page was found" in messages
+    assert len(messages.splitlines()) < 12
+
+
 def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
     with Site({"/": page(1)}).running() as other:
         there = other.url.replace("127.0.0.1", "localhost")
