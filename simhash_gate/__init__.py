@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
+    from simhash_gate.plugin.requests import HeldBack
     from simhash_gate.plugin.revalidation import ConditionalRequests, PageUnchanged
     from simhash_gate.plugin.site_spider import SiteSpider
     from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
         SimhashGateSpiderMiddleware,
     )
     from simhash_gate.plugin.stand_ins import UrlSkipped
-    from simhash_gate.plugin.trap_shield import HeldBack
     from simhash_gate.stores import open_store
 
 _HOMES = {
@@ -40,7 +40,7 @@ _HOMES = {
     "ConditionalRequests": "plugin.revalidation",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
-    "HeldBack": "plugin.trap_shield",
+    "HeldBack": "plugin.requests",
     "UrlSkipped": "plugin.stand_ins",
     "PageUnchanged": "plugin.revalidation",
     "LastmodSitemapSpider": "plugin.sitemap_lastmod",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.features import Shingle
     from simhash_gate.page.extract import Extractor
 
-ALGORITHM = 18  # raise it with every change that moves fingerprints
+ALGORITHM = 19  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 _SHINGLE = re.compile(r"(?:word:(\d{1,2}))?(?: (?=char)|\b)(?:char:(\d{1,2}))?")

@@ -239,6 +239,8 @@ def _are_volatile(found: list[Block], tokens: list[list[str]], listing: bool) ->
 
     Where such lines are more than all others, as in a timetable, they are what it is about.
     """
+    entries = sum([block.linked and block.kind == "heading" for block in found])
+    listing = listing or (entries > 1 and 3 * entries >= len(found))
     listing = listing or sum([block.linked for block in found]) > MANY_LINKS
     volatile = [
         block.kind == "choice"

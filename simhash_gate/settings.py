@@ -160,6 +160,12 @@ class Settings:
         """Whether pages of any domain are asked for only if they have changed."""
         return any(policy.revalidate for policy in self.policies.all)
 
+    @property
+    def asks_first(self) -> bool:
+        """Whether the store is asked about requests of any domain before they are sent."""
+        policies = self.policies.all
+        return any(it.revalidate or it.quota or it.listings == "stop" for it in policies)
+
     def crawl_line(
         self,
         by: str,
@@ -286,7 +292,7 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
             "ASCII): no scheme, port, path or wildcard; subdomains are always meant too"
         )
     policy = general.override(values, where)
-    for name in ("window", "ttl"):
+    for name in ("window", "ttl", "quota"):
         if name in values and not is_scope(bare_host(domain), scope):
             raise SettingsError(
                 f"{where}[{name!r}]: its pages share one memory with others ({PREFIX}SCOPE = "

@@ -51,7 +51,7 @@ def test_markdown_that_is_written_later_is_the_same_in_whatever_process():
 
 def test_golden_values():
     # A change here needs a new ALGORITHM number: old and new fingerprints must never compare.
-    assert pipeline_version() == "829156a2328a"
+    assert pipeline_version() == "2876046fd7d9"
     found = [f"{read(html).fingerprint:016x}" for html in (ENGLISH, JAPANESE, LISTING)]
     assert found == ["db5a8234010006ea", "50ddfe752b172481", "87ec2e888e890268"]
 
@@ -140,6 +140,19 @@ def test_a_sentence_that_tells_a_date_moves_the_digest_of_a_long_page_by_its_oth
     jailed = page("On 5 May 2019 the mayor was jailed.")
     assert jailed.digest != resigned.digest
     assert jailed.fingerprint == resigned.fingerprint
+
+
+def test_a_list_of_few_entries_says_its_headlines_in_any_layout():
+    entries = [("Bees wake in the north", "Six weeks of light have begun."),
+               ("Moss is rare this year", "Hives are built of clay, says a bee.")]  # fmt: skip
+    boxes = "".join(f"<div><h2><a href=/e>{e}</a></h2><p>{t}</p></div>" for e, t in entries)
+    lines = "".join(f"<li><h2><a href=/e>{e}</a></h2><p>{t}</p></li>" for e, t in entries)
+    one = read(f"<title>News</title><h1>News</h1><div>{boxes}</div>")
+    other = read(f"<title>News</title><main><h1>News</h1><ul>{lines}</ul></main>")
+    assert one.words == other.words == 25
+    assert one.fingerprint == other.fingerprint
+    story = read(f"{ENGLISH.replace('</article>', lines.replace('li>', 'div>'))}</article>")
+    assert story.words == 40 + 14  # what a story links to is none of it
 
 
 def test_a_listing_says_so():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.quality.contents import Contents
+from benchmarks.quality.generated import Generated
 from benchmarks.quality.labelled import LabelledSet, Result
 from benchmarks.quality.measure import measure
 from benchmarks.quality.pairs import Pairs
@@ -18,7 +19,10 @@ from simhash_gate.common.wording import how_many
 
 OUT = Path("build/quality")
 QUICK = 10  # every tenth pair, page or site
-SETS: dict[str, type[LabelledSet]] = {"pairs": Pairs, "text": Contents, "sites": Replays}
+SETS: dict[str, type[LabelledSet]] = {
+    **{"pairs": Pairs, "generated": Generated},
+    **{"text": Contents, "sites": Replays},
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -35,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(markdown_table(pages.columns, [result.row for result in results.values()]))
     methods = {name: result.figures for name, result in results.items()}
     write_json(options.out / "results.json", {**pages.counts, "methods": methods})
+    if options.plot:
+        from benchmarks.quality.plot import save_plot
+
+        save_plot(methods, options.plot)
     return 0
 
 
@@ -63,7 +71,8 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--set",
         choices=SETS,
         default="pairs",
-        help="what is labelled: pairs of pages, the text of pages, or whole sites (%(default)s)",
+        help="what is labelled: pairs of pages, those that are generated into the folder, the text "
+        "of pages, or whole sites (%(default)s)",
     )
     parser.add_argument(
         "--out",
@@ -75,6 +84,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--peers", metavar="NAME,...", help=f"which to compare with, or none. {known} (all)"
     )
+    parser.add_argument("--plot", type=Path, metavar="SVG", help="of pairs: where to draw them")
     parser.add_argument(
         "--quick", action="store_true", help=f"every {QUICK}th pair, page or site only"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import ClassVar
 
 from benchmarks.quality.corpus import Corpus, Page, load
 from benchmarks.quality.labelled import LabelledSet, Result, about, finite, percent, share
@@ -19,7 +20,7 @@ class Pairs(LabelledSet):
     ours = OURS
     peers = PEERS
     create = staticmethod(create)
-    columns = (
+    columns: ClassVar[tuple[str, ...]] = (
         "method",
         "F1",
         "P",

@@ -6,28 +6,24 @@ import argparse
 import json
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from benchmarks.reliability.demo import random_demo, run_demo
 from benchmarks.reliability.plan import STORES, random_plan
 from benchmarks.reliability.rounds import run_round
-from benchmarks.reliability.stores import Servers
 
 
 class Rounds:
     """Runs the rounds of a seed, some at one time, and sums up what they came to."""
 
-    def __init__(self, given: argparse.Namespace, servers: Servers) -> None:
+    def __init__(self, given: argparse.Namespace) -> None:
         self._given = given
-        self._servers = servers
         self._numbers = iter(range(given.rounds) if given.round is None else [given.round])
         self._began = time.monotonic()
         self._lock = threading.Lock()
@@ -66,10 +62,10 @@ class Rounds:
             start = time.monotonic()
             keep = given.keep and given.keep / f"{given.seed}-{number}"
             if given.demo:
-                outcome = run_demo(random_demo(given.seed, number), self._servers, keep=keep)
+                outcome = run_demo(random_demo(given.seed, number, given.stores), keep=keep)
             else:
                 plan = random_plan(given.seed, number, given.stores)
-                outcome = run_round(plan, self._servers, keep=keep)
+                outcome = run_round(plan, keep=keep)
             with self._lock:
                 self._totals["rounds"] += 1
                 for kind in ("lost", "kept_twice", "unsound"):
@@ -105,12 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.seconds is None:
         given.seconds = float("inf")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with (
-        tempfile.TemporaryDirectory(prefix="simhash-gate-servers-") as folder,
-        closing(Servers(Path(folder))) as servers,
-    ):
-        rounds = Rounds(given, servers)
-        rounds.run()
+    rounds = Rounds(given)
+    rounds.run()
     print(json.dumps(rounds.line()))
     return 1 if rounds.not_balanced else 0
 

@@ -11,6 +11,7 @@ from itertools import combinations, product
 from typing import Any
 
 from benchmarks.reliability.crawls import Running
+from benchmarks.reliability.faults import Fault
 from benchmarks.reliability.plan import Plan
 from benchmarks.reliability.site import CLEAN, Served
 from benchmarks.reliability.stores import LEASE
@@ -32,11 +33,14 @@ class Books:
         contents: dict[str, Content],
         served: Iterable[Served],
         crawls: list[Running],
+        faults: Iterable[Fault] = (),
     ) -> None:
         self._plan = plan
         self._contents = contents
         self._served = list(served)
         self._crawls = crawls
+        # Of the store: whoever was killed may be taken for alive, or who lives for dead.
+        self._upset = {fault.kind for fault in faults} & {"crash", "server clock"}
         self._by_digest = {content.digest: content for content in contents.values()}
         self._delivered = {crawl.name: crawl.delivered() for crawl in crawls}
 
@@ -66,6 +70,7 @@ class Books:
             others = [other for other in self._crawls if other.began < crawl.ended_at]
             # On a server, one that was killed is taken for alive until its lease has run out.
             grace = LEASE if self._plan.store in ("redis", "postgresql") else 0
+            grace = float("inf") if self._upset else grace
             beside = [other for other in others if other.ended_at + grace > crawl.began]
             if not all(self._has_ended_well(other) for other in beside):
                 continue
@@ -152,7 +157,7 @@ class Books:
             or "Pages pass unjudged until the store is back" in crawl.log()
         )
         late = crawl.stopped > 0 and self._plan.store in ("redis", "postgresql")
-        return bool(away or late or crawl.crawl.storage_fails or crawl.hung)
+        return bool(away or late or self._upset or crawl.crawl.storage_fails or crawl.hung)
 
     def _name(self, digest: str) -> str:
         content = self._by_digest.get(digest)

@@ -8,27 +8,24 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from benchmarks.reliability.faults import workers_of
 from benchmarks.reliability.plan import Crawl, Plan
+from benchmarks.reliability.process import Process
 from benchmarks.reliability.site import CLEAN
 from benchmarks.reliability.truth import digest_of
 
-ROOT = Path(__file__).parents[2]
 SPIDER = Path(__file__).with_name("spider.py")
 ADDRESS = "benchmarks.reliability.spider"
 LONGEST_END = 90.0
 """Seconds that a crawl may take from the last answer it got, or the last stop, to its end."""
-TOKEN = "SIMHASH_GATE_CHAOS"
 
 
-class Running:
+class Running(Process):
     """A crawl from its start on. `folder` is its own; `where` is that of all of the round."""
 
     def __init__(self, plan: Plan, crawl: Crawl, where: Path, site: str, store: str) -> None:
@@ -39,51 +36,30 @@ class Running:
         self.folder.mkdir()
         self.ended_by = ""
         self.hung = False
-        self.stopped = 0.0
         self.began = time.time()
         self.ended_at = float("inf")
         self._where = where
         self._busy_at = time.monotonic()
         self._answered = 0
-        self._token = f"{TOKEN}={os.getpid()}-{where.name}-{crawl.name}"
         self._diary: list[dict[str, Any]] = []
-        self._process = self._start(site, store)
-
-    @property
-    def pid(self) -> int:
-        """The process."""
-        return self._process.pid
+        self._start(site, store)
 
     @property
     def ended(self) -> bool:
         """Whether the process is gone."""
-        if self._process.poll() is None:
-            return False
-        if self.ended_at == float("inf"):
+        if self.is_over and self.ended_at == float("inf"):
             self.ended_at = time.time()
-        return True
+        return self.is_over
 
     @property
     def status(self) -> int:
         """The exit status."""
-        return self._process.wait()
+        return self.popen.wait()
 
     @property
     def closing(self) -> bool:
         """Whether it has fetched all it wants."""
         return bool(self.reason())
-
-    def signal(self, number: int) -> None:
-        """Send a signal, if there is anybody to send it to."""
-        with suppress(ProcessLookupError):
-            self._process.send_signal(number)
-
-    def stop(self, seconds: float) -> None:
-        """Stop the process for a while."""
-        self.signal(signal.SIGSTOP)
-        time.sleep(seconds)
-        self.signal(signal.SIGCONT)
-        self.stopped = max(self.stopped, seconds)
 
     def watch(self, answered: int) -> None:
         """Kill the crawl if it hangs."""
@@ -93,25 +69,6 @@ class Running:
             self.hung = True
             self.signal(signal.SIGABRT)
             self.signal(signal.SIGKILL)
-
-    def leftovers(self) -> list[int]:
-        """Return the processes that outlive the crawl, and end them."""
-        deadline = time.monotonic() + 10
-        while (found := workers_of(self._token)) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        for pid in found:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        return found
-
-    def close(self) -> None:
-        """End the process, if it runs."""
-        if self._process.poll() is None:
-            self.signal(signal.SIGKILL)
-            self._process.wait()
-        for pid in workers_of(self._token):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
 
     def log(self) -> str:
         """Return what Scrapy logged, once the process is gone."""
@@ -200,7 +157,7 @@ class Running:
             settings["JOBDIR"] = self._where / crawl.job
         return settings
 
-    def _start(self, site: str, store: str) -> subprocess.Popen[bytes]:
+    def _start(self, site: str, store: str) -> None:
         crawl = self.crawl
         diary, said = os.pipe()
         told = self.folder / "plan.json"
@@ -212,29 +169,26 @@ class Running:
             for name, value in self._settings(store).items()
             for part in ("-s", f"{name}={json.dumps(value) if isinstance(value, dict) else value}")
         ]
-        name, _, value = self._token.partition("=")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "scrapy", "runspider", str(SPIDER), *options],
+        super().__init__(
+            ["runspider", str(SPIDER), *options],
+            self.folder,
+            environ={"CHAOS_PLAN": str(told)},
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "CHAOS_PLAN": str(told), name: value},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             pass_fds=[said],
         )
         if crawl.file_limit:
             limits = (crawl.file_limit, crawl.file_limit)
-            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, limits)
+            resource.prlimit(self.popen.pid, resource.RLIMIT_FSIZE, limits)
         os.close(said)
         # Both through pipes: what the crawl may write to files can be limited.
-        assert process.stderr is not None
+        assert self.popen.stderr is not None
         self._readers = [
             threading.Thread(target=self._listen, args=(diary,), daemon=True),
-            threading.Thread(target=self._copy, args=(process.stderr,), daemon=True),
+            threading.Thread(target=self._copy, args=(self.popen.stderr,), daemon=True),
         ]
         for reader in self._readers:
             reader.start()
-        return process
 
     def _listen(self, diary: int) -> None:
         with os.fdopen(diary, "rb") as lines:

@@ -1,41 +1,43 @@
-"""The demonstration with all features on, killed or paused at random instants, and taken up again.
+"""The demonstration with all features on, through random faults, and taken up again.
 
 After a kill it is begun anew on the same store, for Scrapy's queue is gone; after a pause it is
-resumed.
+resumed. What comes last is a crawl without a fault.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from benchmarks.reliability.crawls import LONGEST_END, ROOT
-from benchmarks.reliability.faults import workers_of
-from benchmarks.reliability.plan import AnyPlan
+from benchmarks.reliability.crawls import LONGEST_END
+from benchmarks.reliability.disk import small_disk
+from benchmarks.reliability.faults import Fault, befall, jump, of_store, pause
+from benchmarks.reliability.plan import STORES, AnyPlan
+from benchmarks.reliability.process import ROOT, Process, clock_library
 from benchmarks.reliability.rounds import Outcome, tell
 from benchmarks.reliability.soundness import tracebacks, wrong_with_store
-from benchmarks.reliability.stores import Memory, Servers
+from benchmarks.reliability.stores import Memory
 from benchmarks.reliability.truth import is_refused
 from crawler.site.news import Site
 from crawler.site.process import contents, running_site, serve_number, truth
 from crawler.site.scenes.traps import TRAPS
 from crawler.site.scenes.variants import VARIANTS
 
-INSTANTS = 5
-"""In a round."""
+INSTANTS = 40
+"""In a round; of them so many end a part of the crawl."""
+ENDS = 6
 CONCURRENCY = 16
+DISK = 256 << 20
 PAGES = {"": 9, **dict.fromkeys(VARIANTS, 3), **dict.fromkeys(TRAPS, 6)}
 """About so many pages of a site are fetched for each of its articles."""
 ALL_ON = {
@@ -45,22 +47,17 @@ ALL_ON = {
     "SIMHASH_GATE_REVISIT": "links",
     "SIMHASH_GATE_KEEP_MARKDOWN": 8 << 20,
     "SIMHASH_GATE_AUDIT": 0.2,
+    "SIMHASH_GATE_TIMEOUT": 2,
     "ROBOTSTXT_OBEY": False,
     "CONCURRENT_REQUESTS_PER_DOMAIN": CONCURRENCY,
 }
-
-
-class End(NamedTuple):
-    """How a part of the crawl ends: by a `kill` or a `pause`, so long after so many answers."""
-
-    kind: str
-    answers: int
-    delay: float
+LOST = ("Pages pass unjudged until the store is back", "The store has lost what this crawl kept")
+"""What a crawl says when pages may come twice."""
 
 
 @dataclass
 class DemoPlan(AnyPlan):
-    """A site, how its crawl remembers, and how the parts of it end, but for the last one.
+    """A site, how its crawl remembers, and what befalls it.
 
     The site was `crawled` so often before that, from beginning to end.
     """
@@ -70,62 +67,92 @@ class DemoPlan(AnyPlan):
     durable: str
     workers: int
     crawled: int
-    ends: list[End]
+    faults: list[Fault]
 
 
 class Part(NamedTuple):
     """What one process delivered, and how it ended: by itself if `end` is "".
 
     Of the URLs in `anew` the page had changed, or it has too few words to be compared. Those in
-    `unsent` were not fetched, for a rule or a trap.
+    `unsent` were not fetched, for a rule or a trap. With `upset`, pages may come twice: its store
+    or its disk failed, or it was taken for dead.
     """
 
     end: str
     items: list[dict[str, Any]]
     anew: set[str]
     unsent: dict[str, str]
+    upset: bool = False
 
 
-def random_demo(seed: int, number: int) -> DemoPlan:
-    """Return round `number` of a seed. In half of them all parts but the last are paused."""
+def random_demo(seed: int, number: int, stores: Sequence[str]) -> DemoPlan:
+    """Return round `number` of a seed. In a third of them, parts are paused and none is killed."""
     rng = Random(f"demo/{seed}/{number}")
-    urls = rng.choice(["", rng.choice([*VARIANTS]), rng.choice([*TRAPS])])
-    articles = rng.randint(30, 50) if urls in TRAPS else rng.randint(12, 20) if not urls else 80
-    pages = PAGES[urls] * articles
-    pauses = rng.random() < 0.5
-    ends = []
-    for _ in range(INSTANTS):
-        kind = "pause" if pauses else rng.choice(["kill", "kill", "pause"])
-        most = pages // (INSTANTS if pauses else 2)
-        ends.append(End(kind, rng.randint(1, max(1, most)), rng.random() / 2))
+    lasting = [name for name in stores if name != "memory"]
+    store = rng.choices(lasting, [STORES[name] for name in lasting])[0]
+    kinds_of_site = ["", rng.choice([*VARIANTS]), rng.choice([*TRAPS])]
+    urls = rng.choices(kinds_of_site, [3, 2, 1])[0]
+    articles = rng.randint(30, 50) if urls else rng.randint(12, 20)
+    articles = 80 if urls in VARIANTS else articles
+    ends = ["pause"] if rng.random() < 1 / 3 else ["kill", "kill", "pause"]
+    kinds = [rng.choice(ends) for _ in range(ENDS)]
+    kinds += rng.choices(
+        ["stop", "clock", "full", "store", "stop readers", "kill readers"],
+        [3, 4, 1, 3, 1, 1],
+        k=INSTANTS - ENDS,
+    )
+    rng.shuffle(kinds)
+    faults = [_fault(rng, kind, store, PAGES[urls] * articles) for kind in kinds]
     # Two visits make validators believed: then pages are asked for with conditions.
     crawled = 2 if urls in VARIANTS and rng.random() < 0.5 else 0
     durable = "page" if rng.random() < 0.6 else "run"
-    return DemoPlan(
-        seed, number, "sqlite", urls, articles, durable, rng.choice([0, 0, 1]), crawled, ends
-    )
+    workers = rng.choice([0, 1, 2])
+    return DemoPlan(seed, number, store, urls, articles, durable, workers, crawled, faults)
+
+
+def _fault(rng: Random, kind: str, store: str, pages: int) -> Fault:
+    seconds = {"stop": pause(rng, store), "clock": jump(rng), "full": rng.uniform(0.3, 3)}
+    if kind == "store":
+        kind, seconds["store"] = of_store(rng, store)
+        seconds[kind] = seconds["store"]
+    answers = rng.randint(1, max(1, pages // INSTANTS))
+    return Fault(kind, "", answers, rng.random() / 5, seconds.get(kind, 0.0))
 
 
 class DemoRound:
     """A site, a store, and the parts of one crawl."""
 
-    def __init__(self, plan: DemoPlan, folder: Path, servers: Servers) -> None:
+    def __init__(self, plan: DemoPlan, folder: Path) -> None:
         self.plan = plan
         self.folder = folder
-        self.memory = Memory(plan, folder, servers)
+        self.disk = folder / "disk"
         self.outcome = Outcome()
         self.parts: list[Part] = []
         self.wanted: set[str] = set()
 
     def run(self) -> Outcome:
         """Run all parts; then count what is lost, and what was delivered again."""
+        with ExitStack() as stack:
+            self.mounted = stack.enter_context(small_disk(self.disk, DISK))
+            self.memory = Memory(self.plan.store, self.folder, self.disk)
+            stack.enter_context(closing(self.memory))
+            self._run()
+        return self.outcome
+
+    def _run(self) -> None:
         plan, outcome = self.plan, self.outcome
         seed = plan.seed * 1000 + plan.number
-        with running_site(plan.articles, seed, urls=plan.urls) as url, closing(self.memory):
-            for end in [*[None] * plan.crawled, *plan.ends]:
-                self._part(url, end)
-            if self.parts[-1].end:
-                self._part(url, None)
+        # To fill a disk that others use is not for here.
+        absent = {"full"} if not self.mounted else set()
+        absent |= {"clock", "server clock"} if clock_library() is None else set()
+        waiting = [fault for fault in plan.faults if fault.kind not in absent]
+        with running_site(plan.articles, seed, urls=plan.urls) as url:
+            for _ in range(plan.crawled):
+                self._part(url, [])
+            while waiting:
+                self._part(url, waiting)
+            self.memory.wait_for_leases()
+            self._part(url, [])
             known = truth(url)
             unsent = {url: kind for part in self.parts for url, kind in part.unsent.items()}
             would_show = dict(zip(unsent, contents(url, list(unsent)), strict=True))
@@ -146,7 +173,6 @@ class DemoRound:
         outcome.counts["answers"] = len(known.log)
         outcome.lost = sorted(self.lost())
         outcome.kept_twice = self.repeated()
-        return outcome
 
     def lost(self) -> set[str]:
         """Return the articles and offers that no part delivered."""
@@ -160,108 +186,112 @@ class DemoRound:
         all counts but what was in flight.
         """
         last: dict[tuple[str, ...], int] = {}
-        found: dict[int, list[str]] = {number: [] for number, _ in enumerate(self.parts)}
+        found: dict[int, list[tuple[int, str]]] = {number: [] for number in range(len(self.parts))}
         for number, part in enumerate(self.parts):
             for item in part.items:
                 what = (item["url"], *_names(item), item["fingerprint"] or "")
                 before = last.get(what, number)
                 last[what] = number
                 if before != number and item["url"] not in part.anew:
-                    found[before].append(f"{what}, by parts {before} and {number}")
+                    found[before].append((number, f"{what}, by parts {before} and {number}"))
         wrong = []
         for number, part in enumerate(self.parts):
-            name, again = f"killed, durable by {self.plan.durable}", found[number]
-            if part.end == "kill":
-                self.outcome.counts[name] += 1
-                self.outcome.counts[f"{name}: repeated"] += len(again)
-            if part.end != "kill" or (self.plan.durable == "page" and len(again) > CONCURRENCY):
-                wrong += again
+            how = f"killed, durable by {self.plan.durable}" if part.end == "kill" else part.end
+            how = f"upset, {how or 'ended'}" if part.upset else how or "ended"
+            self.outcome.counts[how] += 1
+            again = []
+            for later, told in found[number]:
+                is_upset = any(each.upset for each in self.parts[number : later + 1])
+                self.outcome.counts[f"{how}: repeated{' as upset' if is_upset else ''}"] += 1
+                again += [] if is_upset else [told]
+            if part.end == "kill" and (self.plan.durable == "run" or len(again) <= CONCURRENCY):
+                continue
+            wrong += again
         return wrong
 
-    def _part(self, url: str, end: End | None) -> None:
-        """Run the crawl until its end, or until it is ended."""
-        job, number = self.folder / "job", len(self.parts)
-        if self.parts and self.parts[-1].end != "pause":
-            shutil.rmtree(job, ignore_errors=True)
+    def _part(self, url: str, waiting: list[Fault]) -> None:
+        """Run the crawl until its end, or until one of those that wait ends it; these go."""
+        number = len(self.parts)
+        if self.parts and (self.parts[-1].end != "pause" or self.parts[-1].upset):
+            shutil.rmtree(self.disk / "job", ignore_errors=True)
         served = serve_number(url)
         with (self.folder / f"{number}.log").open("wb") as log:
             process = self._start(url, number, log.fileno())
+        kinds: list[str] = []
         try:
-            ended = "" if end is None else self._end(process, end, url, served)
+            while waiting and not process.is_over and not {"kill", "pause"} & {*kinds}:
+                if self._happens(process, waiting[0], url, served):
+                    kinds.append(waiting.pop(0).kind)
+                    served = serve_number(url)
             with suppress(subprocess.TimeoutExpired):
-                process.wait(LONGEST_END if end else 4 * LONGEST_END)
+                process.popen.wait(2 * LONGEST_END if kinds else 4 * LONGEST_END)
         finally:
-            hung = process.poll() is None
-            process.kill()
-            process.wait()
+            hung = not process.is_over
+            process.signal(signal.SIGABRT)
+            process.popen.kill()
+            status = process.popen.wait()
+            left = process.leftovers()
+        ended = kinds[-1] if kinds and kinds[-1] in ("kill", "pause") else ""
         said = (self.folder / f"{number}.log").read_text("utf-8", "replace")
         unsound = [f"a traceback: {entry}" for entry in tracebacks(said)]
         unsound += [f"it hung: {said[-3000:]}"] * hung
-        if process.returncode and ended != "kill":
-            unsound.append(f"exit status {process.returncode}: {said[-3000:]}")
-        deadline = time.monotonic() + 10
-        while (left := workers_of(self._token(number))) and time.monotonic() < deadline:
-            time.sleep(0.05)
+        if status and ended != "kill":
+            unsound.append(f"exit status {status}: {said[-3000:]}")
         unsound += [f"processes that outlived it: {left}"] * bool(left)
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
-        self.outcome.counts[ended or "ended by itself"] += 1
+        self.outcome.counts.update(f"instant: {kind}" for kind in kinds)
+        self.outcome.counts["instants"] += len(kinds)
         verdicts = list(_lines(self.folder / f"{number}-verdicts.jsonl"))
         unsent = {line["url"]: line["not_sent"] for line in verdicts if "not_sent" in line}
         anew = {line["url"] for line in verdicts if _is_anew(line)}
-        self.parts.append(Part(ended, list(_lines(self.folder / f"{number}.jsonl")), anew, unsent))
+        upset = any(text in said for text in LOST) or not {"full", "crash"}.isdisjoint(kinds)
+        items = list(_lines(self.disk / f"{number}.jsonl"))
+        self.parts.append(Part(ended, items, anew, unsent, upset))
 
-    def _end(self, process: subprocess.Popen[bytes], end: End, url: str, served: int) -> str:
-        """End a process in its time; return how it was ended."""
-        while process.poll() is None and serve_number(url) - served < end.answers:
+    def _happens(self, process: Process, fault: Fault, url: str, served: int) -> bool:
+        """Let a fault happen in its time; False if the process is gone before that."""
+        while not process.is_over and serve_number(url) - served < fault.answers:
             time.sleep(0.02)
-        time.sleep(end.delay)
-        if process.poll() is not None:
-            return ""
-        process.send_signal(signal.SIGKILL if end.kind == "kill" else signal.SIGINT)
-        return end.kind
+        time.sleep(fault.delay)
+        if process.is_over:
+            return False
+        befall(fault, process, self.memory)
+        return True
 
-    def _token(self, number: int) -> str:
-        return f"SIMHASH_GATE_CHAOS={os.getpid()}-{self.folder.name}-{number}"
-
-    def _start(self, url: str, number: int, log: int) -> subprocess.Popen[bytes]:
-        plan, folder = self.plan, self.folder
-        items = folder / f"{number}.jsonl"
+    def _start(self, url: str, number: int, log: int) -> Process:
+        plan, disk = self.plan, self.disk
+        items = disk / f"{number}.jsonl"
         settings = {
             **ALL_ON,
-            "JOBDIR": folder / "job",
+            "JOBDIR": disk / "job",
             "SIMHASH_GATE_STORE": self.memory.url,
             "SIMHASH_GATE_DURABLE": plan.durable,
             "SIMHASH_GATE_WORKERS": plan.workers,
-            "SIMHASH_GATE_JOURNAL": folder / "journal",
-            "SIMHASH_GATE_REPORT": folder / "report.html",
-            "SIMHASH_GATE_VERDICTS": folder / f"{number}-verdicts.jsonl",
+            "SIMHASH_GATE_JOURNAL": disk / "journal",
+            "SIMHASH_GATE_REPORT": disk / "report.html",
+            "SIMHASH_GATE_VERDICTS": self.folder / f"{number}-verdicts.jsonl",
         }
         # What counts page by page must be on the disk page by page.
         pipelines = ["Unlucky", "Sink"] if plan.durable == "page" else ["Unlucky"]
         named = {f"benchmarks.reliability.spider.{name}": n for n, name in enumerate(pipelines)}
         settings["ITEM_PIPELINES"] = json.dumps(named)
-        told = folder / "plan.json"
-        told.write_text(json.dumps({"sink": str(items), "diary": None}))
+        own = self.folder / str(number)
+        own.mkdir()
+        (own / "plan.json").write_text(json.dumps({"sink": str(items), "diary": None}))
         output = ["-O", str(items)] if plan.durable == "run" else []
         arguments = ["-a", f"site={url}", *(["-a", f"urls={plan.urls}"] if plan.urls else [])]
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
-        name, _, token = self._token(number).partition("=")
-        return subprocess.Popen(
-            [sys.executable, "-m", "scrapy", "crawl", "demo", *arguments, *output, *options],
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "CHAOS_PLAN": str(told), name: token},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=log,
-        )
+        environ = {"CHAOS_PLAN": str(own / "plan.json")}
+        words = ["crawl", "demo", *arguments, *output, *options]
+        return Process(words, own, environ=environ, cwd=ROOT, stderr=log)
 
 
-def run_demo(plan: DemoPlan, servers: Servers, *, keep: Path | None = None) -> Outcome:
+def run_demo(plan: DemoPlan, *, keep: Path | None = None) -> Outcome:
     """Run a round in a folder of its own, which goes with it unless it is to be kept."""
     folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        outcome = DemoRound(plan, folder, servers).run()
+        outcome = DemoRound(plan, folder).run()
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)

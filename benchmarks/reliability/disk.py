@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -29,3 +30,14 @@ def small_disk(folder: Path, size: int) -> Iterator[bool]:
         if mounted:
             # Lazily: a process that was killed may not be gone yet.
             subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def fill(folder: Path, seconds: float) -> None:
+    """Leave no room on the disk of a folder for a while."""
+    ballast = folder / "ballast"
+    until = time.monotonic() + seconds
+    with suppress(OSError), ballast.open("ab", buffering=0) as file:
+        while file.write(bytes(1 << 20)):
+            pass
+    time.sleep(max(0.0, until - time.monotonic()))
+    ballast.unlink()

@@ -1,26 +1,32 @@
-"""What befalls a round from outside: kills, stops, stores that are slow or away, onlookers."""
+"""What befalls a round: kills, stops, wrong clocks, full disks, stores that are slow or away."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from benchmarks.reliability.disk import fill
+from benchmarks.reliability.stores import LEASE
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
     from random import Random
 
     from benchmarks.reliability.crawls import Running
+    from benchmarks.reliability.process import Process
     from benchmarks.reliability.stores import Memory
 
 ENDS = ("kill", "term", "twice")
 LOOKS = ("info", "list", "pairs")
+NETWORK, SERVER = ("slow", "cut", "hang"), ("down", "crash")
+JUMPS = (60, 3600, 7 * 3600, 86400, 40 * 86400)
+"""Seconds by which clocks go wrong, forward or back."""
 LOCKER = """
 import sqlite3, sys, time
 db = sqlite3.connect(sys.argv[1], timeout=5, isolation_level=None)
@@ -34,9 +40,11 @@ db.execute("ROLLBACK")
 class Fault:
     """Something that happens `delay` seconds after a crawl has had so many answers.
 
-    `kill`, `term` (a clean close), `twice` (Ctrl-C, and again), `stop` for `seconds`; of the store:
-    `slow`, `cut`, `hang`, `lock` for `seconds`; `info`, `list` and `pairs` are commands that look
-    into it.
+    Of a crawl: `kill`, `term` (a clean close), `twice` (Ctrl-C, and again), `stop` for `seconds`;
+    `stop readers`, `kill readers`: those that read pages for it; `clock`: it jumps by `seconds`;
+    `full`: its disk, for `seconds`. Of the store: `slow`, `cut`, `hang`, `lock` for `seconds`;
+    `down` and `crash`: the server is stopped or killed, and comes back after `seconds`; `server
+    clock`. `info`, `list` and `pairs` are commands that look into it.
     """
 
     kind: str
@@ -44,6 +52,25 @@ class Fault:
     answers: int
     delay: float
     seconds: float = 0.0
+
+
+def jump(rng: Random) -> float:
+    """Return by how much a clock jumps."""
+    return rng.choice([-1, 1]) * rng.choice(JUMPS)
+
+
+def pause(rng: Random, store: str) -> float:
+    """Return how long a crawl is stopped: at times until a server takes it for dead."""
+    is_long = store in ("redis", "postgresql") and rng.random() < 0.25
+    return rng.uniform(LEASE + 0.5, LEASE + 3) if is_long else rng.uniform(0.2, 2)
+
+
+def of_store(rng: Random, store: str) -> tuple[str, float]:
+    """Return what befalls a store, and for how long."""
+    if store == "sqlite":
+        return "lock", rng.choice([1, 1, 7]) * rng.uniform(0.3, 1)
+    kind = rng.choice([*NETWORK, *SERVER, "server clock"])
+    return kind, jump(rng) if kind == "server clock" else rng.uniform(0.2, 3)
 
 
 def random_faults(rng: Random, store: str, crawls: list[str], pages: int) -> list[Fault]:
@@ -57,17 +84,39 @@ def random_faults(rng: Random, store: str, crawls: list[str], pages: int) -> lis
     for crawl in crawls:
         if rng.random() < 0.55:
             faults.append(at(rng.choices(ENDS, [5, 3, 1])[0], crawl))
-        if rng.random() < 0.2:
-            faults.append(at("stop", crawl, rng.uniform(0.2, 2)))
-    ways = {"sqlite": ["lock"], "redis": ["slow", "cut", "hang"]}
-    ways["postgresql"] = ways["redis"]
-    if store in ways and rng.random() < 0.3:
-        way = rng.choice(ways[store])
-        seconds = rng.uniform(0.5, 7) if way == "lock" else rng.uniform(0.2, 3)
-        faults.append(at(way, rng.choice(crawls), seconds))
+        if rng.random() < 0.25:
+            faults.append(at("stop", crawl, pause(rng, store)))
+        if rng.random() < 0.25:
+            faults.append(at("clock", crawl, jump(rng)))
+        if rng.random() < 0.1:
+            faults.append(at(rng.choice(["stop readers", "kill readers"]), crawl))
+    if store != "memory" and rng.random() < 0.4:
+        kind, seconds = of_store(rng, store)
+        faults.append(at(kind, rng.choice(crawls), seconds))
     if store != "memory" and rng.random() < 0.5:
         faults += [at(rng.choice(LOOKS), rng.choice(crawls)) for _ in range(rng.randint(1, 3))]
     return faults
+
+
+def befall(fault: Fault, crawl: Process, memory: Memory) -> None:
+    """Let it happen to a crawl or its store; return when all is as before, but for clocks."""
+    kind, seconds = fault.kind, fault.seconds
+    happens: dict[str, Callable[[], object]] = {
+        "kill": lambda: crawl.signal(signal.SIGKILL),
+        "term": lambda: crawl.signal(signal.SIGTERM),
+        "pause": lambda: crawl.signal(signal.SIGINT),
+        "twice": lambda: _twice(crawl),
+        "stop": lambda: crawl.stop(seconds),
+        "stop readers": lambda: crawl.signal_readers(signal.SIGSTOP),
+        "kill readers": lambda: crawl.signal_readers(signal.SIGKILL),
+        "clock": lambda: crawl.clock.jump(seconds),
+        "full": lambda: fill(memory.place, seconds),
+        "lock": lambda: _lock(memory.path, seconds),
+        "server clock": lambda: memory.jump(seconds),
+        **dict.fromkeys(NETWORK, lambda: memory.disturb(kind, seconds)),
+        **dict.fromkeys(SERVER, lambda: memory.restart(kind, seconds)),
+    }
+    happens[kind]()
 
 
 class Faults:
@@ -106,16 +155,12 @@ class Faults:
 
     def _happen(self, fault: Fault, crawl: Running) -> None:
         try:
-            if fault.kind == "stop":
-                crawl.stop(fault.seconds)
-            elif fault.kind in LOOKS:
+            if fault.kind in ENDS:
+                crawl.ended_by = fault.kind
+            if fault.kind in LOOKS:
                 self._look_into(fault.kind)
-            elif fault.kind == "lock":
-                self._lock(fault.seconds)
-            elif fault.kind in ("slow", "cut", "hang"):
-                self._memory.disturb(fault.kind, fault.seconds)
             else:
-                _end(fault.kind, crawl)
+                befall(fault, crawl, self._memory)
         except Exception as error:  # a fault that can't happen must not pass for one that did
             self.complaints.append(f"{fault}: {type(error).__name__}: {error}")
 
@@ -129,32 +174,14 @@ class Faults:
         if "Traceback" in done.stderr or done.returncode not in (0, 1):
             self.complaints.append(f"simhash-gate {' '.join(words)}: {done.stderr[-2000:]}")
 
-    def _lock(self, seconds: float) -> None:
-        path = self._memory.path
-        if path is not None and path.exists():
-            command = [sys.executable, "-S", "-c", LOCKER, str(path), str(seconds)]
-            subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=120)
+
+def _twice(crawl: Process) -> None:
+    crawl.signal(signal.SIGINT)
+    time.sleep(0.3)
+    crawl.signal(signal.SIGINT)
 
 
-def _end(kind: str, crawl: Running) -> None:
-    crawl.ended_by = kind
-    if kind == "kill":
-        crawl.signal(signal.SIGKILL)
-    elif kind == "term":
-        crawl.signal(signal.SIGTERM)
-    else:
-        crawl.signal(signal.SIGINT)
-        time.sleep(0.3)
-        crawl.signal(signal.SIGINT)
-
-
-def workers_of(token: str) -> list[int]:
-    """Return the processes with this word in their environment."""
-    found = []
-    for name in os.listdir("/proc"):  # noqa: PTH208 - processes come and go
-        with suppress(OSError):
-            if name.isdigit() and int(name) != os.getpid():
-                with open(f"/proc/{name}/environ", "rb") as file:  # noqa: PTH123
-                    if token.encode() in file.read():
-                        found.append(int(name))
-    return found
+def _lock(path: Path | None, seconds: float) -> None:
+    if path is not None and path.exists():
+        command = [sys.executable, "-S", "-c", LOCKER, str(path), str(seconds)]
+        subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=120)

@@ -19,7 +19,7 @@ from benchmarks.reliability.faults import Faults
 from benchmarks.reliability.plan import AnyPlan, Crawl, Plan, cleaning
 from benchmarks.reliability.site import Server
 from benchmarks.reliability.soundness import deleted_files, wrong_with, wrong_with_store
-from benchmarks.reliability.stores import Memory, Servers
+from benchmarks.reliability.stores import Memory
 
 TICK = 0.03
 MOST_TOLD = 5
@@ -44,11 +44,11 @@ class Outcome:
 class Round:
     """A site, a store and the crawls of a plan."""
 
-    def __init__(self, plan: Plan, folder: Path, servers: Servers) -> None:
+    def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
         self.folder = folder
         self.contents = plan.site.contents()
-        self.memory = Memory(plan, folder, servers)
+        self.memory = Memory(plan.store, folder)
         self.server = Server(plan.site, self.contents)
         self.crawls: dict[str, Running] = {}
         self.faults = Faults(plan.faults, self.memory, folder)
@@ -86,7 +86,7 @@ class Round:
             for name, running in self.crawls.items():
                 if not running.ended:
                     running.watch(answered[name])
-                    for file in deleted_files(running.pid, self.memory.path):
+                    for file in deleted_files(running.popen.pid, self.memory.path):
                         what = f"{name}: its file is gone: {file.replace(str(self.folder), '')}"
                         if what not in self.outcome.unsound:
                             self.outcome.unsound.append(what)
@@ -114,7 +114,7 @@ class Round:
         for crawl in crawls:
             outcome.unsound += wrong_with(crawl)
         outcome.unsound += wrong_with_store(self.memory)
-        books = Books(self.plan, self.contents, self.server.served, crawls)
+        books = Books(self.plan, self.contents, self.server.served, crawls, self.faults.happened)
         outcome.lost = books.lost() + books.stranded()
         outcome.kept_twice = books.kept_twice()
         outcome.counts["crawls"] = len(crawls)
@@ -125,12 +125,12 @@ class Round:
         outcome.counts.update(fault.kind for fault in self.faults.happened)
 
 
-def run_round(plan: Plan, servers: Servers, *, keep: Path | None = None) -> Outcome:
+def run_round(plan: Plan, *, keep: Path | None = None) -> Outcome:
     """Run a round in a folder of its own, which goes with it unless it is to be kept."""
     folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        outcome = Round(plan, folder, servers).run()
+        outcome = Round(plan, folder).run()
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -20,6 +20,8 @@ from scrapy.exporters import JsonLinesItemExporter
 
 from benchmarks.reliability.truth import is_refused
 
+BOOT = time.time() - time.monotonic()
+"""What the clock said when the machine started, before anybody set it wrong."""
 PLAN = json.loads(Path(os.environ["CHAOS_PLAN"]).read_text())
 
 
@@ -36,7 +38,7 @@ class Diary:
 
     def say(self, event: str, **what: object) -> None:
         """Write down what happened."""
-        line = {"event": event, "at": time.time(), **what}
+        line = {"event": event, "at": BOOT + time.monotonic(), **what}
         os.write(self._file, json.dumps(line).encode() + b"\n")
 
     def fail(self, kind: str, path: str, digest: str) -> None:

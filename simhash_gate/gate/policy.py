@@ -37,6 +37,7 @@ Revisit = Literal["links", "pass", "drop"]
 Scope = Literal["domain", "host", "crawl"]
 Urls = Literal["off", "observe", "skip"]
 Traps = Literal["off", "observe", "limit"]
+Listings = Literal["follow", "stop"]
 Blocked = Literal["pass", "drop"]
 
 WHOLE_CRAWL = "*"
@@ -57,7 +58,9 @@ def _selectors(value: Any) -> tuple[str, ...]:
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = Kind("CSS selectors, as a list", _selectors)
 ACTIONS, REVISITS = (one_of(*get_args(each)) for each in (Action, Revisit))
-URLS, TRAPS, BLOCKED = (one_of(*get_args(each)) for each in (Urls, Traps, Blocked))
+URLS, TRAPS, BLOCKED, LISTINGS = (
+    one_of(*get_args(each)) for each in (Urls, Traps, Blocked, Listings)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,10 @@ class Policy:
         "observe", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
     )
     blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages")
+    listings: Listings = setting(
+        "follow", LISTINGS, "What happens to the next pages of listings", of_request=False
+    )
+    quota: int = setting(0, whole_number(0), "How many pages of a scope are kept", of_request=False)
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     history: int = 20
 
@@ -133,7 +140,7 @@ class Site:
 class Policies:
     """The policy of every host: the general one, and those of domains, which subdomains inherit.
 
-    Window and age limit are the scope's, whichever host of it a page comes from.
+    Window, quota and age limit are the scope's, whichever host of it a page comes from.
     """
 
     def __init__(
@@ -178,7 +185,7 @@ class Policies:
         if self._scope == "host":
             return Site(host, domain, bare_host(host), policy)
         shared = self._of_host(domain) if self._scope == "domain" else self.default
-        policy = replace(policy, window=shared.window, ttl=shared.ttl)
+        policy = replace(policy, window=shared.window, ttl=shared.ttl, quota=shared.quota)
         return Site(host, domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
 
     def _of_host(self, host: str) -> Policy:

@@ -35,6 +35,20 @@ OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\
 _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
 
 
+_OF_PAGE = re.compile(
+    # of the query, then of the path: /page/2, /news-page-2.html, /index2.html
+    r"([?&;])(?:page|paged|page_?n(?:o|um|r|umber)|pagina|pg|p|seite|start|offset|skip|from|before"
+    r"|after|cursor)=[^&;#]*|[/_-](?:page|pagina|pg|seite|p)[/_=-]?\d+(?=/?(?:[?#]|\Z)|\.\w+)"
+    r"|/index[_-]?\d+\.\w+",
+    re.IGNORECASE,
+)
+
+
+def list_of(url: str) -> str:
+    """Return which listing an address is a page of: what all its pages have in common."""
+    return _OF_PAGE.sub(lambda found: found[1] or "", url).rstrip("/?&;")
+
+
 @lru_cache(maxsize=16)
 def pattern_of(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return what matches these names, in any case; `*` at the end of one is any end."""

@@ -13,7 +13,13 @@ from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from simhash_gate.common.files import check_writable, new_file, private_folder, private_lock
+from simhash_gate.common.files import (
+    check_writable,
+    is_locked,
+    new_file,
+    private_folder,
+    private_lock,
+)
 from simhash_gate.journal.warc import warcinfo
 
 if TYPE_CHECKING:
@@ -117,7 +123,7 @@ class Segments:
         """Remove the oldest files until a new one fits."""
         room = self._bound - self._largest
         files = segments(self._folder)
-        ended = [path for path in files if not _is_being_written(path)]
+        ended = [path for path in files if not is_locked(path)]
         taken = self._largest * (len(files) - len(ended)) + sum(
             path.stat().st_size for path in ended
         )
@@ -129,17 +135,6 @@ class Segments:
             self.removed += 1
         if taken > room:
             raise OSError("other crawls are writing all that the journal has room for")
-
-
-def _is_being_written(path: Path) -> bool:
-    import fcntl
-
-    with path.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 def _name() -> str:

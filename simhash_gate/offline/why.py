@@ -48,7 +48,10 @@ _MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
 """What Markdown has beside words: marks, and where links lead."""
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
 _BITS = re.compile(r"distance \d+(, threshold \d+|:)(; )? ?")
-_SENT_BY = {"rule": "urls", "trap": "traps", "lastmod": "revalidate"}
+_SENT_BY: dict[str, dict[str, Any]] = {
+    **{"rule": {"urls": "observe"}, "trap": {"traps": "observe"}, "quota": {"quota": 0}},
+    **{"lastmod": {"revalidate": False}, "listing": {"listings": "follow"}},
+}
 """Which setting keeps requests from being sent, by what a verdict log calls that."""
 
 
@@ -169,9 +172,8 @@ class Explanation:
             return [Way(self._set(blocked=other), f"block pages get the action {other!r}")]
         if outcome == "new" and "compared with nothing" in reason:
             return [Way(self._set(min_words=0), "pages of so few words are compared, too")]
-        if name := _SENT_BY.get(self.line.get("not_sent", "")):
-            value = False if name == "revalidate" else "observe"
-            return [Way(self._set(**{name: value}), "such requests are sent")]
+        if values := _SENT_BY.get(self.line.get("not_sent", "")):
+            return [Way(self._set(**values), "such requests are sent")]
         return []
 
     def _of_copy(self) -> Iterator[Way]:

@@ -7,16 +7,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from scrapy.http import Headers, HtmlResponse
-from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.history.validators import Validators, conditions, validators_of
-from simhash_gate.plugin.requests import (
-    CONDITION_KEY,
-    META_KEY,
-    PLAIN_KEY,
-    RECOVERED_KEY,
-)
+from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
 
 if TYPE_CHECKING:
     from scrapy import Request
@@ -45,13 +39,10 @@ def may_have_condition(request: Request) -> bool:
     """Tell whether the gate may ask for a page only if it has changed."""
     meta = request.meta
     return (
-        request.method == "GET"
+        asks_for_page(request)
         and not request.body
-        and request.callback is not NO_CALLBACK
-        and request.url.startswith("http")
-        and meta.get(META_KEY) is not False
         and not any(name in request.headers for name in _OWN)
-        and not any(meta.get(name) for name in (PLAIN_KEY, RECOVERED_KEY, *_FETCHED_ELSEWHERE))
+        and not any(meta.get(name) for name in (PLAIN_KEY, *_FETCHED_ELSEWHERE))
     )
 
 

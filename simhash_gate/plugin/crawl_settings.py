@@ -46,13 +46,15 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     policies, spider = settings.policies.all, is_installed(installed)
     for wanted, there, setting, needed in (
         (any(it.action == "links" for it in policies), spider, "ACTION = 'links'", _MIDDLEWARE),
+        (any(it.quota > it.window for it in policies), False, "QUOTA", "as large a WINDOW"),
         (_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE),
         (
-            *(any(it.traps == "limit" for it in policies), spider, "TRAPS = 'limit'"),
+            any(it.traps == "limit" or it.listings == "stop" for it in policies),
+            *(spider, "TRAPS = 'limit' or LISTINGS = 'stop'"),
             f"the spider middleware, to see where pages lead: {_ADDON}",
         ),
         (
-            *(settings.revalidates, _asks_with_conditions(installed), "REVALIDATE"),
+            *(settings.asks_first, _asks_first(installed), "REVALIDATE, LISTINGS or QUOTA"),
             f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
             "to DOWNLOADER_MIDDLEWARES at 840",
         ),
@@ -69,8 +71,8 @@ def check(settings: Settings, installed: BaseSettings) -> None:
             raise SettingsError(f"{PREFIX}{setting} needs {needed}")
 
 
-def _asks_with_conditions(installed: BaseSettings) -> bool:
-    """Tell whether the middleware is installed that adds conditions to requests."""
+def _asks_first(installed: BaseSettings) -> bool:
+    """Tell whether the middleware is installed that asks before requests are sent."""
     enabled = build_component_list(
         installed.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
     )

@@ -30,6 +30,7 @@ from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.journal import Journal
 from simhash_gate.plugin.kept_texts import KeptTexts
+from simhash_gate.plugin.known_pages import KnownPages
 from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.new_links import NewLinks
@@ -149,8 +150,9 @@ class SimhashGateMiddleware(CrawlGate):
         texts = KeptTexts.for_crawl(crawl)
         self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
+        self.known_pages = KnownPages.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
-        made = (*own, self._new_links, *(kind.for_crawl(crawl) for kind in LISTENERS))
+        made = (*own, self.known_pages, self._new_links, *(it.for_crawl(crawl) for it in LISTENERS))
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
@@ -184,18 +186,16 @@ class SimhashGateMiddleware(CrawlGate):
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self.crawler.request_fingerprinter)
-        try:
-            if self._traps is not None:  # first: what it holds back stands for no other request
-                self._traps.ask(request)
-            if self._stand_ins is not None:
-                self._stand_ins.ask(request, self.settings.policies.site_of(request.url))
-        except NotSent as why:
-            self.lifecycle.not_sent(request, why)
-            raise
+        if self._traps is not None:  # first: what it holds back stands for no other request
+            self._traps.ask(request)
+        if self._stand_ins is not None:
+            self._stand_ins.ask(request, self.settings.policies.site_of(request.url))
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note that a request has no answer."""
-        if self._stand_ins is not None and not isinstance(exception, NotSent):
+        """Note that a request was not sent, or has no answer."""
+        if isinstance(exception, NotSent):
+            self.lifecycle.not_sent(request, exception)
+        elif self._stand_ins is not None:
             self._stand_ins.failed(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:

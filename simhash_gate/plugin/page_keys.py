@@ -19,6 +19,7 @@ from simhash_gate.identity.canonical import canonical_of
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
+from simhash_gate.stores import Record
 from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.page import Page
+    from simhash_gate.plugin.store_run import StoreRun
     from simhash_gate.plugin.store_thread import StoreThread
 
 
@@ -52,6 +54,12 @@ class PageKeys:
         word = request.meta.get(PAGE_KEY)
         word = "" if word is None else str(word)
         return self._keys.of(scope, without_credentials(url or request.url), word=word)
+
+    def record(self, request: Request, scope: str, run: StoreRun) -> Record:
+        """Return what is known of a page before it is fetched. Raises `SettingsError`."""
+        names = scope, without_credentials(request.url), self.of_request(request, scope).key
+        at = time_of_visit(request)
+        return Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
 
     def of_page(
         self, request: Request, response: Response, page: Page, scope: str, at: float

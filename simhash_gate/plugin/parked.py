@@ -143,8 +143,13 @@ class ParkedRequests:
         engine = self._crawler.engine
         if engine is None or engine.spider is None or not self._takes_requests:
             self._unsent.append(Parked(("unsent",), request))
-        else:
+            return
+        try:
             engine.crawl(request.replace(dont_filter=True))
+        except OSError as error:  # the queue of a job, on a full disk
+            url = without_credentials(request.url)
+            logger.error("%s can't be sent now, and waits until the crawl is idle: %s", url, error)
+            self._unsent.append(Parked(("unsent",), request))
 
     def idle(self) -> None:
         """Send what waits for nothing that is believed now."""

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
 
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
 
 if TYPE_CHECKING:
@@ -46,6 +48,27 @@ class NotSent(IgnoreRequest):
         self.url = url
         self.reason = reason
         self.what = what
+
+
+BECAUSE = {
+    "barren": "its pages bring nothing new, and lead to ever more of them",
+    "endless": "its pages lead to ever more of the same",
+    "listing": "listings lead to nothing new before them",
+    "quota": "as many pages are kept as the quota allows",
+}
+
+
+class HeldBack(NotSent):
+    """A request is held back: `why` is "barren" or "endless" for a trap, "listing" or "quota".
+
+    `shape` is the shape of its URL, the listing, or the domain.
+    """
+
+    def __init__(self, url: str, why: str, shape: str) -> None:
+        self.kind = "trap" if why in ("barren", "endless") else why
+        super().__init__(url, f"held back ({self.kind}): {BECAUSE[why]} ({shape})", shape)
+        self.why = why
+        self.shape = shape
 
 
 class RequestWriter:
@@ -178,6 +201,23 @@ FOUND_KEY = "simhash_gate_found"
 
 COPY_KEY = "simhash_gate_of_copy"
 """Where the gate notes that only a copy led to a request."""
+
+
+def asks_for_page(request: Request) -> bool:
+    """Tell whether a request is a plain one, whose page the gate is to judge."""
+    return (
+        request.method == "GET"
+        and request.callback is not NO_CALLBACK
+        and request.meta.get(META_KEY) is not False
+        and RECOVERED_KEY not in request.meta
+        and request.url.startswith("http")
+    )
+
+
+def addresses(request: Request, url: str) -> list[str]:
+    """Return the URLs by which a page came, the first one first: those of redirects too."""
+    urls = [*request.meta.get("redirect_urls", ()), request.url, url]
+    return list(dict.fromkeys(map(without_credentials, urls)))
 
 
 def mark_kept(request: Request, fingerprint: str) -> None:

@@ -45,7 +45,7 @@ from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_ret
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.plugin.validator_trust import SignalSource, Trusts, day_of, tell
-from simhash_gate.stores import Record, StoreError
+from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from simhash_gate.history.validators import Trust
     from simhash_gate.history.versions import Version
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
+    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 
@@ -120,13 +121,21 @@ class ConditionalRequests(GateComponent):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware, if any domain asks for it."""
-        if not settings_of(crawler).revalidates:
+        """Return the middleware, if any domain asks for what it does."""
+        if not settings_of(crawler).asks_first:
             raise NotConfigured
         return super().from_crawler(crawler)
 
     async def process_request(self, request: Request) -> Response | None:
         """Add a condition to a request, or answer it. Raise `NotSent` for a needless one."""
+        try:
+            if self.gate and self.gate.known_pages:
+                await self.gate.known_pages.ask(request)
+        except NotSent:
+            raise
+        except Exception as error:
+            if not isinstance(error, StoreError):  # the crawl says that its store fails
+                logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
         return await self._asking.ask(request) if self._asking else None
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
@@ -299,10 +308,7 @@ class Revalidation(Listener):
             return None
         if is_retry(request, self._crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
-        key = self._page_keys.of_request(request, site.scope).key
-        at, run = time_of_visit(request), self._crawl.store.run
-        names = (site.scope, without_credentials(request.url), key)
-        page = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
+        page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._trusts.learned.has(site.scope)
         wants_text = bool(self._settings.keep_markdown)
         ask = partial(_known_of, page=page, policy=policy, text=wants_text)

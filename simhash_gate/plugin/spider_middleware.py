@@ -65,6 +65,7 @@ class CrawlGate:
     lifecycle: Lifecycle
     reader: PageReader
     revalidation: Listener | None
+    known_pages: Any
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response, wherever it is on its way to the gate."""

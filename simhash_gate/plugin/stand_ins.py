@@ -21,7 +21,13 @@ from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep,
 from simhash_gate.plugin.learned import Learned
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import META_KEY, RECOVERED_KEY, RELEASED_KEY, NotSent
+from simhash_gate.plugin.requests import (
+    RECOVERED_KEY,
+    RELEASED_KEY,
+    NotSent,
+    addresses,
+    asks_for_page,
+)
 from simhash_gate.stores.base import URL_RULES
 from simhash_gate.values import PREFIX
 
@@ -116,7 +122,7 @@ class StandIns(Listener):
 
     def ask(self, request: Request, site: Site) -> None:
         """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
-        if not self._works or site.policy.urls == "off" or not _counts(request):
+        if not self._works or site.policy.urls == "off" or not asks_for_page(request):
             return
         skipped = None
         with self._failing_open():
@@ -145,7 +151,7 @@ class StandIns(Listener):
 
     def failed(self, request: Request) -> None:
         """Send what was skipped for a request that has no answer."""
-        self._fell(_asked(request, request.url))
+        self._fell(addresses(request, request.url))
 
     # ---- pages -------------------------------------------------------------------------------
 
@@ -160,7 +166,7 @@ class StandIns(Listener):
 
     def _learn(self, judged: Judged, site: Site, page: FollowedPage | None) -> None:
         url = without_credentials(judged.response.url)
-        asked = _asked(judged.request, url)
+        asked = addresses(judged.request, url)
         if page is not None:
             self._asked_for[page] = asked
         stands = _stands(judged.verdict)
@@ -287,26 +293,10 @@ def _told(judged: Judged, site: Site) -> Told:
     return told_by(verdict.outcome, kept, verdict.differs, words)
 
 
-def _asked(request: Request, url: str) -> list[str]:
-    """Return the URLs by which a page came, the first one first: those of redirects too."""
-    urls = [*request.meta.get("redirect_urls", ()), request.url, url]
-    return list(dict.fromkeys(map(without_credentials, urls)))
-
-
 def _stands(verdict: Verdict) -> bool:
     """Tell whether a page can stand for others: it was kept, or is a copy of one that was."""
     seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
     return verdict.record is not None or seen
-
-
-def _counts(request: Request) -> bool:
-    """Tell whether the page of a request can stand for those of others."""
-    return (
-        request.method == "GET"
-        and request.callback is not NO_CALLBACK
-        and request.meta.get(META_KEY) is not False
-        and request.url.startswith("http")
-    )
 
 
 def _left_alone(request: Request) -> bool:

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 MOST_COUNTED = 10_000  # pages, the oldest: those of another pipeline version are among them
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between attempts in an outage
+LONGEST_ENDING = 30.0  # seconds in which a run is tried to be ended
 
 
 class Call(NamedTuple):
@@ -171,18 +172,28 @@ class StoreRun:
             self.failure = None
 
     def close(self, settled: Collection[Record], *, ended: bool) -> None:
-        """Settle what is left, end the run if it `ended` normally, and close the store."""
+        """Settle what is left, end the run if it `ended` normally, and close the store.
+
+        All pages of a crawl are worth some patience with a store that is not there just then.
+        """
         if self._gate is None:
             return
-        store = self._gate.store
+        store, until = self._gate.store, time.monotonic() + LONGEST_ENDING
         try:
-            if settled:
-                store.update(settled, settled=True, durable=self._durable)
-            self._forget_owed(self._gate)
-            self._keep_memories(self._gate)
-            if ended:
-                store.end(self.name)
-                self._tell_lost(store)
+            while True:
+                try:
+                    if settled:
+                        store.update(settled, settled=True, durable=self._durable)
+                    self._forget_owed(self._gate)
+                    self._keep_memories(self._gate)
+                    if ended:
+                        store.end(self.name)
+                        self._tell_lost(store)
+                    return
+                except StoreUnavailable:
+                    if time.monotonic() > until:
+                        raise
+                time.sleep(FIRST_WAIT)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)
         except Exception:

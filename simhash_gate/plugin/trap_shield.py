@@ -13,8 +13,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from scrapy.http.request import NO_CALLBACK
-
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
@@ -23,8 +21,7 @@ from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.identity.traps import Origin, TrapShield
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import FOUND_KEY, META_KEY, RECOVERED_KEY, NotSent
-from simhash_gate.plugin.signals import request_held_back
+from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
@@ -49,21 +46,6 @@ SAMPLE, SHARE, MOST = 5, 20, 50
 _SHOWN = 10
 _BARREN = frozenset({"duplicate", "unchanged", *ANSWERED})
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
-_BECAUSE = {
-    "barren": "its pages bring nothing new, and lead to ever more of them",
-    "endless": "its pages lead to ever more of the same",
-}
-
-
-class HeldBack(NotSent):
-    """A request leads into a trap: `why` is "barren" or "endless", `shape` that of its URL."""
-
-    kind = "trap"
-
-    def __init__(self, url: str, why: str, shape: str) -> None:
-        super().__init__(url, f"held back in a trap: {_BECAUSE[why]} ({shape})", shape)
-        self.why = why
-        self.shape = shape
 
 
 @dataclass(eq=False)
@@ -108,13 +90,7 @@ class TrapGuard(Listener):
         """Raise `HeldBack` for a request that leads into a trap, where traps are limited."""
         site = self._policies.site_of(request.url)
         meta = request.meta
-        if (
-            site.policy.traps == "off"
-            or request.method != "GET"
-            or request.callback is NO_CALLBACK
-            or meta.get(META_KEY) is False
-            or RECOVERED_KEY in meta
-        ):
+        if site.policy.traps == "off" or not asks_for_page(request):
             return
         origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # else a start URL
         address = self._crawl.keys.host(site.scope).key(without_credentials(request.url))
@@ -133,12 +109,7 @@ class TrapGuard(Listener):
         if len(self._examples[shape]) < 2:
             self._examples[shape].append(url)
         if limits == "held":
-            error = HeldBack(url, visit.why, shape)
-            crawler = self._crawl.crawler
-            crawler.signals.send_catch_log(
-                request_held_back, request=request, reason=error.reason, spider=crawler.spider
-            )
-            raise error
+            raise HeldBack(url, visit.why, shape)
 
     def found(self, request: Request, response: Response) -> bool:
         """Note on a request what is known of the page that it was found on.
@@ -207,7 +178,7 @@ class TrapGuard(Listener):
         for why, group in changes:
             self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
-            state = f"{limited}: {_BECAUSE[why]}" if why else "brings something new again"
+            state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)
 
     def _waiting(self, group: str) -> list[Belief]:

@@ -19,7 +19,8 @@ from simhash_gate.page import Page
 from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
 from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
+from simhash_gate.plugin.requests import HeldBack
+from simhash_gate.plugin.signals import near_duplicate_dropped, request_held_back, url_skipped
 from simhash_gate.plugin.stand_ins import UrlSkipped
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
@@ -183,6 +184,10 @@ class Announcements(Listener):
                 stand_in=why.stand_in,
                 rule=why.rule,
                 spider=crawler.spider,
+            )
+        elif isinstance(why, HeldBack):
+            crawler.signals.send_catch_log(
+                request_held_back, request=request, reason=why.reason, spider=crawler.spider
             )
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:

@@ -89,6 +89,7 @@ def _short(text: str) -> str:
 MOST_KINDS = 2_000
 _EXAMPLES = 2
 _WHY = {"rule": "makes no difference", "trap": "is a trap", "lastmod": "says unchanged"}
+_WHY |= {"listing": "leads to nothing new", "quota": "has its quota"}
 
 
 @dataclass(slots=True)

@@ -164,7 +164,8 @@ _REPLACE = f"UPDATE blob SET at = %(at)s, data = %(data)s WHERE address = %(addr
 _DELETE = f"DELETE FROM blob WHERE address = %(address)s AND {_SAME}"
 _BLOBS = """
 SELECT address, scope, key, at, length(data), CASE WHEN %(read)s THEN data END FROM blob
-WHERE kind = %(kind)s AND address > %(after)s AND (scope = %(scope)s OR %(every)s)
+WHERE kind = %(kind)s AND address > %(after)s AND address < %(end)s
+    AND (scope = %(scope)s OR %(every)s)
 ORDER BY address LIMIT 1000
 """
 
@@ -213,7 +214,9 @@ class SQLDriver(Driver):
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
         asked = {"kind": kind, "scope": as_bytes(scope or ""), "every": scope is None, "read": data}
-        for _, name, key, at, size, read in self._in_parts(_BLOBS, b"", asked):
+        start = b"" if scope is None else address_of(kind, scope, "")[:8]
+        asked["end"] = start + b"\xff" * 24
+        for _, name, key, at, size, read in self._in_parts(_BLOBS, start, asked):
             yield Blob(kind, as_text(name), as_text(key), read or b"", at, size=size)
 
     def _in_parts(self, ask: str, after: Any, asked: dict[str, Any]) -> Iterator[tuple[Any, ...]]:

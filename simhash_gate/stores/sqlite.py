@@ -21,10 +21,8 @@ from pathlib import Path
 from time import monotonic, sleep, time_ns
 from typing import TYPE_CHECKING, Any
 
-from filelock import Timeout
-
 from simhash_gate.common.encoded import as_bytes
-from simhash_gate.common.files import open_database, private_folder, private_lock
+from simhash_gate.common.files import is_locked, open_database, private_folder, private_lock
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
 from simhash_gate.stores.driver import SETTLED, News, Row, SQLDriver, State, number_of
@@ -304,14 +302,10 @@ class StoreLock:
     def is_held(self, number: int) -> bool:
         """Tell whether somebody holds the lock of a store; if not, its file is removed."""
         path = self._path(number)
-        if path in _held:
+        if path in _held or is_locked(path):
             return True
-        try:
-            with private_lock(path, beside=self._database).acquire(blocking=False):
-                path.unlink(missing_ok=True)
-                return False
-        except Timeout:
-            return True
+        path.unlink(missing_ok=True)
+        return False
 
     def let_go(self) -> None:
         """Let go of the lock, and remove its file."""

@@ -176,6 +176,13 @@ class Store:
             rows = self.driver.load(mirror.state, numbers)[1] if numbers else [None]
             return self._counting(rows[0])
 
+    def count(self, scope: str) -> int:
+        """Return how many pages of a scope are remembered, those of other live runs too."""
+        with self._asking(write=False):
+            mirror = self._mirror(scope)
+            self._catch_up(mirror)
+            return len(mirror)
+
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, oldest first; of all, in any order of scopes."""
         self._require_open()

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import subprocess
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from benchmarks.quality import audit, trees
+from benchmarks.quality import archives, audit, trees
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.corpus import Pair
+from benchmarks.quality.corpus import Pair, load
+from benchmarks.quality.generated import KINDS, make
 from benchmarks.quality.methods import OURS
 from benchmarks.quality.scores import Rate, score
+from benchmarks.quality.text import page_text
+from crawler.truth import words
+from tests.crawls.harness import Answer, Site, text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +43,7 @@ def corpus(folder: Path) -> Path:
         stay, old, new = (
             " ".join(f"{x}{number}x{i}" for i in range(90)) for x in ("stay", "old", "new")
         )
-        for name, text, chrome in (
+        for name, content, chrome in (
             ("one", old, "<nav><a href=/>Home</a></nav>"),
             ("two", old, "<aside>Read this as well</aside>"),
             ("new", new, ""),
@@ -44,7 +51,7 @@ def corpus(folder: Path) -> Path:
             id_ = f"{name}{number}"
             (folder / id_).write_text(
                 f"<html><head><title>Article {number}</title></head><body>{chrome}<article>"
-                f"<h1>Article {number}</h1><p>{stay}.</p><p>{text}</p></article></body></html>"
+                f"<h1>Article {number}</h1><p>{stay}.</p><p>{content}</p></article></body></html>"
             )
             url = f"https://site.example/{name}/{number}"
             pages.append({"id": id_, "path": id_, "url": url, "words": 181})
@@ -107,3 +114,56 @@ def test_the_comparison_prints_shares_and_the_worst_page(tmp_path, capsys) -> No
         "read again by an HTML5 parser: 1 of 4 pages (25.00%)",
         f"100.00% of 0 words differ: {tmp_path / 'frames.html'}",
     ]
+
+
+def test_generated_pairs_are_what_they_are_said_to_be(tmp_path: Path) -> None:
+    make(tmp_path, sites=1, stories=2)
+    corpus = load(tmp_path)
+    said = {id_: words(page_text(page.path.read_bytes())) for id_, page in corpus.pages.items()}
+    copies = {pair.op for pair in corpus.pairs if pair.label == "dup" and pair.lang != "shop"}
+    assert len(copies) == 12
+    assert {pair.lang for pair in corpus.pairs} == {*KINDS, "shop"}
+    for pair in corpus.pairs:
+        if pair.label == "update":
+            assert 0 < pair.changed < 1
+            assert said[pair.a] != said[pair.b]
+    story = next(pair for pair in corpus.pairs if pair.op == "print")
+    assert len(set(said[story.a]) & set(said[story.b])) > 0.5 * len(set(said[story.b]))
+
+
+def test_pairs_are_fetched_by_commit_and_by_url(tmp_path: Path) -> None:
+    repository, html = tmp_path / "docs", "<nav>{}</nav><main><p>{}</p></main>"
+    (repository / "docs").mkdir(parents=True)
+    run = ["git", "-C", str(repository), "-c", "user.name=a", "-c", "user.email=b"]
+    subprocess.run([*run, "init", "--quiet"], check=True)
+    commits, routes = [], {}
+    for n, more in enumerate(("", " and more")):
+        for name in range(3):
+            said = text(name, 60) + more * (name == 2)
+            (repository / f"docs/{name}.html").write_text(html.format(n, said))
+        subprocess.run([*run, "add", "."], check=True)
+        subprocess.run([*run, "commit", "--quiet", "-m", "docs"], check=True)
+        head = subprocess.run([*run, "rev-parse", "HEAD"], check=True, stdout=subprocess.PIPE)
+        commits.append(head.stdout.decode().strip())
+        http = f"HTTP/1.1 200 OK\r\n\r\n{html.format(n, text(3, 60))}"
+        warc = f"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: {len(http)}\r\n"
+        warc += f"Content-Type: application/http;msgtype=response\r\n\r\n{http}\r\n\r\n"
+        routes[f"/{n}.warc.gz"] = Answer(gzip.compress(warc.encode()))
+        place = {"filename": f"{n}.warc.gz", "offset": "0", "length": "9"}
+        asked = f"/{n}?url=http%3A%2F%2Fx%2F&output=json&filter=status:200"
+        routes[asked] = Answer(json.dumps(place).encode())
+    with Site(routes).running() as site:
+        recipe = [
+            {"site": "docs", "git": str(repository), "places": [[c, "docs/"] for c in commits]},
+            {"site": "news", "indexes": [f"{site.url}/0", f"{site.url}/1"], "urls": ["http://x/"]},
+        ]
+        recipe = [{**each, "article": "//main", "files": f"{site.url}/"} for each in recipe]
+        (tmp_path / "recipe.json").write_text(json.dumps(recipe))
+        assert archives.main([str(tmp_path / "recipe.json"), str(tmp_path / "pairs")]) == 0
+    found = Counter((pair.label, pair.lang) for pair in load(tmp_path / "pairs").pairs)
+    assert found == {
+        ("dup", "docs"): 2,
+        ("update", "docs"): 1,
+        ("diff", "docs"): 4,
+        ("dup", "news"): 1,
+    }

@@ -7,13 +7,14 @@ import signal
 
 import pytest
 
+from benchmarks.reliability import soak
 from benchmarks.reliability.__main__ import main
 from benchmarks.reliability.books import Books
-from benchmarks.reliability.demo import DemoPlan, DemoRound, End
+from benchmarks.reliability.demo import DemoPlan, DemoRound
+from benchmarks.reliability.faults import Fault
 from benchmarks.reliability.plan import Crawl, Plan, random_plan
 from benchmarks.reliability.rounds import Round
 from benchmarks.reliability.scenes import Site
-from benchmarks.reliability.stores import Servers
 
 
 def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_json(capsys) -> None:
@@ -33,11 +34,14 @@ def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_jso
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
-    """A round of the demonstration with all features on: killed, paused, and crawled to its end."""
-    ends = [End("kill", 40, 0.0), End("pause", 60, 0.0)]
-    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, 0, ends)
-    folder = tmp_path_factory.mktemp("demo")
-    over = DemoRound(plan, folder, Servers(folder))
+    """A round of the demonstration with all features on: killed, paused, and crawled to its end.
+
+    Before each of these, its clock jumps.
+    """
+    faults = [Fault("clock", "", 20, 0.0, 86400), Fault("kill", "", 20, 0.0)]
+    faults += [Fault("clock", "", 30, 0.0, -7200), Fault("pause", "", 30, 0.0)]
+    plan = DemoPlan(0, 3, "sqlite", "", 12, "page", 0, 0, faults)
+    over = DemoRound(plan, tmp_path_factory.mktemp("demo"))
     assert over.run().balanced
     return over
 
@@ -68,6 +72,17 @@ def test_what_no_part_of_the_demonstration_delivered_is_lost_and_what_two_did_is
     assert item["url"] in found
 
 
+def test_a_long_crawl_is_measured_and_what_it_did_not_deliver_is_missing(tmp_path, capsys) -> None:
+    shape = [str(tmp_path), "--domains=2", "--pages=10", "--every=10"]
+    assert soak.main(shape) == 0
+    table, figures = capsys.readouterr().out.rsplit("\n", 2)[:2]
+    assert json.loads(figures) == {"articles": 16, "delivered": 16, "delivered_twice": 0}
+    assert len(table.splitlines()) >= 4
+    items = tmp_path / "items.jsonl"
+    items.write_text("".join(items.read_text().splitlines(keepends=True)[1:]))
+    assert soak.figures(soak.parsed(shape))["delivered"] == 15
+
+
 # The books of a round that went well, and what becomes of them when somebody tampers with it.
 
 PAGES = {f"/a/{number}/{copy}": f"c{number}" for number in range(3) for copy in range(2)}
@@ -80,7 +95,7 @@ def quiet(tmp_path_factory):
     crawls = [Crawl("crawl0", ["/list/0"], sink=True), Crawl("crawl1", ["/list/0"])]
     plan = Plan(0, 0, "memory", False, "drop", "pass", 4096, site, crawls, [])
     folder = tmp_path_factory.mktemp("round")
-    over = Round(plan, folder, Servers(folder))
+    over = Round(plan, folder)
     assert over.run().balanced
     return over
 

@@ -55,6 +55,26 @@ def test_a_copy_that_says_something_else_by_now_does_not_stand_for_the_others(tm
     assert result.count("forgotten") == 1
 
 
+NO_ROOM = """
+            queues = self.crawler.engine._slot.scheduler.dqs
+            push = queues.push
+            def full(request):
+                queues.push = push
+                raise OSError(28, "No space left on device")
+            queues.push = full
+"""
+
+
+def test_a_copy_that_a_full_disk_does_not_take_is_sent_when_the_crawl_is_idle(tmp_path) -> None:
+    routes = {f"/{n}": page(1, noise=n) for n in range(2)}
+    settings = {"JOBDIR": tmp_path / "job"}
+    spider = first_fails(1, NO_ROOM.strip())
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/0 /1", spider=spider, settings=settings)
+    assert says(result, 1) == 1
+    assert "can't be sent now" in result.log
+
+
 def test_copies_farther_from_each_other_than_from_the_failed_page_are_both_delivered(
     tmp_path,
 ) -> None:

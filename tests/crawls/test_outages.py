@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -45,8 +46,10 @@ SPIDER = """
         else:
             yield from super().parse(response)
 """
-# A crawl that gives up a locked file after one second, and not after ten.
+# A crawl that gives up a locked file after one second, and not after ten; and a run at once.
 IMPATIENT = """
+from simhash_gate.plugin import store_run
+store_run.LONGEST_ENDING = 0.0
 from simhash_gate.stores.sqlite import SQLiteDriver
 SQLiteDriver.__init__.__kwdefaults__["timeout"] = 1.0
 """
@@ -238,6 +241,21 @@ def test_a_store_that_hangs_holds_no_crawl_that_has_ended_and_its_pages_are_not_
     assert [item["outcome"] for item in result.items + again.items] == ["new", "new"]
     assert "Traceback" not in result.log
     assert told not in again.log
+
+
+def test_a_store_that_is_back_soon_after_the_end_of_a_crawl_has_its_pages(tmp_path, redis) -> None:
+    def hang():
+        redis.hang()
+        Timer(4, redis.go_on).start()
+
+    routes = {"/0": page(1), "/away": doing(hang)}
+    settings = {"SIMHASH_GATE_STORE": redis.url.replace("timeout=60", "timeout=1")}
+    with Site(routes).running() as site:
+        hanging = HANGING.replace("2.0", "30.0")
+        result = crawl(tmp_path, site, "/0", spider=hanging, settings=settings)
+        again = crawl(tmp_path / "again", site, "/0", settings=settings)
+    assert (result.count("new"), again.count("unchanged")) == (1, 1)
+    assert "could not end its run" not in result.log
 
 
 def test_a_slow_store_judges_every_page(tmp_path, redis) -> None:

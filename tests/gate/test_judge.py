@@ -515,6 +515,17 @@ def test_what_the_other_page_says_elsewhere_or_in_other_places_is_no_difference(
         assert judge(gate, replace(copy, digest=len(path)), path).outcome == "duplicate", path
 
 
+def test_lines_that_stand_in_one_elsewhere_are_no_line_more(gate) -> None:
+    """A list in cells has headline and teaser in one line; who changed a line has one for one."""
+    parts = [GRIP, DRILL, f"{GRIP} costs", f"{DRILL} liked", f"{GRIP} and weighs", f"the {DRILL}"]
+    joined = [f"{one} {other}" for one, other in zip(parts[::2], parts[1::2], strict=True)]
+    judge(gate, says(*parts), "/list")
+    assert judge(gate, replace(says(*joined), digest=2), "/table").outcome == "duplicate"
+    judge(gate, says(DRILL, GRIP), "https://other.example/a")
+    changed = judge(gate, says(DRILL, f"{GRIP} drill"), "https://other.example/b")
+    assert "a line was added" in changed.reason
+
+
 def test_copies_are_found_as_far_as_near(gate) -> None:
     judge(gate, says(DRILL), "/a")
     assert judge(gate, replace(says(GRIP), **vars(says(DRILL, flipped=8))), "/b").rejected

@@ -107,6 +107,15 @@ def test_a_part_that_can_be_left_out_is_not_hidden_by_one_that_can_be_anything()
     assert is_one(host, "/a/77", "/s/00000077f9/a/77")
 
 
+def test_a_word_that_stands_for_the_names_of_pages_can_be_anything_and_others_not() -> None:
+    host = Host()
+    names = [f"why-the-{chr(97 + n)}-left-the-hive" for n in range(10)]
+    show(host, [(f"/a/{name}/{n}", f"/a/story/{n}") for n, name in enumerate(names)])
+    assert is_one(host, "/a/how-a-bee-came-home/77", "/a/story/77")
+    assert not is_one(host, "/a/photo/77", "/a/story/77")
+    assert not is_one(host, "/b/story/77", "/a/story/77")
+
+
 def test_a_value_can_be_the_default_and_another_one_a_page() -> None:
     """`?start=0` is the page itself; each second page of a list has another start."""
     host = Host()

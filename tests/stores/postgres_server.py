@@ -62,14 +62,15 @@ def binaries():
 class Server:
     """A database cluster in a folder, and the process that serves it when it is up."""
 
-    def __init__(self, folder, **settings):
+    def __init__(self, folder, environ=None, **settings):
         self.settings = SETTINGS | settings
         self.folder = folder
         self.data = folder / "data"
         # PostgreSQL refuses to run as root, and nobody must be able to read what runs.
         self.user = {"user": "nobody"} if os.geteuid() == 0 else {}
+        self.user |= {"env": os.environ | environ} if environ else {}
         self.binaries = binaries()
-        if self.user:
+        if "user" in self.user:
             shutil.chown(folder, "nobody")
             self._make_readable()
         self.process = None

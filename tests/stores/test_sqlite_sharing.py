@@ -7,12 +7,14 @@ import random
 import re
 import sqlite3
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from simhash_gate.stores import StoreUnavailable, Window
+from simhash_gate.stores.sqlite import StoreLock
 from tests.stores.kept import sqlite_store
 
 BASE = 0x9E3779B97F4A7C15
@@ -72,6 +74,13 @@ def test_a_lock_file_left_behind_is_removed(path):
         assert not stray.exists()
         store.end("run")
     assert [*path.parent.glob("*-store-*")] == []
+
+
+def test_those_who_ask_at_once_whether_a_run_lives_do_not_take_each_other_for_it(path):
+    """A crawl that takes a dead run for a live one drops what only that one had."""
+    lock = StoreLock(path)
+    with ThreadPoolExecutor(2) as askers:
+        assert not any(askers.map(lock.is_held, [1] * 500))
 
 
 def test_a_run_dies_with_its_process_though_a_child_lives_on(path, crawler, make_record):

@@ -21,11 +21,14 @@ PEERS = {
     "readability-md5": "digests.ReadabilityMd5",
     "page-text": "page_text.PageText",
     "nutch": "nutch.TextProfile",
-    "simhash": "simhash_pypi.PageSimhash",
     "simhash-readability": "simhash_pypi.ReadabilitySimhash",
     "minhash": "minhash.GateMinHash",
     "trafilatura": "trafilatura_.OwnSimhash",
     "trafilatura-text": "trafilatura_.GateFeatures",
+    "resiliparse-text": "resiliparse_.ResiliparseFeatures",
+    "rs-trafilatura-text": "rs_trafilatura_.RsTrafilaturaFeatures",
+    "datatrove": "minhash.Datatrove",
+    "text-dedup": "minhash.TextDedup",
     "plain": "plain.PlainRecipe",
 }
 CONTENT_OURS = {"content": "gate.GateContent"}

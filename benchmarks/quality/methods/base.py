@@ -11,7 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import simhash_gate
 from benchmarks.quality import text
-from simhash_gate import hamming_distance
+from simhash_gate import hamming_distance, simhash
+from simhash_gate.fingerprints.features import features
+from simhash_gate.fingerprints.words import words
 
 
 class Reading(NamedTuple):
@@ -141,3 +143,15 @@ class HammingMethod(Method):
     def distance(self, a: int, b: int) -> float:
         """Return the Hamming distance."""
         return hamming_distance(a, b)
+
+
+class OurFeatures(HammingMethod):
+    """Our features, each shingle counted once, of another extractor's text; nothing is masked."""
+
+    @abstractmethod
+    def text(self, body: bytes, url: str) -> str:
+        """Return the text of a page."""
+
+    def fingerprint(self, body: bytes, url: str) -> int | None:
+        found = features(words(self.text(body, url)))
+        return simhash(found) if found else None

@@ -7,20 +7,10 @@ import re
 from simhash import Simhash
 
 from benchmarks.quality.methods.base import HammingMethod
-from benchmarks.quality.text import page_text, readability_text
+from benchmarks.quality.text import readability_text
 
 _WORD = re.compile(r"\w+")
 _WIDTH = 4
-
-
-class PageSimhash(HammingMethod):
-    """On all text in the body."""
-
-    title = "`simhash` of the whole page's text"
-    needs = ("simhash", "lxml")
-
-    def fingerprint(self, body: bytes, url: str) -> int | None:
-        return _value(page_text(body))
 
 
 class ReadabilitySimhash(HammingMethod):

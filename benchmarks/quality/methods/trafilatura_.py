@@ -5,10 +5,7 @@ from __future__ import annotations
 from trafilatura import bare_extraction, extract
 from trafilatura.deduplication import Simhash
 
-from benchmarks.quality.methods.base import Content, Extractor, HammingMethod
-from simhash_gate import simhash
-from simhash_gate.fingerprints.features import features
-from simhash_gate.fingerprints.words import words
+from benchmarks.quality.methods.base import Content, Extractor, HammingMethod, OurFeatures
 from simhash_gate.page.parse import decode
 
 
@@ -19,19 +16,18 @@ class OwnSimhash(HammingMethod):
     needs = ("trafilatura", "lxml")
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        text = _text(body, url)
+        text = text_of(body, url)
         return Simhash(text).hash if text else None
 
 
-class GateFeatures(HammingMethod):
-    """Our features, each shingle counted once, of trafilatura's text; no masking of lines."""
+class GateFeatures(OurFeatures):
+    """Its text without comments."""
 
     title = "trafilatura's text, our features"
     needs = ("trafilatura", "lxml")
 
-    def fingerprint(self, body: bytes, url: str) -> int | None:
-        found = features(words(_text(body, url)))
-        return simhash(found) if found else None
+    def text(self, body: bytes, url: str) -> str:
+        return text_of(body, url)
 
 
 class TrafilaturaContent(Extractor):
@@ -47,5 +43,6 @@ class TrafilaturaContent(Extractor):
         return Content(f"{found.text or ''}\n{found.comments or ''}", found.title or "")
 
 
-def _text(body: bytes, url: str) -> str:
+def text_of(body: bytes, url: str) -> str:
+    """Return its text of a page, without comments."""
     return extract(decode(body), url=url, include_comments=False) or ""

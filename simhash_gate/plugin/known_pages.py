@@ -1,0 +1,194 @@
+"""Holds back requests for what the store knows: next pages of listings, and all beyond a quota.
+
+The next page of a listing waits until the page before it has led to something new, or changed. What
+was no page of a listing in an earlier crawl never waits. A listing that nobody has read to its end
+for a week is read so all the same; if that finds something new, the next crawl does so, too.
+
+Where a scope has as many kept pages as its quota allows, only those are asked for that are known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.history.rates import DAY
+from simhash_gate.identity.lists import list_of
+from simhash_gate.plugin.awaiting import result
+from simhash_gate.plugin.learned import LearnedNotes
+from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
+from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.requests import BECAUSE, HeldBack, addresses, asks_for_page
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from scrapy import Request
+    from scrapy.http import Response
+    from typing_extensions import Self
+
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
+
+WEEK = 7 * DAY
+MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
+"""Pages of a crawl whose next ones may wait; listings of a scope that the store knows."""
+_NEW = frozenset({"new", "near"})
+_NEWS = _NEW | {"updated", "rewritten"}
+
+
+@dataclass(eq=False)
+class ListingPage:
+    """A page of a listing: hashes of the links that it `shows`, and of its `next` pages in order.
+
+    The `key` is the scope and the listing. It leads to one next page if it shows something new.
+    """
+
+    key: tuple[str, str]
+    shows: set[int]
+    next: list[int] = field(default_factory=list)
+    led: bool = False
+
+
+class KnownPages(Listener):
+    """Asks the store about requests before they are sent."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._policies = crawl.settings.policies
+        self._stats = crawl.crawler.stats
+        self._parked = crawl.parked
+        self._page_keys = PageKeys(crawl.crawler, crawl.keys)
+        self._learned = LearnedNotes(crawl.store, "listings", self._take)
+        # By scope and listing: when it is to be read to its end; and after that, while it is.
+        self._due: dict[tuple[str, str], float] = {}
+        self._walks: dict[tuple[str, str], float] = {}
+        self._pages: WeakKeyDictionary[Request, ListingPage] = WeakKeyDictionary()
+        self._quiet: dict[ListingPage, None] = {}
+        self._next: set[int] = set()
+        self._news: set[int] = set()
+        self._sent: set[int] = set()
+
+    @classmethod
+    def for_crawl(cls, crawl: Crawl) -> Self | None:
+        """Return the listener if any domain asks for it."""
+        policies = crawl.settings.policies.all
+        return cls(crawl) if any(it.quota or it.listings == "stop" for it in policies) else None
+
+    async def ask(self, request: Request) -> None:
+        """Raise `HeldBack` for a request that waits. May raise `StoreError`, `SettingsError`."""
+        link, site = self._link(request.url), self._policies.site_of(request.url)
+        is_next = link in self._next and link not in self._sent
+        counted = site.policy.quota and not request.meta.get("is_start_request")
+        if not (is_next or counted) or not asks_for_page(request):
+            return
+        page = self._page_keys.record(request, site.scope, self._crawl.store.run)
+        self._learned.has(site.scope)
+        ask = lambda gate: (gate.known(page, site.policy), gate.store.count(site.scope))  # noqa: E731
+        known, kept = await result(self._crawl.store.submit(ask))
+        self._learned.has(site.scope)  # it was asked before, so it has answered
+        if counted and kept >= site.policy.quota and not known.history.versions:
+            self._hold("quota", site.scope, request, site.domain)
+        key, was = self._key(request), known.previous
+        if is_next and was and was.listing and key not in self._walks and link not in self._sent:
+            self._due.setdefault(key, page.last_seen + WEEK)
+            self._hold("listing", link, request, key[1])
+        if is_next:
+            self._sent.add(link)
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Note what a page brought, and what a page of a listing shows."""
+        verdict, read = judged.verdict, judged.verdict.page
+        links = {self._link(url) for url in addresses(judged.request, judged.response.url)}
+        if read is None or not read.listing:
+            if verdict.outcome in _NEWS:
+                self._news |= links
+                for quiet in [one for one in self._quiet if not links.isdisjoint(one.shows)]:
+                    self._lead(quiet)
+                    if quiet.key in self._walks and verdict.outcome in _NEW:
+                        self._walks[quiet.key] = 0.0  # it is not in the order of time
+                        self._stats.inc_value("simhash_gate/listing/missed")
+        elif self._policies.site_of(judged.request.url).policy.listings == "stop":
+            key, targets = self._key(judged.request), read.targets.split("\n")
+            shown = {self._link(url) for url in targets if list_of(url) != key[1]}
+            found = self._pages[judged.request] = ListingPage(key, shown)
+            self._sent |= links
+            self._quiet[found] = None
+            if not shown.isdisjoint(self._news):
+                self._lead(found)
+            elif len(self._quiet) > MOST_PAGES:
+                self._lead(next(iter(self._quiet)))
+
+    def found(self, request: Request, response: Response) -> bool:
+        """Note which page of a listing leads to its next one."""
+        page = self._pages.get(response.request) if response.request is not None else None
+        if page is not None and self._key(request) == page.key:
+            link = self._link(request.url)
+            page.next.append(link)
+            self._next.add(link)
+            if page not in self._quiet:
+                self._lead(page)
+        return True
+
+    def moved(self, page: FollowedPage) -> None:
+        """Ask again for a page beyond the quota, if one that was kept has failed."""
+        if page.stage is Stage.FAILED and page.record is not None:
+            self._send("quota", page.record.scope, most=1)
+
+    def idle(self) -> None:
+        """Read the listings to their ends that are due."""
+        self._due |= self._walks  # they were read
+        self._walks = {}
+        for waiting in self._parked.of_kind("listing"):
+            key, at = self._key(waiting.request), time_of_visit(waiting.request)
+            if at >= self._due[key]:
+                self._walks[key] = at + WEEK
+                self._sent.add(waiting.belief[1])
+                self._send(*waiting.belief)
+
+    async def closed(self) -> None:
+        """Say what was not fetched, and let the store keep when listings are due."""
+        for kind, name in ("listing", "LISTINGS"), ("quota", "QUOTA"):
+            if waiting := len(self._parked.of_kind(kind)):
+                self._crawl.note(f"{waiting} held back: {BECAUSE[kind]}.", f"See {PREFIX}{name}.")
+        for scope in {scope for scope, _ in self._due}:
+            new = {listing: at for (of, listing), at in self._due.items() if of == scope}
+            self._learned.merge(scope, partial(_merge, new=new))
+
+    def _key(self, request: Request) -> tuple[str, str]:
+        return self._policies.site_of(request.url).scope, list_of(request.url)
+
+    def _link(self, url: str) -> int:
+        scope = self._policies.site_of(url).scope
+        return hash(self._crawl.keys.of(scope, without_credentials(url)).key)
+
+    def _hold(self, kind: str, of: int | str, request: Request, what: str) -> None:
+        self._parked.add(Parked((kind, of), request))
+        self._stats.inc_value(f"simhash_gate/{kind}/held")
+        raise HeldBack(without_credentials(request.url), kind, what)
+
+    def _lead(self, page: ListingPage) -> None:
+        """Let the first next page of a page with news go that nobody has asked for."""
+        self._quiet.pop(page, None)
+        link = next((link for link in page.next if link not in self._sent), None)
+        if link is not None and not page.led:
+            page.led = True
+            self._sent.add(link)
+            self._send("listing", link)
+
+    def _send(self, *belief: Any, most: int | None = None) -> None:
+        for waiting in self._parked.take(belief, most=most):
+            self._stats.inc_value(f"simhash_gate/{belief[0]}/resent")
+            self._parked.send(waiting.request)
+
+    def _take(self, scope: str, notes: dict[str, Any]) -> None:
+        for listing, at in notes.items():
+            self._due.setdefault((scope, listing), float(at))
+
+
+def _merge(known: dict[str, Any], new: dict[str, float]) -> None:
+    known.update(new)
+    for listing in sorted(known, key=known.__getitem__)[:-MOST_LISTINGS]:
+        del known[listing]

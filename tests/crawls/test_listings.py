@@ -1,0 +1,153 @@
+"""Crawls that visit listings again, with LISTINGS = "stop", and quotas of kept pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, text
+from tests.stores.store_urls import LASTING, url_maker
+
+DAY = 86_400
+ON_A_PAGE = 6
+SPIDER = """
+class Follows(Base):
+    name = "follows"
+    def parse(self, response):
+        verdict = response.meta["simhash_gate_verdict"]
+        yield {"path": response.url[len(self.settings["TEST_SITE"]):], "outcome": verdict.outcome}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, errback=self.failed)
+    def failed(self, failure):
+        yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):],
+               "failure": type(failure.value).__name__, "why": getattr(failure.value, "why", "")}
+# A clock: each crawl is a day after the one before.
+class Clock:
+    @classmethod
+    def from_crawler(cls, crawler):
+        clock = cls()
+        clock.now = crawler.settings.getint("TEST_NOW")
+        return clock
+    def process_request(self, request):
+        request.meta["simhash_gate_time"] = self.now
+Follows.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Clock: 10}}
+"""
+
+
+@dataclass
+class Paper(dict):
+    """A newspaper: a listing of six stories a page, whose pager names all pages."""
+
+    stories: list[int] = field(default_factory=lambda: list(range(24)))
+    changed: set[int] = field(default_factory=set)
+
+    def get(self, path, default=None):
+        if path.startswith("/story/"):
+            number = int(path.rpartition("/")[2])
+            return page(number, words=90 if number in self.changed else 80)
+        if path.partition("?")[0] != "/news":
+            return default or Answer(b"not here", 404)
+        number = int(path.partition("page=")[2] or 1) - 1
+        shown = self.stories[ON_A_PAGE * number : ON_A_PAGE * (number + 1)]
+        entries = [f'<li><a href="/story/{n}">{text(n, 12)}</a></li>' for n in shown]
+        count = -(-len(self.stories) // ON_A_PAGE)
+        pager = [f'<a href="/news?page={n}">{n}</a>' for n in range(2, count + 1)]
+        return html_answer(
+            f"<title>All news</title><h1>All news</h1><ul>{''.join(entries)}</ul>"
+            f"<nav>{' '.join(pager)}</nav>"
+        )
+
+
+@pytest.fixture(params=LASTING[:2])
+def store(request, tmp_path):
+    return url_maker(request, request.param)(tmp_path)
+
+
+class Revisiting:
+    """Crawls a newspaper day by day; `fetched` are the numbers of the pages of its listing."""
+
+    def __init__(self, folder, site: Site, store: str, **settings: object) -> None:
+        self.folder, self.site = folder, site
+        self.settings = {"SIMHASH_GATE_STORE": store, **settings}
+
+    def on(self, day: int):
+        self.site.hits.clear()
+        settings = {**self.settings, "TEST_NOW": 1_700_000_000 + day * DAY}
+        done = crawl(self.folder, self.site, "/news", spider=SPIDER, settings=settings)
+        self.fetched = [n for n in range(2, 9) if self.site.hits[f"/news?page={n}"]]
+        self.new = {
+            int(item["path"].rpartition("/")[2])
+            for item in done.items
+            if "/story/" in item["path"] and item.get("outcome") == "new"
+        }
+        return done
+
+
+def test_a_listing_ends_where_nothing_is_new(tmp_path, store) -> None:
+    paper = Paper()
+    with Site(paper).running() as site:
+        visits = Revisiting(tmp_path, site, store, SIMHASH_GATE_LISTINGS="stop")
+        visits.on(0)
+        assert (visits.fetched, len(visits.new)) == ([2, 3, 4], 24)
+        same = visits.on(1)
+        assert (visits.fetched, visits.new) == ([], set())
+        held = [item["why"] for item in same.items if item.get("failure") == "HeldBack"]
+        assert same.count("listing/held") == len(held) == 3
+        assert set(held) == {"listing"}
+        assert "3 held back: listings lead to nothing new before them" in same.log
+        paper.stories[:0] = range(24, 34)
+        visits.on(2)  # nobody knew the fifth page, nor the sixth
+        assert (visits.fetched, visits.new) == ([2, 3, 5, 6], set(range(24, 34)))
+
+
+def test_what_is_new_behind_known_pages_is_found_within_a_week(tmp_path) -> None:
+    paper = Paper()
+    with Site(paper).running() as site:
+        visits = Revisiting(tmp_path, site, "sqlite:///s.sqlite", SIMHASH_GATE_LISTINGS="stop")
+        visits.on(0)
+        paper.stories[15] = 24
+        visits.on(1)
+        assert visits.fetched == []
+        walked = visits.on(8)
+        assert visits.fetched == [2, 3, 4]
+        assert visits.new == {24}
+        assert walked.count("listing/missed") == 1
+        paper.stories[16] = 25
+        visits.on(9)
+        assert visits.new == {25}
+
+
+LATE = """
+import asyncio
+async def parse(self, response):
+    if response.url.endswith("/story/17"):
+        await asyncio.sleep(0.5)  # all others have been asked for, or held back
+        raise ValueError("broken")
+    for each in Follows.follow(self, response):
+        yield each
+Follows.follow, Follows.parse = Follows.parse, parse
+"""
+
+
+@pytest.mark.parametrize("store", LASTING[1:2], indirect=True)
+def test_a_domain_keeps_as_many_pages_as_its_quota(tmp_path, store) -> None:
+    settings = {"SIMHASH_GATE_STORE": store, "SIMHASH_GATE_QUOTA": 10, "CONCURRENT_REQUESTS": 1}
+    settings["TEST_NOW"] = 1_700_000_000
+    paper = Paper()
+    with Site(paper).running() as site:
+        first = crawl(tmp_path, site, "/news", spider=SPIDER + LATE, settings=settings)
+        kept = set(first.delivered())
+        assert "/story/17" in site.hits
+        assert len(kept) == 10  # that which failed has made room
+        held = [item["why"] for item in first.items if item.get("failure") == "HeldBack"]
+        assert len(held) == first.count("quota/held") > 10
+        assert set(held) == {"quota"}
+        assert "as many pages are kept as the quota allows. See" in first.log
+        site.hits.clear()
+        paper.changed = {int(path[7:]) for path in kept if "story" in path}
+        second = crawl(tmp_path, site, "/news", spider=SPIDER, settings=settings)
+        hits = {path for path in site.hits if path != "/robots.txt"}
+    assert hits == kept
+    assert set(second.delivered()) == {f"/story/{number}" for number in paper.changed}
+    assert second.count("updated") + second.count("rewritten") == len(paper.changed) > 5
