@@ -28,4 +28,5 @@ def save_plot(methods: Mapping[str, Mapping[str, Any]], path: Path) -> None:
             xlabel="% of updates and other pages called duplicates", ylabel="% of copies found"
         )
         axis.grid(alpha=0.3)
+        axis.margins(0.1)
         figure.savefig(path, metadata={"Date": None})

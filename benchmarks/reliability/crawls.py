@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import shutil
-import signal
 import subprocess
 import threading
 import time
@@ -67,8 +66,7 @@ class Running(Process):
             self._answered, self._busy_at = answered, time.monotonic()
         if time.monotonic() - self._busy_at > LONGEST_END:
             self.hung = True
-            self.signal(signal.SIGABRT)
-            self.signal(signal.SIGKILL)
+            self.abort()
 
     def log(self) -> str:
         """Return what Scrapy logged, once the process is gone."""

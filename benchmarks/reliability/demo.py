@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import subprocess
 import tempfile
 import time
@@ -43,6 +42,7 @@ PAGES = {"": 9, **dict.fromkeys(VARIANTS, 3), **dict.fromkeys(TRAPS, 6)}
 ALL_ON = {
     "SIMHASH_GATE_URLS": "skip",
     "SIMHASH_GATE_TRAPS": "limit",
+    "SIMHASH_GATE_LISTINGS": "stop",
     "SIMHASH_GATE_REVALIDATE": True,
     "SIMHASH_GATE_REVISIT": "links",
     "SIMHASH_GATE_KEEP_MARKDOWN": 8 << 20,
@@ -226,15 +226,14 @@ class DemoRound:
             with suppress(subprocess.TimeoutExpired):
                 process.popen.wait(2 * LONGEST_END if kinds else 4 * LONGEST_END)
         finally:
-            hung = not process.is_over
-            process.signal(signal.SIGABRT)
-            process.popen.kill()
+            if hung := not process.is_over:
+                process.abort()
             status = process.popen.wait()
             left = process.leftovers()
         ended = kinds[-1] if kinds and kinds[-1] in ("kill", "pause") else ""
         said = (self.folder / f"{number}.log").read_text("utf-8", "replace")
         unsound = [f"a traceback: {entry}" for entry in tracebacks(said)]
-        unsound += [f"it hung: {said[-3000:]}"] * hung
+        unsound += [f"it hung: {said[-9000:]}"] * hung
         if status and ended != "kill":
             unsound.append(f"exit status {status}: {said[-3000:]}")
         unsound += [f"processes that outlived it: {left}"] * bool(left)

@@ -2,13 +2,14 @@
 
 Nothing may raise what is not its own error, and no input may take ten times as long as an intact
 one of its size. What does is printed, with the seed of the input: `--only KIND --seed N` makes it
-again.
+again. With `--guided`, atheris looks for inputs of one kind that run code which no other one has.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import inspect
 import io
 import json
 import random
@@ -68,6 +69,26 @@ _VALUES: tuple[Any, ...] = (
     ),
     *({"example.com": {"threshold": "x"}}, {"": {}}, {1: 2}, b"x", range(3), 1j, "no.such.Thing"),
 )
+
+
+class Given(random.Random):
+    """Chance that is no chance: the bytes of an input, and zeros after them."""
+
+    def __new__(cls, _: bytes) -> Given:
+        """Return one; the base class would take the bytes for a seed."""
+        return super().__new__(cls)
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(0)
+        self._bits = io.BytesIO(data)
+
+    def getrandbits(self, k: int, /) -> int:
+        """Return the next bits of the input."""
+        return int.from_bytes(self._bits.read((k + 7) // 8), "little") % (1 << k)
+
+    def random(self) -> float:
+        """Return a number from 0 to 1."""
+        return self.getrandbits(16) / (1 << 16)
 
 
 class Kind(NamedTuple):
@@ -301,6 +322,27 @@ def fuzz(kind: Kind, seed: int, seconds: float, folder: Path) -> tuple[int, floa
     return inputs, worst / usual, wrong
 
 
+def guided(kind: Kind, seconds: float, folder: Path) -> None:
+    """Let atheris (PyPI) look for inputs; the process ends with it, and says what it has found."""
+    import atheris
+
+    def one(data: bytes) -> None:
+        ask, *_ = kind.make(Given(data), folder)
+        ask()
+
+    ours = [vars(module) for name, module in sys.modules.items() if name.startswith("simhash_gate")]
+    found = [each for names in ours for each in names.values()]
+    methods = [each for one in found if inspect.isclass(one) for each in vars(one).values()]
+    for each in {*filter(inspect.isfunction, found + methods)}:
+        if each.__module__.startswith("simhash_gate"):
+            atheris.instrument_func(each)
+    options = (f"-max_total_time={seconds:.0f}", "-timeout=20", "-rss_limit_mb=4000")
+    atheris.Setup(
+        [sys.argv[0], *options, "-max_len=4000", "-len_control=0", "-artifact_prefix=build/"], one
+    )
+    atheris.Fuzz()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try all kinds, print a table and what went wrong; the status tells whether anything did."""
     parser = argparse.ArgumentParser(
@@ -309,11 +351,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=60.0, help="of each kind (%(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="of the first input (%(default)s)")
     parser.add_argument("--only", metavar="KIND", help="one kind")
+    parser.add_argument("--guided", action="store_true", help="by the code that inputs of it run")
     given = parser.parse_args(arguments)
     rows, wrong = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for kind in _kinds(folder):
+            if given.guided and given.only == kind.name:
+                guided(kind, given.seconds, folder)
             if given.only in (None, kind.name):
                 say(kind.name)
                 inputs, slowest, found = fuzz(kind, given.seed, given.seconds, folder)

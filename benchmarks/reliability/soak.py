@@ -28,7 +28,7 @@ from benchmarks.reliability.process import Process
 from benchmarks.speed.measure import markdown_table
 
 LISTED = 20
-MOST_WAITING = 2_000
+MOST_WAITING = 50
 WORDS = [
     "".join(Random(n).choices("bdfgklmnprstvz aeiou", k=7)).replace(" ", "x") for n in range(5000)
 ]

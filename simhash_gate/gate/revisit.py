@@ -210,7 +210,6 @@ def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version
         *sent.validators,
         sent.variant,
         record.url,
-        page.listing,
     )
 
 

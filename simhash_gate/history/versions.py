@@ -12,7 +12,7 @@ from simhash_gate.history.validators import Validators
 MOST_VISITS = 60
 """Of one page; a rate of change that is found from so many is known well enough."""
 
-_FORMAT = 3
+_FORMAT = 2
 
 
 class Visit(NamedTuple):
@@ -39,7 +39,7 @@ class Version:
     `run` is the run that kept this version. `headline` and `offers` are what the page claims;
     `offers` is None where that is not known.
     `etag` and `modified` are its `ETag` and `Last-Modified`; `variant` names what was asked for.
-    `url` is the address that it came by. `listing` tells that it is mostly links to other pages.
+    `url` is the address that it came by.
     """
 
     first_seen: float
@@ -58,7 +58,6 @@ class Version:
     modified: str = ""
     variant: str = ""
     url: str = ""
-    listing: bool = False
 
     @property
     def validators(self) -> Validators:

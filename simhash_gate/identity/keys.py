@@ -23,8 +23,9 @@ By = Literal["spider", "canonical", "list", "host", "url"]
 FEWEST_WORDS = 20
 """A page of fewer words tells of no other that it is another one."""
 UNSURE = frozenset({"", "repeats"})
-MOST_HOSTS = 1_000
-"""Of one crawl; those met longest ago go first."""
+MOST_HOSTS, MOST_ADDRESSES = 1_000, 100_000
+"""Of one crawl, 1.2 KB for each address; hosts that were met longest ago go first."""
+_BETWEEN = 1_000  # questions, before the addresses are counted again
 NEAR = 8
 """Fingerprints of more bits of distance are of different contents."""
 REFUTED = 3
@@ -112,6 +113,7 @@ class Keys:
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
         self._tracking = (*TRACKING, *tracking)
         self._hosts: OrderedDict[str, tuple[Host, Canonical]] = OrderedDict()
+        self._asked = 0
 
     def host(self, scope: str) -> Host:
         """Return what is known of a host, or of a domain."""
@@ -138,10 +140,19 @@ class Keys:
         found = self._hosts.get(scope)
         if found is None:
             found = self._hosts[scope] = Host(self._tracking), Canonical()
-            if len(self._hosts) > MOST_HOSTS:
-                self._hosts.popitem(last=False)
         self._hosts.move_to_end(scope)
+        self._asked += 1
+        if len(self._hosts) > MOST_HOSTS or self._asked % _BETWEEN == 0:
+            self._make_room()
         return found
+
+    def _make_room(self) -> None:
+        addresses = sum(len(host.contents) for host, _ in self._hosts.values())
+        while len(self._hosts) > MOST_HOSTS or (
+            addresses > MOST_ADDRESSES and len(self._hosts) > 1
+        ):
+            _, (host, _) = self._hosts.popitem(last=False)
+            addresses -= len(host.contents)
 
     def of(self, scope: str, url: str, *, word: str = "", canonical: str = "") -> PageKey:
         """Return the key of an address.

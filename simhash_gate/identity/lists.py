@@ -38,7 +38,7 @@ _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
 _OF_PAGE = re.compile(
     # of the query, then of the path: /page/2, /news-page-2.html, /index2.html
     r"([?&;])(?:page|paged|page_?n(?:o|um|r|umber)|pagina|pg|p|seite|start|offset|skip|from|before"
-    r"|after|cursor)=[^&;#]*|[/_-](?:page|pagina|pg|seite|p)[/_=-]?\d+(?=/?(?:[?#]|\Z)|\.\w+)"
+    r"|after|cursor)=[^&;#]*|[/_-](?:page|pagina|pg|seite)[/_=-]?\d+(?=/?(?:[?#]|\Z)|\.\w+)"
     r"|/index[_-]?\d+\.\w+",
     re.IGNORECASE,
 )

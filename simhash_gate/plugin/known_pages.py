@@ -1,8 +1,8 @@
 """Holds back requests for what the store knows: next pages of listings, and all beyond a quota.
 
 The next page of a listing waits until the page before it has led to something new, or changed. What
-was no page of a listing in an earlier crawl never waits. A listing that nobody has read to its end
-for a week is read so all the same; if that finds something new, the next crawl does so, too.
+no earlier crawl knows never waits. A listing that nobody has read to its end for a week is read so
+all the same; if that finds something new, the next crawl does so, too.
 
 Where a scope has as many kept pages as its quota allows, only those are asked for that are known.
 """
@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.history.rates import DAY
-from simhash_gate.identity.lists import list_of
+from simhash_gate.identity.lists import list_of, without_visitor
 from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.learned import LearnedNotes
 from simhash_gate.plugin.listeners import Listener, Stage
@@ -79,7 +79,7 @@ class KnownPages(Listener):
 
     async def ask(self, request: Request) -> None:
         """Raise `HeldBack` for a request that waits. May raise `StoreError`, `SettingsError`."""
-        link, site = self._link(request.url), self._policies.site_of(request.url)
+        link, site = _link(request.url), self._policies.site_of(request.url)
         is_next = link in self._next and link not in self._sent
         counted = site.policy.quota and not request.meta.get("is_start_request")
         if not (is_next or counted) or not asks_for_page(request):
@@ -91,8 +91,8 @@ class KnownPages(Listener):
         self._learned.has(site.scope)  # it was asked before, so it has answered
         if counted and kept >= site.policy.quota and not known.history.versions:
             self._hold("quota", site.scope, request, site.domain)
-        key, was = self._key(request), known.previous
-        if is_next and was and was.listing and key not in self._walks and link not in self._sent:
+        key = self._key(request)
+        if is_next and known.previous and key not in self._walks and link not in self._sent:
             self._due.setdefault(key, page.last_seen + WEEK)
             self._hold("listing", link, request, key[1])
         if is_next:
@@ -101,8 +101,8 @@ class KnownPages(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Note what a page brought, and what a page of a listing shows."""
         verdict, read = judged.verdict, judged.verdict.page
-        links = {self._link(url) for url in addresses(judged.request, judged.response.url)}
-        if read is None or not read.listing:
+        links = {_link(url) for url in addresses(judged.request, judged.response.url)}
+        if read is None or not read.lists_others:
             if verdict.outcome in _NEWS:
                 self._news |= links
                 for quiet in [one for one in self._quiet if not links.isdisjoint(one.shows)]:
@@ -112,7 +112,7 @@ class KnownPages(Listener):
                         self._stats.inc_value("simhash_gate/listing/missed")
         elif self._policies.site_of(judged.request.url).policy.listings == "stop":
             key, targets = self._key(judged.request), read.targets.split("\n")
-            shown = {self._link(url) for url in targets if list_of(url) != key[1]}
+            shown = {_link(url) for url in targets if list_of(url) != key[1]}
             found = self._pages[judged.request] = ListingPage(key, shown)
             self._sent |= links
             self._quiet[found] = None
@@ -125,7 +125,7 @@ class KnownPages(Listener):
         """Note which page of a listing leads to its next one."""
         page = self._pages.get(response.request) if response.request is not None else None
         if page is not None and self._key(request) == page.key:
-            link = self._link(request.url)
+            link = _link(request.url)
             page.next.append(link)
             self._next.add(link)
             if page not in self._quiet:
@@ -160,10 +160,6 @@ class KnownPages(Listener):
     def _key(self, request: Request) -> tuple[str, str]:
         return self._policies.site_of(request.url).scope, list_of(request.url)
 
-    def _link(self, url: str) -> int:
-        scope = self._policies.site_of(url).scope
-        return hash(self._crawl.keys.of(scope, without_credentials(url)).key)
-
     def _hold(self, kind: str, of: int | str, request: Request, what: str) -> None:
         self._parked.add(Parked((kind, of), request))
         self._stats.inc_value(f"simhash_gate/{kind}/held")
@@ -186,6 +182,10 @@ class KnownPages(Listener):
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for listing, at in notes.items():
             self._due.setdefault((scope, listing), float(at))
+
+
+def _link(url: str) -> int:
+    return hash(without_visitor(url))
 
 
 def _merge(known: dict[str, Any], new: dict[str, float]) -> None:

@@ -50,7 +50,7 @@ class Paper(dict):
             return default or Answer(b"not here", 404)
         number = int(path.partition("page=")[2] or 1) - 1
         shown = self.stories[ON_A_PAGE * number : ON_A_PAGE * (number + 1)]
-        entries = [f'<li><a href="/story/{n}">{text(n, 12)}</a></li>' for n in shown]
+        entries = [f'<li><a href="/story/{n}">{text(n, 5)}</a><p>{text(n, 25)}</p>' for n in shown]
         count = -(-len(self.stories) // ON_A_PAGE)
         pager = [f'<a href="/news?page={n}">{n}</a>' for n in range(2, count + 1)]
         return html_answer(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from simhash_gate.identity import keys as keys_module
 from simhash_gate.identity.keys import OFF_FOR, REFUTED, Keys
 from simhash_gate.identity.saved import links_of, load
 
@@ -89,3 +90,14 @@ def test_the_home_page_is_no_other_page_unless_it_says_the_same(target: str) -> 
 @pytest.mark.parametrize("target", ["http://other.example/a/7", "http://[", "mailto:a@b.c", "x"])
 def test_a_link_to_another_site_or_to_nothing_says_nothing(target: str) -> None:
     assert not Keys().named(SITE, PAGE, target, 0, 0)
+
+
+def test_what_is_known_of_all_hosts_is_bounded_and_the_one_met_longest_ago_goes_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keys_module, "MOST_ADDRESSES", 2_500)
+    keys = Keys()
+    for number in range(5_000):
+        scope = f"{number // 500}.example"
+        keys.host(scope).saw(f"http://{scope}/{number}", same=False)
+    assert keys.scopes() == [f"{number}.example" for number in range(5, 10)]

@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import Answer, open_store
+from simhash_gate.stores.base import RUN
+from simhash_gate.stores.runs import LIVE
 from tests.crawls.harness import until
 from tests.stores.kept import PageHistory, by_scope, histories, keep_history
 from tests.stores.store_urls import STORES, url_maker
@@ -84,3 +86,17 @@ def test_what_many_scopes_have_of_a_dead_run_goes_and_the_rest_stays(leased_url,
         store.end("run")
         found = sorted(histories(store), key=lambda history: history.seen)
         assert found == [visit("run", number) for number in range(900) if not number // 2 % 2]
+
+
+def test_pages_of_a_run_that_has_ended_stay_though_its_lease_was_left(leased_url, make_record):
+    """A crawl can be killed between the two."""
+    page = make_record(BASE)
+    with closing(open_store(leased_url)) as store:
+        store.begin("run")
+        assert store.check_and_add(page, 3).added
+        (lease,) = store.driver.blobs(RUN, LIVE, data=True)
+        store.end("run")
+        assert store.driver.swap(replace(lease, data=b"7 1.0"), None) is None
+        store.begin("other")
+        assert [*store.records()] == [replace(page, settled=True)]
+        assert lease.key not in {blob.key for blob in store.driver.blobs(RUN, LIVE, data=True)}
