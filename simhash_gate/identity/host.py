@@ -157,16 +157,17 @@ class Host:
         atoms = self.reasons(url, stand_in)
         kind = self._kind(self._reduced_path(url))
         group = self._kinds.get(kind)
-        count = min((self._tests["", atom] for atom in atoms), default=0)
+        # What a site writes in place of a name, it does so in all its parts.
+        alike = {atom._replace(name="") if atom.kind == "place" else atom for atom in atoms}
+        count = min((self._tests["", atom] for atom in alike), default=0)
         strange = any(
             not self._tests[kind, atom]
             and (group is None or len(group.contents.get(atom, ())) < FEW)
             for atom in atoms
             if not (atom.is_listed and atom in self.whole.acts)
         )
-        for atom in atoms:
-            self._tests["", atom] += 1
-            self._tests[kind, atom] += 1
+        self._tests.update(("", atom) for atom in alike)
+        self._tests.update((kind, atom) for atom in atoms)
         first = count < FIRSTS or strange or not self.whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in
