@@ -32,10 +32,8 @@ MOST_WAITING = 50
 WORDS = [
     "".join(Random(n).choices("bdfgklmnprstvz aeiou", k=7)).replace(" ", "x") for n in range(5000)
 ]
-COLUMNS = {
-    "pages": 1, "pages/s": 1, "RSS of the crawl, MB": 1e6, "of its readers, MB": 1e6,
-    "open files": 1, "store, MB": 1e6,
-}  # fmt: skip
+MEMORY = "RSS of the crawl, MB", "of its readers, MB"
+COLUMNS = ("pages", "pages/s", *MEMORY, "open files", "store, MB")
 
 
 def article_of(page: int) -> int:
@@ -194,18 +192,19 @@ def _sample(process: Process, folder: Path, pages: float, seconds: float) -> dic
     return {
         "pages": pages,
         "seconds": round(seconds, 1),
-        "RSS of the crawl, MB": _resident(process.popen.pid),
-        "of its readers, MB": sum(map(_resident, process.readers())),
+        MEMORY[0]: _resident(process.popen.pid),
+        MEMORY[1]: sum(map(_resident, process.readers())),
         "open files": len(os.listdir(f"/proc/{process.popen.pid}/fd")),  # noqa: PTH208
-        "store, MB": sum(path.stat().st_size for path in stores),
+        "store, MB": sum(path.stat().st_size for path in stores) / 1e6,
     }
 
 
-def _resident(pid: int) -> int:
+def _resident(pid: int) -> float:
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError):
         return 0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def _table(samples: list[dict[str, float]]) -> str:
@@ -213,9 +212,9 @@ def _table(samples: list[dict[str, float]]) -> str:
     for sample in samples:
         seconds = sample["seconds"] - last["seconds"]
         figures = {**sample, "pages/s": (sample["pages"] - last["pages"]) / max(seconds, 0.001)}
-        rows.append([f"{figures[name] / unit:,.0f}" for name, unit in COLUMNS.items()])
+        rows.append([f"{figures[name]:,.0f}" for name in COLUMNS])
         last = sample
-    return markdown_table(list(COLUMNS), rows, "--:")
+    return markdown_table(COLUMNS, rows)
 
 
 def figures(given: argparse.Namespace) -> dict[str, int]:
@@ -268,10 +267,10 @@ def _plot(path: Path, folders: list[Path]) -> None:
     from benchmarks.speed.plots import save_lines
 
     points = [
-        (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what] / 1e6)
+        (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what])
         for folder in folders
         for sample in _lines(folder / "samples.jsonl")
-        for what in ("RSS of the crawl, MB", "of its readers, MB")
+        for what in MEMORY
     ]
     save_lines(points, path, "pages", "MB")
 
