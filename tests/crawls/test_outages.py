@@ -73,7 +73,7 @@ class LockedFile:
     hang, go_on = go, come_back
 
     def empty(self):
-        for table in ("page", "blob", "scope", "run"):
+        for table in ("page", "blob", "scope"):
             self._other.execute(f"DELETE FROM {table}")
 
     def close(self):
