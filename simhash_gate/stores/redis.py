@@ -328,8 +328,10 @@ def failure(name: str, error: Exception) -> StoreError:
     what = f"{name}: {text or type(error).__name__}"
     if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
         return StoreError(f"{what}; see to the user and the password")
-    if isinstance(error, _UNAVAILABLE) or _PASSING.search(f"{type(error).__name__} {text}"):
+    if _PASSING.search(f"{type(error).__name__} {text}"):
         return StoreUnavailable(what)
+    if isinstance(error, _UNAVAILABLE):
+        return StoreUnavailable(f"{what}; the server is down, or can't be reached")
     return StoreError(what)
 
 
