@@ -9,6 +9,7 @@ the lower number, and the rule by which pages are compared is written in one pla
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
@@ -175,9 +176,9 @@ class SQLDriver(Driver):
 
     _cursor: Any
 
+    @abstractmethod
     def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Ask the database."""
-        raise NotImplementedError
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         ask = _ROWS if scope is None else _ROWS_OF_SCOPE
