@@ -63,10 +63,10 @@ class Runs:
         while not self._write(run, there):
             there = self._driver.blob(RUN, LIVE, _key(run))
             if not there.startswith(own):
-                self.lost.add(run)
-                self._on_doubt()
-                self._write(run, None)
-                self._driver.swap(Blob(RUN, ENDED, _key(run), b""), None)
+                if not self._driver.blob(RUN, ENDED, _key(run)):  # else its end was not heard of
+                    self.lost.add(run)
+                    self._on_doubt()
+                    self._write(run, None)
                 return
 
     def keep_alive(self, run: str) -> None:

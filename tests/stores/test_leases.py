@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import Answer, open_store
-from simhash_gate.stores.base import RUN
+from simhash_gate.stores.base import ENDED, RUN
 from simhash_gate.stores.runs import LIVE
 from tests.crawls.harness import until
 from tests.stores.kept import PageHistory, by_scope, histories, keep_history
@@ -100,3 +100,18 @@ def test_pages_of_a_run_that_has_ended_stay_though_its_lease_was_left(leased_url
         store.begin("other")
         assert [*store.records()] == [replace(page, settled=True)]
         assert lease.key not in {blob.key for blob in store.driver.blobs(RUN, LIVE, data=True)}
+
+
+def test_an_end_that_was_not_heard_of_can_be_said_again(leased_url, make_record):
+    page = make_record(BASE)
+    with closing(open_store(leased_url)) as store, closing(open_store(leased_url)) as other:
+        store.begin("run")
+        assert store.check_and_add(page, 3).added
+        (lease,) = store.driver.blobs(RUN, LIVE, data=True)
+        store.driver.swap(replace(lease, scope=ENDED, data=b"1"), None)
+        store.driver.swap(replace(lease, data=b""), None)
+        store.renew("run")
+        assert [*other.records()] == [replace(page, settled=True)]
+        store.end("run")
+        assert store.lost == set()
+        assert [*other.records()] == [replace(page, settled=True)]
