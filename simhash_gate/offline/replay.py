@@ -148,7 +148,7 @@ def live_run(url: str) -> Iterator[tuple[Store, str]]:
     def keep_alive() -> None:
         while not closing.wait(RENEW_INTERVAL):
             with suppress(StoreError):  # the next page fails too, and says so
-                store.renew(run)
+                store.begin(run)
 
     try:
         store.begin(run)

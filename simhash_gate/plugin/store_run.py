@@ -140,7 +140,7 @@ class StoreRun:
         if self._gate is None or self.failure:
             return
         try:
-            self._gate.store.renew(self.name)
+            self._gate.store.begin(self.name)
             self._tell_lost(self._gate.store)
         except StoreUnavailable as error:
             self._went_down(error)
@@ -164,7 +164,7 @@ class StoreRun:
             if self._gate is None:
                 self._begin()
             else:
-                self._gate.store.renew(self.name)
+                self._gate.store.begin(self.name)
                 self._forget_owed(self._gate)
         except Exception as error:
             self._outage.goes_on(error)

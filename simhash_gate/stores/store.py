@@ -63,19 +63,16 @@ class Store:
     def begin(self, run: str) -> None:
         """Open a run: from now on it is live. Records of runs found dead are removed.
 
-        `run` is any string that no run had before. Raises `StoreError` for that of one that lives
-        or has ended.
+        `run` is any string that no run had before, or that of one that was begun here: the store is
+        told that it still lives, where it can't see that by itself. Raises `StoreError` for that of
+        one that lives elsewhere, or has ended.
         """
         with self._asking():
             self._runs.bury()
-            if run in self._runs.live or not self._runs.begin(run):
+            if run in self._runs.live:
+                self._runs.renew(run)
+            elif not self._runs.begin(run):
                 raise self._error(f"run {run!r} was begun before; take a new name")
-
-    def renew(self, run: str) -> None:
-        """Tell that the run still lives, where the store can't see that by itself."""
-        with self._asking(run):
-            self._runs.renew(run)
-            self._runs.bury()
 
     def end(self, run: str) -> None:
         """Close a run normally: its records count for all later runs."""

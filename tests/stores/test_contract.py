@@ -206,7 +206,6 @@ def test_a_closed_store_says_so(store, make_record):
     store.close()
     for use in (
         lambda: store.begin("x"),
-        lambda: store.renew("run"),
         lambda: store.end("run"),
         lambda: store.check_and_add(page, 3),
         lambda: store.forget(page),

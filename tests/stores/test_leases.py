@@ -52,8 +52,8 @@ def test_a_run_that_slept_past_its_lease_was_dead_and_goes_on(leased_url, make_r
                     keep_history(late, visit("late", 2))
             assert "late" in late.lost
             # Not settled: it lives, for as long as it is renewed.
-            until(lambda: [late.renew("late")] and store.current(second) == second)
-            until(lambda: [late.renew("late")] and store.is_live("late"))
+            until(lambda: [late.begin("late")] and store.current(second) == second)
+            until(lambda: [late.begin("late")] and store.is_live("late"))
             if ends:
                 late.end("late")
         late_pages = [durable, second] if ends else [durable]
@@ -110,7 +110,7 @@ def test_an_end_that_was_not_heard_of_can_be_said_again(leased_url, make_record)
         (lease,) = store.driver.blobs(RUN, LIVE, data=True)
         store.driver.swap(replace(lease, scope=ENDED, data=b"1"), None)
         store.driver.swap(replace(lease, data=b""), None)
-        store.renew("run")
+        store.begin("run")
         assert [*other.records()] == [replace(page, settled=True)]
         store.end("run")
         assert store.lost == set()

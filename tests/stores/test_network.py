@@ -121,7 +121,7 @@ def test_a_server_killed_and_started_again_with_its_data_or_without_is_told_of_t
         for use in (
             lambda: store.check_and_add(page, 3),
             lambda: store.current(page),
-            lambda: store.renew("run"),
+            lambda: store.begin("run"),
             lambda: next(other.records()),
         ):
             with pytest.raises(StoreUnavailable, match=f":{own_server.port}"):
@@ -130,7 +130,7 @@ def test_a_server_killed_and_started_again_with_its_data_or_without_is_told_of_t
         assert store.check_and_add(again[0], 3).match.record.identity == kept.identity
         assert store.check_and_add(page, 3).added
         assert store.check_and_add(again[1], 3).added
-        store.renew("run")
+        store.begin("run")
         own_server.lose_all()
         own_server.kill()
         with pytest.raises(StoreUnavailable):
@@ -140,7 +140,7 @@ def test_a_server_killed_and_started_again_with_its_data_or_without_is_told_of_t
         for record in reversed(again):
             assert store.check_and_add(record, 3) == Answer(True, None)
         with suppress(StoreUnavailable):  # it has not heard yet
-            other.renew("other")
+            other.begin("other")
         assert not other.check_and_add(replace(kept, run="other", request="x"), 3).added
         store.end("run")
         assert [*other.records()] == [replace(r, settled=True) for r in reversed(again)]

@@ -26,9 +26,7 @@ BASE = 0x9E3779B97F4A7C15
 
 def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
     store.begin("second")
-    with pytest.raises(StoreError, match="new name"):
-        store.begin("run")
-    store.renew("run")
+    store.begin("run")  # it is told again
     assert store.is_live("run")
     assert "run" not in store.lost
     for name in ("unknown", "run"):
@@ -36,8 +34,6 @@ def test_a_run_lives_from_begin_to_end_and_once(store, make_record):
             store.end("run")
         with pytest.raises(StoreError, match=name):
             store.check_and_add(make_record(BASE, run=name), 3)
-        with pytest.raises(StoreError, match=name):
-            store.renew(name)
         with pytest.raises(StoreError, match=name):
             store.end(name)
         assert not store.is_live(name)
