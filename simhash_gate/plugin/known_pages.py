@@ -93,7 +93,9 @@ class KnownPages(Listener):
             self._hold("quota", site.scope, request, site.domain)
         key = self._key(request)
         if is_next and known.previous and key not in self._walks and link not in self._sent:
-            self._due.setdefault(key, page.last_seen + WEEK)
+            if key not in self._due:  # kept at once: the crawl may be killed
+                self._due[key] = page.last_seen + WEEK
+                self._keep(key[0], {key[1]: self._due[key]})
             self._hold("listing", link, request, key[1])
         if is_next:
             self._sent.add(link)
@@ -155,7 +157,10 @@ class KnownPages(Listener):
                 self._crawl.note(f"{waiting} held back: {BECAUSE[kind]}.", f"See {PREFIX}{name}.")
         for scope in {scope for scope, _ in self._due}:
             new = {listing: at for (of, listing), at in self._due.items() if of == scope}
-            self._learned.merge(scope, partial(_merge, new=new))
+            self._keep(scope, new)
+
+    def _keep(self, scope: str, due: dict[str, float]) -> None:
+        self._learned.merge(scope, partial(_merge, new=due))
 
     def _key(self, request: Request) -> tuple[str, str]:
         return self._policies.site_of(request.url).scope, list_of(request.url)

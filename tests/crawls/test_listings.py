@@ -71,10 +71,10 @@ class Revisiting:
         self.folder, self.site = folder, site
         self.settings = {"SIMHASH_GATE_STORE": store, **settings}
 
-    def on(self, day: int):
+    def on(self, day: int, spider: str = SPIDER):
         self.site.hits.clear()
         settings = {**self.settings, "TEST_NOW": 1_700_000_000 + day * DAY}
-        done = crawl(self.folder, self.site, "/news", spider=SPIDER, settings=settings)
+        done = crawl(self.folder, self.site, "/news", spider=spider, settings=settings)
         self.fetched = [n for n in range(2, 9) if self.site.hits[f"/news?page={n}"]]
         self.new = {
             int(item["path"].rpartition("/")[2])
@@ -116,6 +116,28 @@ def test_what_is_new_behind_known_pages_is_found_within_a_week(tmp_path) -> None
         paper.stories[16] = 25
         visits.on(9)
         assert visits.new == {25}
+
+
+KILLED = """
+import os, signal, time
+def killed(self, failure):
+    time.sleep(0.5)  # the store goes on
+    os.kill(os.getpid(), signal.SIGKILL)
+Follows.failed = killed
+"""
+
+
+def test_killed_crawls_do_not_put_off_the_week(tmp_path) -> None:
+    paper = Paper()
+    with Site(paper).running() as site:
+        visits = Revisiting(tmp_path, site, "sqlite:///s.sqlite", SIMHASH_GATE_LISTINGS="stop")
+        visits.on(0)
+        paper.stories[15] = 24
+        for day in (1, 5):
+            assert visits.on(day, SPIDER + KILLED).status < 0
+            assert visits.fetched == []
+        visits.on(9)
+        assert (visits.fetched, visits.new) == ([2, 3, 4], {24})
 
 
 LATE = """
