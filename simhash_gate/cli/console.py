@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.settings import Settings
 
+_MOST_ALIKE = 10
 BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13
 
 
@@ -44,13 +45,23 @@ class Console:
 
     def __init__(self, progress: bool | None = None) -> None:
         self.complaints = 0
+        self._alike: Counter[tuple[str, str]] = Counter()
         self._progress = progress
         self._echo: Callable[[str], Any] = lambda message: click.echo(message, err=True)
 
     def complain(self, place: str, message: str) -> None:
-        """Report an input that can't be used. The command goes on with the next."""
+        """Report an input that can't be used. The command goes on with the next.
+
+        Of a file of another kind, each line would be reported: those beyond the first are counted.
+        """
         self.complaints += 1
-        self._echo(f"{place}: {message}")
+        file, _, line = place.rpartition(":")
+        alike = file, message.partition(":")[0]
+        self._alike[alike] += line.isdigit()
+        if self._alike[alike] <= _MOST_ALIKE:
+            self._echo(f"{place}: {message}")
+        elif self._alike[alike] == _MOST_ALIKE + 1:
+            self._echo(f"{file}: {alike[1]}: more lines are like this")
 
     def complain_of_nothing(self, place: str, message: str, *, since: int = 0) -> None:
         """Report that a source has nothing to use.

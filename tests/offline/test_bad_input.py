@@ -46,6 +46,16 @@ def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
     assert result.err.endswith(f"could not be used: {len(BAD)}\n")
 
 
+def test_a_file_of_another_kind_is_not_complained_of_line_by_line(run, manifest) -> None:
+    path = manifest(*("not json" for _ in range(50)))
+    result = run("replay", path)
+    said = result.err.splitlines()
+    assert said[9].startswith(f"{path}:10: not JSON: ")
+    assert said[10] == f"{path}: not JSON: more lines are like this"
+    assert sum("not JSON" in line for line in said) == 11
+    assert said[-1] == "inputs that could not be used: 50"
+
+
 @pytest.mark.parametrize(
     "command",
     [
