@@ -3,7 +3,7 @@
 Each case runs in a process of its own, with a JVM of its own: pages that are read; and the near
 pairs of millions of fingerprints in a Parquet file, a hundredth of them within 3 bits of another.
 `block`: a tenth of all agree in a block of 16 bits. `alike`: a tenth of all are the same. Before
-each case, `near_duplicate_pairs` finds the pairs of the same file; both must find as many.
+each case, `stream_pairs` finds the pairs of the same file; both must find as many.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.speed.measure import add_out, markdown_table, say, write_json
 from benchmarks.speed.page_set import load, renewed
-from simhash_gate import near_duplicate_pairs
+from simhash_gate.collection.pairs import stream_pairs
 
 MILLION = 1_000_000
 HEAVY = ("block", "alike")
@@ -72,12 +72,12 @@ def _join(name: str, folder: Path, options: argparse.Namespace) -> dict[str, flo
     start = time.monotonic()
     # Of equal fingerprints, Spark is asked for those with the first alone.
     compared = np.unique(fingerprints) if heavy == "alike" else fingerprints
-    found = int(near_duplicate_pairs(compared, 3, count_only=True))
-    found += len(fingerprints) - len(compared)
+    portions = [len(fingerprints) - len(compared)]
+    stream_pairs(compared, 3, lambda one, _: portions.append(len(one)))
     seconds = time.monotonic() - start
     run = _apart(name, path, options)
     say(f"{name}: {run['wall']:.0f} s")
-    return {"found": found, "function": seconds, **run}
+    return {"found": sum(portions), "function": seconds, **run}
 
 
 def _pages(folder: Path, options: argparse.Namespace) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""All near pairs of a collection of fingerprints: as arrays, as a number, or in portions.
+"""All near pairs of a collection of fingerprints: as arrays, or in portions.
 
 How near pairs are found among distinct fingerprints is told in `fingerprints.block_sort`. Here is
 what a collection has besides: equal fingerprints, and scopes.
@@ -6,7 +6,7 @@ what a collection has besides: equal fingerprints, and scopes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -42,34 +42,15 @@ class NearPairs(NamedTuple):
     distance: NDArray[np.uint8]
 
 
-@overload
-def near_duplicate_pairs(
-    fingerprints: ArrayLike, max_distance: int = 3, count_only: Literal[False] = False
-) -> NearPairs: ...
-@overload
-def near_duplicate_pairs(
-    fingerprints: ArrayLike, max_distance: int = 3, *, count_only: Literal[True]
-) -> int: ...
-@overload
-def near_duplicate_pairs(
-    fingerprints: ArrayLike, max_distance: int, count_only: Literal[True]
-) -> int: ...
-
-
-def near_duplicate_pairs(
-    fingerprints: ArrayLike, max_distance: int = 3, count_only: bool = False
-) -> NearPairs | int:
+def near_duplicate_pairs(fingerprints: ArrayLike, max_distance: int = 3) -> NearPairs:
     """Find every pair of fingerprints that differ in at most `max_distance` bits, 0 to 64.
 
     `fingerprints` is an array of n numpy.uint64, which may repeat. Returns positions in it and
-    distances (numpy.intp, numpy.intp, numpy.uint8), or their number with `count_only`, which a
-    large group of near-duplicates fills no memory for. Exact; made for the distances 0 to 8, of
-    which each takes longer than the one before. Takes the memory of 2 to 8 arrays of n numpy.uint64
+    distances (numpy.intp, numpy.intp, numpy.uint8). Exact; made for the distances 0 to 8, of which
+    each takes longer than the one before. Takes the memory of 2 to 8 arrays of n numpy.uint64
     besides the result. Raises ValueError for fingerprints or a distance out of range.
     """
     array, radius = as_fingerprints(fingerprints), require_distance(max_distance)
-    if count_only:
-        return _count(array, radius)
     return unpack(array, packed_pairs(array, radius))
 
 
@@ -179,25 +160,6 @@ class Groups:
         for group, mine in _unrolled(self.edges[large], self.sizes(large)):
             for line, theirs in _unrolled(mine + 1, stops[group] - mine - 1):
                 yield mine[line], theirs
-
-
-def _count(array: Fingerprints, radius: int) -> int:
-    """Return how many pairs there are, without making them."""
-    groups = Groups.of(np.sort(array))
-    values, sizes = groups.values, np.diff(groups.edges)
-    del groups
-    equal = int((sizes * (sizes - 1) // 2).sum())
-    all_once = bool((sizes == 1).all())
-    if all_once:
-        del sizes
-
-    def between(portion: Portion) -> int:
-        if all_once:
-            return len(portion.one)
-        one, other = portion.look_up(values)
-        return int(sizes[one] @ sizes[other])
-
-    return equal + sum(near_pairs(values, radius, between))
 
 
 def _compare_small(
