@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,6 +221,7 @@ def _store_turn(values: Fingerprints, fresh: Fingerprints) -> Callable[[int], No
     def take(value: int) -> None:
         store.check_and_add(records[value], RADIUS, window=window)
 
+    finalize(take, store.close)
     return take
 
 

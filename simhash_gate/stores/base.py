@@ -22,8 +22,8 @@ SITE_MEMORY, URL_RULES, SITE_NOTES = "site_memory", "url_rules", "site_notes"
 """Kinds of which a scope has one, under the key ""."""
 KEPT_TEXT = "kept_text"
 """Under the digest of a page, as 16 hex digits."""
-RUN, ENDED = "run", "ended"
-"""What is known of runs, and the scope of those that have ended; see runs.py."""
+RUN, LIVE, ENDED = "run", "live", "ended"
+"""What is known of runs, and the scopes of those that live and that have ended; see runs.py."""
 
 NEVER = float("-inf")
 NAME_BITS = 32
@@ -196,9 +196,12 @@ def hash64(text: str) -> int:
 
 
 def address_of(kind: str, scope: str, key: str) -> bytes:
-    """Return what a blob is found by, 24 bytes: those of a scope begin with the same 8."""
-    of_scope = blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest()
-    return of_scope + blake2b(as_bytes(key), digest_size=16).digest()
+    """Return what a blob is found by, 24 bytes: those of a scope begin with the same 8.
+
+    A key of 16 bytes, such as that of a run, stands for itself.
+    """
+    of_scope, name = blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest(), as_bytes(key)
+    return of_scope + (name if len(name) == 16 else blake2b(name, digest_size=16).digest())
 
 
 class Server(NamedTuple):

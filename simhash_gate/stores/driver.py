@@ -58,12 +58,16 @@ class News(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A page as a driver has it; `seen` goes before what `body` says, which `pack` made."""
+    """A page as a driver has it; `seen` goes before what `body` says, which `pack` made.
+
+    `life` is what is kept of its run, if it lives; None if that was not read.
+    """
 
     scope: str
     mark: int
     seen: float
     body: bytes
+    life: bytes | None = None
 
 
 Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"

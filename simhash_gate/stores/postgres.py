@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.driver import Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 16
+VERSION = 17
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -80,9 +80,13 @@ SELECT scope.last, scope.first, removals,
     CASE WHEN scope.last <> %(last)s OR removals <> %(removals)s THEN
         (SELECT heads FROM news(%(id)s, %(last)s, %(removals)s))
     END,
-    page.id, mark, last_seen, body
-FROM scope LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[]) WHERE scope.id = %(id)s
+    page.id, mark, last_seen, body, life.data
+FROM scope LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[])
+LEFT JOIN blob AS life
+    ON life.address = %(live)s || convert_to(lpad(to_hex(page.run), 16, '0'), 'UTF8')
+WHERE scope.id = %(id)s
 """
+_LIVE = base.address_of(base.RUN, base.LIVE, "")[:8]
 # What counts whatever becomes of its run is on disk before anybody is told so.
 _CHANGE = f"""
 UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
@@ -131,11 +135,11 @@ class PostgresDriver(SQLDriver):
         self._rows(_TRIM, {"id": number_of(scope), "through": through})
 
     def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        asked = _known(known) | {"numbers": _array(numbers)}
+        asked = {**_known(known), "numbers": _array(numbers), "live": _LIVE}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {
-            number: Row(known.scope, mark, seen, body)
-            for *_, number, mark, seen, body in rows
+            number: Row(known.scope, *page)
+            for _, _, _, _, number, *page in rows
             if number is not None
         }
         last, first, removals, heads = rows[0][:4] if rows else (0, 0, 0, b"")

@@ -10,14 +10,13 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from simhash_gate.stores.base import ENDED, RUN, Blob, StoreError, hash64
+from simhash_gate.stores.base import ENDED, LIVE, RUN, Blob, StoreError, hash64
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from simhash_gate.stores.driver import Driver
 
-LIVE = "live"
 _NOBODY = b"0 0.0"  # owns what died, until its pages are removed
 
 Life: TypeAlias = Literal["live", "ended", "dead"]
@@ -88,12 +87,15 @@ class Runs:
         self._ended.add(run)
         del self.live[run]
 
-    def life(self, run: str) -> Life:
-        """Return what is known of a run; one that nobody knows is dead."""
+    def life(self, run: str, there: bytes | None = None) -> Life:
+        """Return what is known of a run; one that nobody knows is dead.
+
+        `there` is what is kept of a live one, where that was just read.
+        """
         if run in self.live:
             return "live"
         if run not in self._ended:
-            there = self._driver.blob(RUN, LIVE, _key(run))
+            there = there or self._driver.blob(RUN, LIVE, _key(run))
             if there and self._lives(there):
                 return "live"
             if not self._driver.blob(RUN, ENDED, _key(run)):

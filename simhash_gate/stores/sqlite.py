@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 11
+VERSION = 12
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}

@@ -388,7 +388,8 @@ class Store:
         if row is None:
             return None
         (*fields, _), sketch = base.split(row.body)
-        life = (life_of or self._runs.life)(fields[base.RUN_FIELD])
+        run = fields[base.RUN_FIELD]
+        life = life_of(run) if life_of else self._runs.life(run, row.life)
         if life == "dead" and row.mark < DURABLE:
             return None
         settled = row.mark >= SETTLED or life == "ended"

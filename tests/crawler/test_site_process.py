@@ -30,8 +30,9 @@ def test_a_site_answers_until_the_block_ends_and_tells_what_it_served():
         with DIRECT.open(f"{url}/", timeout=10) as response:
             assert response.headers["X-Demo-Serve"] == "1"
         assert serve_number(url) == 1
-        with pytest.raises(HTTPError, match="404"):
+        with pytest.raises(HTTPError, match="404") as missing:
             DIRECT.open(f"{url}/nowhere", timeout=10)
+        missing.value.close()
         # What URLs show is told without serving them.
         assert contents(url, [f"{url}/about", f"{url}/nowhere"]) == ["/about", ""]
         known = truth(url)

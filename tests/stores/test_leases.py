@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import Answer, open_store
-from simhash_gate.stores.base import ENDED, RUN
-from simhash_gate.stores.runs import LIVE
+from simhash_gate.stores.base import ENDED, LIVE, RUN
 from tests.crawls.harness import until
 from tests.stores.kept import PageHistory, by_scope, histories, keep_history
 from tests.stores.store_urls import STORES, url_maker

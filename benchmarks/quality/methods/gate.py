@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import finalize
 
 from benchmarks.quality.methods.base import Content, Extractor, HammingMethod, Method, Window
 from simhash_gate import Gate, Page, Policy, open_store, read_page
@@ -52,6 +53,7 @@ class GateWindow(Window):
 
     def __init__(self, policy: Policy) -> None:
         store = open_store("memory:")
+        finalize(self, store.close)
         store.begin("site")
         self._gate = Gate(store, run="site", pipeline="benchmark")
         self._policy = policy
