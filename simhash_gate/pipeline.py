@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import mmh3
 import numpy as np
 
+from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.fingerprints.features import each_shingle, features
+from simhash_gate.fingerprints.features import each_shingle
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
     MORE,
@@ -21,21 +22,12 @@ from simhash_gate.fingerprints.folding import (
 )
 from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.fingerprints.sample import sample_of
-from simhash_gate.fingerprints.simhash import simhash, simhash_of_set
+from simhash_gate.fingerprints.simhash import simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_part
 from simhash_gate.fingerprints.words import SIGNS, words_and_signs
 from simhash_gate.identity.lists import without_visitor
-from simhash_gate.options import (
-    READABILITY,
-    STEADY,
-    Options,
-    left_out,
-    load_extractor,
-    load_idf,
-    pipeline_version,
-    shingle_sizes,
-)
+from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
 from simhash_gate.page import TOLD, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.asides import MANY_LINKS
@@ -45,6 +37,7 @@ from simhash_gate.page.flow import unpack
 from simhash_gate.page.skeleton import link_targets, tag_paths
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from collections.abc import Set as AbstractSet
 
     from simhash_gate.page.blocks import Block
@@ -64,16 +57,10 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with what it was made from: the tokens of its blocks, and those that were hashed.
-
-    `title` is that of a page of which little but boilerplate may be left, else "".
-    """
+    """A page with the tokens of its blocks."""
 
     page: Page
     tokens: list[list[str]]
-    hashed: list[str]
-    options: Options
-    title: str = ""
 
     @property
     def text(self) -> str:
@@ -84,12 +71,6 @@ class Reading:
     def words(self) -> list[str]:
         """All words and signs of the page, normalised."""
         return list(chain.from_iterable(self.tokens))
-
-    @property
-    def features(self) -> dict[str, float]:
-        """The features that were hashed: each shingle, and its weight."""
-        found = _features(self.hashed, self.options)
-        return _under(self.title, found) if self.title else found
 
 
 def read_page(
@@ -106,13 +87,13 @@ def read_page(
 def read_closely(
     body: bytes, *, url: str = "", encoding: str | None = None, options: Options = Options()
 ) -> Reading:
-    """Read a page as `read_page` does, and return it with its words and features."""
+    """Read a page as `read_page` does, and return it with its words."""
     try:
         reading = _read(body, without_credentials(url), encoding, options)
         if options.markdown:
             _ = reading.page.markdown  # it is made now, and goes with the page
     except Exception as error:  # a parser or a user's extractor may do anything to one page
-        return _without(f"{UNREADABLE} {type(error).__name__}: {error}", options)
+        return _without(f"{UNREADABLE} {type(error).__name__}: {error}")
     return reading
 
 
@@ -126,7 +107,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         anchors=options.anchors,
     )
     if document is None:
-        return _without("empty page", options)
+        return _without("empty page")
     title, facts, found = document.titles.title, document.facts, document.blocks
     of_page: dict[str, Any] = {
         "url": url,
@@ -137,7 +118,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
     }
     if not found:
-        return _without("no text", options, title, of_page)
+        return _without("no text", title, of_page)
     text = _PageText.of(document)
     tokens, volatile, characters = text.tokens[: len(found)], text.volatile, text.characters
     kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
@@ -148,11 +129,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         hashed, count = list(chain.from_iterable(tokens)), article.total()
     images = [] if _is_long(stable) else document.images
     played = document.played
-    outer = document.leftover_of
     page = Page(
         title=title,
         words=count,
-        fingerprint=_fingerprint(hashed, characters, options, outer) if count else None,
+        fingerprint=_fingerprint(hashed, characters, document.leftover_of) if count else None,
         digest=_digest(document, stable, tokens, volatile, images + played),
         listing=document.article.listing,
         reason=None if count else "no words",
@@ -161,7 +141,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sample=sample_of(article),
         **of_page,
     )
-    return Reading(page, tokens, hashed, options, outer)
+    return Reading(page, tokens)
 
 
 @dataclass(frozen=True)
@@ -192,37 +172,21 @@ class _PageText:
         return cls(tokens, list(map(" ".join, tokens)), characters, hashed, article, volatile)
 
 
-def _fingerprint(
-    tokens: list[str], characters: AbstractSet[str], options: Options, title: str
-) -> int:
-    if title:
-        return simhash(_under(title, _features(tokens, options)))
-    if load_idf(options.idf):
-        return simhash(_features(tokens, options))
-    return simhash_of_set(each_shingle(tokens, *shingle_sizes(options.shingle), characters))
+def _fingerprint(tokens: list[str], characters: AbstractSet[str], title: str) -> int:
+    """Hash a page. `title` is that of one of which little but boilerplate may be left, else ""."""
+    found = each_shingle(tokens, characters)
+    return simhash_of_set(_under(title, found) if title else found)
 
 
-def _under(title: str, found: dict[str, float]) -> dict[str, float]:
-    """Put features under a title, whose words may come in any order: templates have the site first.
+def _under(title: str, found: Iterable[str | bytes]) -> Iterator[bytes]:
+    """Put shingles under a title, whose words may come in any order: templates have the site first.
 
     What is left of a site's boilerplate is the same on many pages. Under one title such pages are
     as near as they were, under another as far as any two.
     """
     said, signs = words_and_signs(title)
-    name = " ".join((*sorted(said), *signs))
-    return {f"{feature} ({name})": weight for feature, weight in found.items()}
-
-
-def _features(tokens: list[str], options: Options) -> dict[str, float]:
-    kind, size, char_size = shingle_sizes(options.shingle)
-    return features(
-        tokens,
-        kind=kind,
-        size=size,
-        char_size=char_size,
-        idf=load_idf(options.idf),
-        stop_words=left_out(options.idf),
-    )
+    name = as_bytes(f" ({' '.join((*sorted(said), *signs))})")
+    return ((as_bytes(each) if isinstance(each, str) else each) + name for each in found)
 
 
 _VOLATILE_KINDS = frozenset({"text", "heading"})
@@ -357,8 +321,6 @@ def _sketch(document: Document, text: _PageText, images: list[str], played: list
     )
 
 
-def _without(
-    reason: str, options: Options, title: str = "", of_page: dict[str, Any] | None = None
-) -> Reading:
+def _without(reason: str, title: str = "", of_page: dict[str, Any] | None = None) -> Reading:
     page = Page(title, 0, None, 0, False, reason, **of_page or {})
-    return Reading(page, [], [], options)
+    return Reading(page, [])

@@ -12,16 +12,8 @@ from simhash_gate.options import READABILITY, Options, pipeline_version
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("shingle", "sentence"),
-        ("shingle", "word"),
-        ("idf", "/no/such/table.json"),
-        ("idf", {"word": -1.0}),
-        ("idf", {"word": True}),
-        ("idf", {"word": float("inf")}),
-        ("idf", {"word": 10**400}),
-        ("idf", {1: 2.0}),
-        ("idf", ("a1",)),
         ("extractor", "no.such.Extractor"),
+        ("extractor", 5),
     ],
 )
 def test_a_wrong_option_names_itself_its_value_and_what_is_allowed(field, value):
@@ -30,19 +22,10 @@ def test_a_wrong_option_names_itself_its_value_and_what_is_allowed(field, value)
 
 
 def test_options_can_be_hashed_and_pickled():
-    options = Options(idf={"b": 2.0, "a": 1.0})
-    assert hash(options) == hash(Options(idf={"a": 1.0, "b": 2.0}))
+    options = Options(extractor=READABILITY)
+    assert hash(options) == hash(Options(extractor=READABILITY))
     assert pickle.loads(pickle.dumps(options)) == options
 
 
-def test_every_option_makes_another_version():
-    for options in (
-        {"shingle": "word:3"},
-        {"shingle": "char:5"},
-        {"shingle": "word:4 char:5"},
-        {"shingle": "word:3 char:4"},
-        {"idf": {"moss": 3.0}},
-        {"idf": {"the": 0}},
-        {"extractor": READABILITY},
-    ):
-        assert pipeline_version(Options(**options)) != pipeline_version(), options
+def test_another_extractor_makes_another_version():
+    assert pipeline_version(Options(extractor=READABILITY)) != pipeline_version()

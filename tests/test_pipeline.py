@@ -1,4 +1,3 @@
-import json
 import pickle
 
 from hypothesis import given
@@ -51,7 +50,7 @@ def test_markdown_that_is_written_later_is_the_same_in_whatever_process():
 
 def test_golden_values():
     # A change here needs a new ALGORITHM number: old and new fingerprints must never compare.
-    assert pipeline_version() == "2876046fd7d9"
+    assert pipeline_version() == "dd9e66a959f2"
     found = [f"{read(html).fingerprint:016x}" for html in (ENGLISH, JAPANESE, LISTING)]
     assert found == ["db5a8234010006ea", "50ddfe752b172481", "87ec2e888e890268"]
 
@@ -232,18 +231,3 @@ def test_another_extractor_can_be_chosen_and_one_that_fails_is_a_reason():
     page = read(ENGLISH, extractor=f"{__name__}.Failing")
     assert (page.unreadable, page.fingerprint) == (True, None)
     assert page.reason == "unreadable: LookupError: nothing here"
-
-
-def test_tables_move_the_fingerprint_and_may_be_files(tmp_path):
-    table = tmp_path / "idf.json"
-    weights = {"moss": 3.0, "the": 0, "a": 0}
-    table.write_text(json.dumps(weights), encoding="utf-8")
-    by_file, by_value = Options(idf=str(table)), Options(idf=weights)
-    files, values = (read_page(ENGLISH.encode(), options=each) for each in (by_file, by_value))
-    assert files == values
-    assert pipeline_version(by_file) == pipeline_version(by_value)
-    for moved in ({"bee": 50.0}, {"the": 0, "a": 0, "is": 0, "of": 0}):
-        assert read(ENGLISH, idf=moved).fingerprint != read(ENGLISH).fingerprint, moved
-    without = ENGLISH.replace(" the ", " ")
-    ignored = read(ENGLISH, idf={"the": 0}).fingerprint, read(without, idf={"the": 0}).fingerprint
-    assert ignored[0] == ignored[1]

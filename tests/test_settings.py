@@ -17,7 +17,6 @@ from simhash_gate.values import SettingsError
         ("WORKERS", "0", 0),
         ("TIMEOUT", "2.5", 2.5),
         ("TIMEOUT", "2m", 120),
-        ("SHINGLE", "char:4", "char:4"),
         ("REVALIDATE", "1", 0.05),
         ("REVALIDATE", "no", 0),
         ("REVALIDATE", "0.5", 0.5),
@@ -93,13 +92,6 @@ def test_a_wrong_file_of_domains_is_named(tmp_path) -> None:
         ("KEEP_MARKDOWN", 512, "bytes, a whole number at least 1048576, or 0 for none"),
         ("REVALIDATE", 2, "True, False, or the share"),
         ("DOMAINS", {5: {"threshold": 3}}, "mapping of domain names"),
-        ("SHINGLE", "letter", "'word:3 char:5', or one of the two"),
-        ("SHINGLE", "char:3 word:5", "'word:3 char:5', or one of the two"),
-        ("SHINGLE", "word:21", "with numbers from 1 to 20"),
-        ("SHINGLE", "", "with numbers from 1 to 20"),
-        ("SHINGLE", 3, "with numbers from 1 to 20"),
-        ("IDF", "/nowhere/idf.json", "/nowhere/idf.json"),
-        ("IDF", 5, "a JSON file or a mapping"),
     ],
 )
 def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value, allowed) -> None:

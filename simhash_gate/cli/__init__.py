@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 INTERRUPTED = 130  # what a shell reports of a process that Ctrl-C ended: 128 + 2
-OF_PAGES = ("dedupe", "fingerprint", "idf", "replay")  # commands that a store has nothing for
+OF_PAGES = ("dedupe", "fingerprint", "replay")  # commands that a store has nothing for
 COMMANDS = {
     "crawl": "Crawl a site, and write a corpus of its pages.",
     "dedupe": "Write a corpus without near-duplicates.",
     "fingerprint": "Print the fingerprint of each page.",
     "history": "Show how pages changed, and when to come back.",
-    "idf": "Make a table of word weights.",
     "pairs": "Find all pairs of near-duplicate pages.",
     "recover": "List the pages that a crawl dropped.",
     "replay": "Judge stored pages as a crawl would.",

@@ -239,9 +239,8 @@ class StoreRun:
             logger.info(
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
                 "are compared with nothing: what is like them passes once more, and is compared "
-                "with from then on. To compare with them, take the release that read them, and the "
-                "settings of reading pages (SIMHASH_GATE_SHINGLE, _IDF, _EXTRACTOR, ...) as they "
-                "were",
+                "with from then on. To compare with them, take the release that read them, and "
+                "SIMHASH_GATE_EXTRACTOR as it was",
                 how_many(sum(counts.values()), "remembered page"),
                 ", ".join(sorted(counts)), self.pipeline, kept,
             )  # fmt: skip

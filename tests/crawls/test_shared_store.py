@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from simhash_gate.options import READABILITY
 from simhash_gate.report.summary import Summary
 from simhash_gate.stores import StoreUnavailable, open_store
 from tests.crawls.harness import ROOT, Site, crawl, doing, html_answer, page, start, until
@@ -204,7 +205,7 @@ logging.getLogger("simhash_gate.plugin.store_run").addHandler(Told())
     """
     with Site({"/a": page(1), "/b": page(2)}).running() as site:
         crawl(tmp_path, site, "/a /b", settings=settings)
-        other = {**settings, "SIMHASH_GATE_SHINGLE": "word:4"}
+        other = {**settings, "SIMHASH_GATE_EXTRACTOR": READABILITY}
         changed = crawl(tmp_path, site, "/a", spider=spider, settings=other)
         again = crawl(tmp_path, site, "/a", spider=spider, settings=settings)
     assert changed.delivered() == ["/a"]

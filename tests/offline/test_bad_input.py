@@ -28,7 +28,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("command", ["fingerprint", "replay", "idf --min-pages 1"])
+@pytest.mark.parametrize("command", ["fingerprint", "replay"])
 def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
     run, write, manifest, command: str
 ) -> None:
@@ -37,10 +37,7 @@ def test_bad_lines_of_a_manifest_are_named_counted_and_passed_over(
     path = manifest(good, *(line for line, _ in BAD), good)
     result = run(*command.split(), path)
     assert result.status == 1
-    if "idf" in command:
-        assert json.loads(result.out)
-    else:
-        assert result.column("id") == [1, 1]
+    assert result.column("id") == [1, 1]
     for number, (_, complaint) in enumerate(BAD, 2):
         assert f"{path}:{number}: {complaint}" in result.err
     assert result.err.endswith(f"could not be used: {len(BAD)}\n")
@@ -65,7 +62,6 @@ def test_a_file_of_another_kind_is_not_complained_of_line_by_line(run, manifest)
         "pairs {} -o out",
         "similar {} 0000000000000000",
         "tune {} --json",
-        "idf {} -o out",
         "dedupe {} -o out",
         "store import sqlite:///store {}",
     ],
@@ -87,7 +83,6 @@ def test_a_source_without_a_page_is_named_and_nothing_is_written(
 def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> None:
     for command, output, why in (
         ("pairs", "nowhere/out", "No such file or directory"),
-        ("idf", "nowhere/out", "No such file or directory"),
         ("report", ".", "Is a directory"),
     ):
         result = run(command, "nowhere.jsonl", "-o", output)
@@ -95,7 +90,7 @@ def test_an_output_that_can_not_be_is_refused_before_anything_is_read(run) -> No
         assert result.err == f"Error: {output}: {why}\n"
 
 
-@pytest.mark.parametrize("command", ["dedupe", "pairs", "idf", "report", "urls list", "urls learn"])
+@pytest.mark.parametrize("command", ["dedupe", "pairs", "report", "urls list", "urls learn"])
 def test_a_source_is_not_written_over(run, manifest, tmp_path, command: str) -> None:
     manifest({"text": "A worker bee lives six weeks."}, name="pages.jsonl")
     before = (tmp_path / "pages.jsonl").read_bytes()

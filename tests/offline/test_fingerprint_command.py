@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from simhash_gate import read_page
+from simhash_gate.options import READABILITY
 from tests.crawls.harness import text
 
 
@@ -20,8 +21,23 @@ def test_a_line_says_what_the_pipeline_says_with_the_settings_of_the_page(run, w
     assert line["fingerprint"] == f"{page.fingerprint:016x}"
     assert (line["title"], line["words"]) == (page.title, page.words)
     assert line["names"] == [text(1, 5), "Story 1"]
-    other = run("fingerprint", "a.html", "-s", "SIMHASH_GATE_SHINGLE=word:1")
-    assert other.column("fingerprint") != result.column("fingerprint")
+    extractor = f"SIMHASH_GATE_EXTRACTOR={READABILITY}"
+    other = run("fingerprint", "a.html", "-s", extractor)
+    assert other.column("pipeline") != result.column("pipeline")
+
+
+def test_pages_that_fail_hang_or_kill_their_process_have_a_reason(run, manifest) -> None:
+    bad = [{"html": f"<title>{title}</title>a b c"} for title in ("endless", "deadly", "broken")]
+    pages = manifest(*bad, {"html": "<p>bees fly home again at night"})
+    settings = ("EXTRACTOR=tests.offline.extractors.Hostile", "TIMEOUT=1", "WORKERS=1")
+    given = [word for setting in settings for word in ("-s", f"SIMHASH_GATE_{setting}")]
+    *reasons, fine = run("fingerprint", pages, *given).lines
+    assert [line["reason"] for line in reasons] == [
+        "unreadable: reading took longer than 1 s",
+        "unreadable: the page-reading process ended with status 3",
+        "unreadable: RuntimeError: no",
+    ]
+    assert fine["fingerprint"]
 
 
 def test_a_page_without_text_has_a_reason_and_claims_nothing(run, write_named, tmp_path) -> None:

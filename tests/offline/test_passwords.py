@@ -84,7 +84,7 @@ def test_the_password_of_a_store_is_shown_nowhere(run, redis_server, tmp_path, f
     fill(record(1))
     (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out)
     assert run("store", "import", full, "pages.jsonl").status == 0
-    for command in ("pairs", "tune --json", "idf", "replay", "report", "store info"):
+    for command in ("pairs", "tune --json", "replay", "report", "store info"):
         for store in (full, empty):
             assert "swordfish" not in said(run(*command.split(), store))
     assert "swordfish" not in said(run("similar", full, "a.html"))

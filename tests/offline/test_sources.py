@@ -129,7 +129,6 @@ def test_what_commands_print_is_a_source(run, tmp_path) -> None:
         (["fingerprint"], ""),
         (["report", "-o", "report.html"], "verdicts in the report: 5"),
         (["pairs"], "pages: 5, pairs: 3"),
-        (["idf", "--min-pages", "1", "-o", "idf.json"], "words of 3 pages"),
     ],
 )
 def test_every_command_takes_several_sources(run, tmp_path, command, said: str) -> None:

@@ -17,6 +17,7 @@ import pytest
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import key_of
 from simhash_gate.offline.exported import KINDS, blob_line, page_line
+from simhash_gate.options import READABILITY
 from simhash_gate.stores import Blob, open_store
 from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
@@ -116,7 +117,7 @@ def test_sources_of_all_kinds_are_told_apart(run, url, archive, tmp_path, write,
 
 
 def test_the_settings_are_those_of_the_crawl(run, url, archive) -> None:
-    options = ("SCOPE=host", "THRESHOLD=0", "VERIFY=0", "SHINGLE=word:4")
+    options = ("SCOPE=host", "THRESHOLD=0", "VERIFY=0", f"EXTRACTOR={READABILITY}")
     settings = [part for option in options for part in ("-s", f"SIMHASH_GATE_{option}")]
     assert run("store", "import", url, archive).status == 0
     assert run("store", "import", url, archive, *settings).status == 0

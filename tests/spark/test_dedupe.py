@@ -11,6 +11,7 @@ import pytest
 from crawler.site.news import Site
 from simhash_gate.collection.listing import find_copies
 from simhash_gate.common.encoded import signed
+from simhash_gate.options import READABILITY
 from simhash_gate.spark import clustering, clusters, dedupe, near_duplicates, pairs, read_pages
 from simhash_gate.values import SettingsError
 from tests.crawls.harness import page
@@ -133,7 +134,7 @@ def test_a_page_that_was_not_read_says_why_and_one_of_another_version_is_not_com
     rows = [(1, url, body, None), (2, url, b"", "not html"), (3, url, body, None)]
     pages = read_pages(spark.createDataFrame(rows, BODIES), INLINE)
     later = spark.createDataFrame([(4, url, body, None)], BODIES)
-    pages = pages.union(read_pages(later, {**INLINE, "SIMHASH_GATE_SHINGLE": "word:4"}))
+    pages = pages.union(read_pages(later, {**INLINE, "SIMHASH_GATE_EXTRACTOR": READABILITY}))
     found = {row.id: (row.kept, row.original, row.reason) for row in dedupe(pages).collect()}
     assert found.pop(2) == (False, None, "not html")
     assert {number: row[:2] for number, row in found.items()} == {

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import simhash_gate
 from benchmarks.quality import text
 from simhash_gate import hamming_distance, simhash
-from simhash_gate.fingerprints.features import features
+from simhash_gate.fingerprints.features import shingles
 from simhash_gate.fingerprints.words import words
 
 
@@ -153,5 +153,5 @@ class OurFeatures(HammingMethod):
         """Return the text of a page."""
 
     def fingerprint(self, body: bytes, url: str) -> int | None:
-        found = features(words(self.text(body, url)))
-        return simhash(found) if found else None
+        found = shingles(words(self.text(body, url)))
+        return simhash(dict.fromkeys(found, 1.0)) if found else None
