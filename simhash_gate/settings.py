@@ -26,7 +26,6 @@ from simhash_gate.values import (
     PATH,
     PATH_PATTERN,
     PREFIX,
-    SECONDS,
     Kind,
     SettingsError,
     meant,
@@ -122,7 +121,6 @@ class Settings:
     scope: Scope = setting("domain", one_of(*get_args(Scope)), "Which pages are compared")
     workers: int = setting(default_workers(), _WORKERS, "How many processes read pages")
     max_bytes: int = setting(10 * MIB, COUNT, "The largest body that is read")
-    timeout: float = setting(10.0, SECONDS, "How long a page may take to read")
     store_failure: StoreFailure = setting(
         "pass", one_of(*get_args(StoreFailure)), "What happens if the store can't be used"
     )

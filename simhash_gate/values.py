@@ -166,7 +166,6 @@ def _names(value: Any) -> tuple[str, ...]:
 
 BITS, COUNT = whole_number(0, 64), whole_number(1)
 FLAG = Kind("True or False", _flag)
-SECONDS = Kind("a number of seconds above 0, or a time such as '90s'", _seconds)
 OPTIONAL_SECONDS = Kind(
     "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",
     _optional_seconds,

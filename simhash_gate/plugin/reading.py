@@ -53,10 +53,9 @@ class PageReader:
             self._reader = WorkerPool(
                 settings.options,
                 settings.workers,
-                settings.timeout,
-                settings.worker_memory,
-                _event_loop(),
-                started,
+                memory=settings.worker_memory,
+                loop=_event_loop(),
+                started=started,
             )
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ NOT_COMPARED = {
     "not_compared/many_alike": "too many pages look like them, and are others "
     f"({PREFIX}THRESHOLD, {PREFIX}VERIFY)",
     "not_compared/few_words": f"too few words ({PREFIX}MIN_WORDS)",
-    "not_compared/unreadable": f"not read ({PREFIX}TIMEOUT, {PREFIX}MAX_BYTES)",
+    "not_compared/unreadable": f"not read ({PREFIX}MAX_BYTES)",
     "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
 }
 """Why pages pass without having been compared with all that is like them, by stat."""

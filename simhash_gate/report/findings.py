@@ -27,7 +27,6 @@ _TITLE = 80  # characters
 _MUCH = 0.05  # of the pages: with so many that have no text, something is wrong
 
 _UNJUDGED = {
-    "took longer than": "Give them more time with `SIMHASH_GATE_TIMEOUT`.",
     "emory": "Give them more memory with `SIMHASH_GATE_MAX_BYTES`.",
     "store": "See whether the store answers. `SIMHASH_GATE_STORE_FAILURE = 'close'` stops a crawl "
     "that can't use its store.",

@@ -68,7 +68,7 @@ def extract_pages(
 def _reader(settings: Settings, processes: int) -> WorkerPool | InlineReader:
     if not processes:
         return InlineReader(settings.options)
-    return WorkerPool(settings.options, processes, settings.timeout, settings.worker_memory)
+    return WorkerPool(settings.options, processes, memory=settings.worker_memory)
 
 
 def _in_order(

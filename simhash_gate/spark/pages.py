@@ -71,9 +71,9 @@ def read_pages(df: DataFrame, settings: Mapping[str, Any] | None = None) -> Data
     could not be read has no `words`.
 
     `df` may have `encoding`, what the HTTP header says, and `skipped`, why a page is not to be
-    read. `settings` are `SIMHASH_GATE_*`. A page is read in a process beside the task, with the
-    limits of `SIMHASH_GATE_TIMEOUT` and `SIMHASH_GATE_MAX_BYTES`. Raises ValueError for
-    columns that are missing or in the way, `SettingsError` for settings.
+    read. `settings` are `SIMHASH_GATE_*`. A page is read in a process beside the task, within the
+    limits of a crawl. Raises ValueError for columns that are missing or in the way, `SettingsError`
+    for settings.
     """
     given = dict(settings or {})
     read_settings(given)

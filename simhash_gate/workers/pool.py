@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+TIMEOUT = 10.0
+"""Seconds that a page may take to read."""
 WATCH_INTERVAL = 0.1
 ENDED = "the page-reading processes have been ended"
 MOST_WAITING = 10_000
@@ -72,7 +74,7 @@ class WorkerPool:
         self,
         options: Options,
         processes: int,
-        timeout: float,
+        timeout: float = TIMEOUT,
         memory: int = 0,
         loop: asyncio.AbstractEventLoop | None = None,
         started: Iterable[Popen[bytes]] = (),

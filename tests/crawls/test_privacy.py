@@ -103,7 +103,7 @@ LINKS = '<a href="/next">on</a> <a href="deeper">and on</a>'
     "more",
     [
         {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_ACTION": "tag"},
-        {"SIMHASH_GATE_TIMEOUT": 1, "SIMHASH_GATE_VERIFY": True},
+        {"SIMHASH_GATE_VERIFY": True},
     ],
     ids=str,
 )

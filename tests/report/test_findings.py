@@ -93,7 +93,7 @@ def test_a_domain_that_is_surely_bad_comes_before_one_with_more_wrong_drops() ->
 @pytest.mark.parametrize(
     ("reason", "setting"),
     [
-        ("reading took longer than 10 s", "SIMHASH_GATE_TIMEOUT"),
+        ("reading took longer than 10 s", "simhash-gate fingerprint"),
         ("unreadable: MemoryError: ", "SIMHASH_GATE_MAX_BYTES"),
         ("the store can't be reached", "SIMHASH_GATE_STORE_FAILURE"),
         ("unreadable: ValueError: x", "simhash-gate fingerprint"),
