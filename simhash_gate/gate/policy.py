@@ -67,8 +67,9 @@ URLS, TRAPS, BLOCKED, LISTINGS = (
 class Policy:
     """How the pages of one domain are judged.
 
-    `revalidate` is 0 where no page is asked about. `history` is no setting: how many versions of a
-    page are remembered, or 0 for a judge that shall know of no visits.
+    `revalidate` is 0 where no page is asked about. No settings are `min_words`, below which only a
+    page with the very same text is a duplicate, and `history`: how many versions of a page are
+    remembered, or 0 for a judge that shall know of no visits.
     """
 
     threshold: int = setting(3, BITS, "The largest distance of a duplicate, in bits")
@@ -80,7 +81,6 @@ class Policy:
     ttl: float | None = setting(
         None, OPTIONAL_SECONDS, "How long a page is remembered", of_request=False
     )
-    min_words: int = setting(20, whole_number(0), "How many words tell that pages are alike")
     revisit: Revisit = setting("links", REVISITS, "What happens to an `unchanged` page")
     revisit_after: float | None = setting(None, OPTIONAL_SECONDS, "For crawls that never end")
     verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
@@ -98,6 +98,7 @@ class Policy:
     )
     quota: int = setting(0, whole_number(0), "How many pages of a scope are kept", of_request=False)
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
+    min_words: int = 20
     history: int = 20
 
     def override(self, values: Mapping[str, Any], where: str) -> Policy:

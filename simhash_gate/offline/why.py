@@ -162,7 +162,7 @@ class Explanation:
     @property
     def ways(self) -> list[Way]:
         """The settings that would change what became of the page."""
-        outcome, reason = self.line.get("outcome"), str(self.line.get("reason"))
+        outcome = self.line.get("outcome")
         if outcome in ("duplicate", "near"):
             return list(self._of_copy() if outcome == "duplicate" else self._of_near())
         if outcome == "unchanged" and self.policy.revisit != "pass":
@@ -170,8 +170,6 @@ class Explanation:
         if outcome == "blocked":
             other = "drop" if self.policy.blocked == "pass" else "pass"
             return [Way(self._set(blocked=other), f"block pages get the action {other!r}")]
-        if outcome == "new" and "compared with nothing" in reason:
-            return [Way(self._set(min_words=0), "pages of so few words are compared, too")]
         if values := _SENT_BY.get(self.line.get("not_sent", "")):
             return [Way(self._set(**values), "such requests are sent")]
         return []

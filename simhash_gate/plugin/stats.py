@@ -29,7 +29,7 @@ NOT_COMPARED = {
     "store_failed": f"the store failed ({PREFIX}STORE)",
     "not_compared/many_alike": "too many pages look like them, and are others "
     f"({PREFIX}THRESHOLD, {PREFIX}VERIFY)",
-    "not_compared/few_words": f"too few words ({PREFIX}MIN_WORDS)",
+    "not_compared/few_words": "too few words",
     "not_compared/unreadable": f"not read ({PREFIX}MAX_BYTES)",
     "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
 }
