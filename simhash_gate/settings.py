@@ -44,7 +44,6 @@ else:
 
 StoreFailure = Literal["pass", "close"]
 Durable = Literal["run", "page", "never"]
-GIB = 1 << 30
 _LEAST_MEMORY = 256 * MIB
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
@@ -133,7 +132,6 @@ class Settings:
     report: str = setting("", PATH_PATTERN, "A report, one HTML file")
     audit_fields: tuple[str, ...] = setting((), FIELD_NAMES, "The fields that are compared")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
-    journal_bytes: int = setting(GIB, whole_number(MIB), "How many bytes the journal keeps")
     recover: str = setting("", PATH, "Give dropped responses to their callbacks")
     policies: Policies
     options: Options

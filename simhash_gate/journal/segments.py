@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SEGMENTS = 8
 """How many files a full journal has."""
+MOST_BYTES = 1 << 30
+"""What a journal keeps, compressed."""
 _NAME = re.compile(r"dropped-\d{8}T\d{12}Z-[0-9a-f]{8}\.warc\.gz")
 _HEAD = 1024  # bytes, at least those of the record that a file begins with
 _LONGEST_WAIT = 10.0  # seconds for the lock of the folder, which others hold for a moment
@@ -81,7 +83,7 @@ class Segments:
     it are left alone, and not counted. `removed` counts the files that had to go.
     """
 
-    def __init__(self, folder: Path, bound: int) -> None:
+    def __init__(self, folder: Path, bound: int = MOST_BYTES) -> None:
         self.removed = 0
         self._folder = folder
         self._bound = bound

@@ -55,7 +55,7 @@ class Journal(Listener):
         except MissingExtraError as error:
             raise SettingsError(f"{PREFIX}JOURNAL: {error}") from None
         self._folder = Path(crawl.settings.journal).absolute()
-        self._segments = Segments(self._folder, crawl.settings.journal_bytes)
+        self._segments = Segments(self._folder)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
         self._warned: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
