@@ -83,7 +83,7 @@ class Segments:
     it are left alone, and not counted. `removed` counts the files that had to go.
     """
 
-    def __init__(self, folder: Path, bound: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, bound: int) -> None:
         self.removed = 0
         self._folder = folder
         self._bound = bound

@@ -11,7 +11,7 @@ from scrapy.http import HtmlResponse
 
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.journal.segments import Segments
+from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
 from simhash_gate.plugin.lines import LineThread
 from simhash_gate.plugin.listeners import Listener
@@ -55,7 +55,7 @@ class Journal(Listener):
         except MissingExtraError as error:
             raise SettingsError(f"{PREFIX}JOURNAL: {error}") from None
         self._folder = Path(crawl.settings.journal).absolute()
-        self._segments = Segments(self._folder)
+        self._segments = Segments(self._folder, MOST_BYTES)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
         self._warned: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.

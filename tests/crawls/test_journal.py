@@ -104,6 +104,24 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
     assert len(dropped(tmp_path / "journal")) == result.count("journaled")
 
 
+SMALL = """
+from simhash_gate.plugin import journal
+journal.MOST_BYTES = 1 << 20
+"""
+
+
+def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:
+    routes = pages_in_a_row(20, 100_000)
+    with Site(routes).running() as site:
+        for _ in range(2):
+            result = crawl(tmp_path, site, " ".join(routes), spider=SMALL, settings=KEEP)
+    assert result.count("journaled") == 19
+    assert result.count("journal_removed") > 0
+    files = segments(tmp_path / "journal")
+    assert sum(path.stat().st_size for path in files) <= 1 << 20
+    assert len(dropped(tmp_path / "journal")) >= 19
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
 def test_what_was_dropped_before_ctrl_c_or_a_kill_is_there(tmp_path, sent: signal.Signals) -> None:
     routes = pages_in_a_row(100, 20_000)
