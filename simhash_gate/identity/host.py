@@ -291,13 +291,21 @@ class Host:
     def _against(self, one: str, other: str, atoms: Collection[Atom]) -> list[Atom]:
         """Return those of the atoms that make two contents one that these contradict.
 
-        In another view, a page may say some words more or less.
+        In another view, a page may say some words more or less: by an atom that seldom matters
+        anywhere, or by values that make no difference in other parts of the site.
         """
         nearly = self._apart.get((one, other), self._apart.get((other, one)))
         said = (self._said.get(each, b"") for each in (one, other))
         if one == other or (nearly is None and not are_unlike(*said)):
             return []
-        return [atom for atom in atoms if not (nearly and self._is_listed(atom))]
+        return [atom for atom in atoms if not (nearly and self._is_view(atom, one, other))]
+
+    def _is_view(self, atom: Atom, one: str, other: str) -> bool:
+        """Tell whether an atom seldom matters, or its values in two URLs do not on other pages."""
+        pairs = {*self.address(one).query, *self.address(other).query}
+        said = [Atom("default", *pair) for pair in pairs if pair[0] == atom.name]
+        known = (len(self._pooled.get(a, ())) > 1 and self._is_pooled(a, POOLED) for a in said)
+        return self._is_listed(atom) or (bool(said) and all(known))
 
     def _strange(self, url: str, tested: str) -> bool:
         """Count a test; tell whether too many of its atoms brought what nobody can tell of."""
@@ -408,13 +416,10 @@ class Host:
     def _is_pooled(self, atom: Atom, own: int) -> bool:
         """Tell whether an atom is known well enough from other kinds of addresses of the host."""
         pooled = self._pooled.get(atom, Counter())
-        total, kinds = pooled.total(), len(pooled)
-        if own >= POOLED and total >= ALL:
-            return True
-        if atom.is_listed:
-            total, kinds = total + ALL, kinds + 1
-        against = sum(atom in each.out for each in self._kinds.values())
-        return atom.kind == "drop" and total >= ALL and kinds >= 2 and 4 * against <= kinds
+        total, kinds = pooled.total() + ALL * atom.is_listed, len(pooled) + atom.is_listed
+        if total < ALL or (own < POOLED and (atom.kind != "drop" or kinds < 2)):
+            return False
+        return 4 * sum(atom in each.out for each in self._kinds.values()) <= kinds
 
     def _plain(self, address: Address) -> str | None:
         return self.contents.get(self.known.get(address.digest, ""))

@@ -33,8 +33,6 @@ OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\
 """Parts of a path that ask for the same text in another form."""
 
 _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
-
-
 _OF_PAGE = re.compile(
     # of the query, then of the path: /page/2, /news-page-2.html, /index2.html
     r"([?&;])(?:page|paged|page_?n(?:o|um|r|umber)|pagina|pg|p|seite|start|offset|skip|from|before"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from simhash_gate.identity.atoms import OF_QUERY, Atom
+from simhash_gate.identity.atoms import Atom, Kind
 from simhash_gate.stores.base import URL_RULES, Blob
 
 if TYPE_CHECKING:
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
 WORDS = ("", "forbidden", "refuted")
-_KINDS = frozenset(
-    ("alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash", *OF_QUERY)
-)
+_KINDS = frozenset(get_args(Kind))
 
 
 class AtomsError(ValueError):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from typing_extensions import Self
 
     from simhash_gate.gate.policy import Policy, Site
     from simhash_gate.page import Page
@@ -139,11 +138,6 @@ class PageKeyFingerprinter(RequestFingerprinter):
     def __init__(self, crawler: Crawler | None = None) -> None:
         super().__init__(crawler)
         self._plain = Keys(settings_of(crawler).tracking if crawler else ()).host("")
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Read the settings. Raises `SettingsError`."""
-        return cls(crawler)
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of a request: 20 bytes."""

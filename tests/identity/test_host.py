@@ -188,6 +188,30 @@ def test_another_view_may_say_some_words_more(other: str, told: int) -> None:
     assert [is_one(host, "/a/90", other.format(n=90)) for host in hosts] == [listed, False]
 
 
+@pytest.mark.parametrize(
+    ("parts", "values", "nearly", "holds"),
+    [
+        ("ab", "xy", True, True),
+        ("ab", "xy", False, False),  # other contents matter everywhere
+        ("", "xy", True, False),  # nothing else of the site tells that it is a view
+        ("ab", "rs", True, False),  # nor do other values, such as those of older versions
+    ],
+)
+def test_a_view_known_in_other_parts_of_a_site_may_say_some_words_more(
+    parts: str, values: str, nearly: bool, holds: bool
+) -> None:
+    host = Host()
+    for part in f"{parts}c":
+        for value in "xyz":
+            show(host, pairs(f"/{part}/{{n}}", f"/{part}/{{n}}?view={value}", OWN))
+    for number in range(20, 24):
+        one, other = (f"{SITE}/c/{number}?view={value}" for value in values)
+        host.saw(one, same=False)
+        host.saw(other, one, False, nearly)
+    one, other = (f"/c/90?view={value}" for value in values)
+    assert is_one(host, one, other) is holds
+
+
 def test_what_few_pages_contradict_is_tested_until_enough_tell() -> None:
     host = Host()
     show(host, pairs("/a/{n}", "/old/a/{n}", 40))
