@@ -254,7 +254,7 @@ import sys
 from simhash_gate.plugin.store_thread import StoreThread
 thread = StoreThread("v1", reads=True)
 thread.open(sys.argv[1]).result(timeout=60)
-for number in range(3000):
+for number in range(1000):
     asked = thread.submit(lambda gate, scope=str(number): [*gate.store.records(scope)])
 """
 
