@@ -67,9 +67,9 @@ URLS, TRAPS, BLOCKED, LISTINGS = (
 class Policy:
     """How the pages of one domain are judged.
 
-    `revalidate` is 0 where no page is asked about. No settings are `min_words`, below which only a
-    page with the very same text is a duplicate, and `history`: how many versions of a page are
-    remembered, or 0 for a judge that shall know of no visits.
+    `revalidate` is 0 where no page is asked about. A page of fewer than `min_words` is a duplicate
+    only of one with the very same text. `history` is how many versions of a page are remembered,
+    or 0 for a judge that shall know of no visits. These two are no settings.
     """
 
     threshold: int = setting(3, BITS, "The largest distance of a duplicate, in bits")
