@@ -14,6 +14,8 @@ Query = tuple[tuple[str, str], ...]
 
 ANY = "*"
 """Stands in an address for what may be anything."""
+SIGNS = frozenset({ANY, "#", "x"})
+"""What `mask` returns for what is no word."""
 DEEPEST = 6
 """Parts of a path that kinds are told apart by."""
 INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)

@@ -8,6 +8,7 @@ choose the page in an archive.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -15,7 +16,7 @@ from simhash_gate.identity.address import ANY, INDEX, Address, address_of, mask
 from simhash_gate.identity.lists import OTHER_VIEW, SESSION
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 Kind = Literal[
     "alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash",  # of a path
@@ -79,11 +80,8 @@ class Atom(NamedTuple):
 
 
 def in_order(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
-    """Return atoms in the order in which they act: what takes parts out comes before a `place`.
-
-    A part that can be anything is a sign in the address then, and no part that others know.
-    """
-    return tuple(sorted(atoms, key=lambda atom: (atom.kind == "place", atom)))
+    """Return atoms in the order in which they act."""
+    return tuple(sorted(atoms, key=lambda a: ((a.kind == "place") - (a.kind == "page"), a)))
 
 
 def in_effect(atoms: Collection[Atom]) -> tuple[Atom, ...]:
@@ -92,33 +90,132 @@ def in_effect(atoms: Collection[Atom]) -> tuple[Atom, ...]:
     return in_order(a for a in atoms if a.kind not in ("default", "value") or a.name not in gone)
 
 
-class Sets(NamedTuple):
-    """Atoms of the query: names that go, pairs that go, and names whose value may be any."""
+class Query(NamedTuple):
+    """Atoms of the query, ready for use: names that go, pairs that go, names of any value.
+
+    Of some names, only `numbers` are known to make no difference.
+    """
 
     drop: frozenset[str] = frozenset()
     default: frozenset[tuple[str, str]] = frozenset()
     value: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, atoms: Collection[Atom]) -> Sets:
-        """Return atoms of the query, ready for use."""
+    def of(cls, atoms: Collection[Atom], values: Mapping[str, Collection[str]]) -> Query:
+        """Make atoms ready; `values` are some that made no difference, by name."""
         return cls(
             frozenset(a.name for a in atoms if a.kind == "drop"),
             frozenset((a.name, a.value) for a in atoms if a.kind == "default"),
             frozenset(a.name for a in atoms if a.kind == "value"),
+            frozenset(name for name, its in values.items() if are_numbers(its)),
         )
 
     def apply(self, address: Address) -> Address:
         """Return what is left of an address."""
         if not address.query:
             return address
-        drop, default, value = self
         query = tuple(
-            (name, ANY if name in value else said)
+            (name, ANY if name in self.value and self._may_be(name, said) else said)
             for name, said in address.query
-            if name not in drop and (name, said) not in default
+            if (name not in self.drop or not self._may_be(name, said))
+            and (name, said) not in self.default
         )
         return address if query == address.query else address._replace(query=query)
+
+    def _may_be(self, name: str, said: str | None) -> bool:
+        return name not in self.numbers or said is None or said.isdecimal()
+
+    def between(self, one: Address, other: Address) -> list[Atom]:
+        """Return the atoms by which two addresses are one."""
+        mine, theirs = dict(one.query), dict(other.query)
+        found: list[Atom] = []
+        for name in {**mine, **theirs}:
+            values = mine.get(name), theirs.get(name)
+            if values[0] == values[1]:
+                continue
+            if all(self._may_be(name, value) for value in values):
+                found += [Atom("drop", name)] * (name in self.drop)
+                found += [Atom("value", name)] * (name in self.value)
+            pairs = ((name, value) for value in values if value is not None)
+            found += [Atom("default", *pair) for pair in pairs if pair in self.default]
+        return found
+
+
+def are_numbers(values: Collection[str]) -> bool:
+    """Tell whether all values of a parameter are numbers, if there are any."""
+    return bool(values) and all(map(str.isdecimal, values))
+
+
+class Path:
+    """Atoms of the path, ready for use, in the order in which they act.
+
+    What makes a path comes first, what takes parts out before a `place`: a part that can be
+    anything is a sign in the address then, and no part that others know.
+    """
+
+    def __init__(self, atoms: Collection[Atom]) -> None:
+        self._places = {atom: place for place, atom in enumerate(in_order(atoms))}
+        self._kinds = {atom.kind for atom in atoms}
+        self._of: defaultdict[str, list[Atom]] = defaultdict(list)
+        for atom in self._places:
+            if atom.kind in ("alias", "page"):
+                script = f" {atom.value.partition(' ')[0]}" if atom.kind == "page" else ""
+                self._of[atom.name + script].append(atom)
+
+    def apply(self, address: Address) -> Address:
+        """Return what is left of an address."""
+        last = -1
+        while self._places:
+            atom = next((atom for atom in self._about(address) if self._places[atom] > last), None)
+            if atom is None:
+                break
+            last, address = self._places[atom], _WAYS[atom.kind](address, atom)
+        return address
+
+    def between(self, one: Address, other: Address) -> list[Atom]:
+        """Return the atoms by which two addresses are one, but for their queries."""
+        if one._replace(query=()) == other._replace(query=()):
+            return []
+        return sorted({*self._about(one), *self._about(other)}, key=self._places.__getitem__)
+
+    def _about(self, address: Address) -> list[Atom]:
+        """Return the atoms that change an address, in their order."""
+        may_be = [*self._of.get(address.host, ())]
+        if address.query and "page" in self._kinds:
+            path = "/".join(address.path)
+            may_be += (a for name, _ in address.query for a in self._of.get(f"{name} {path}", ()))
+        may_be += (Atom("extra", each.partition("=")[0]) for each in address.extra)
+        may_be += [_SCHEME] * (address.scheme != "https") + [_SLASH] * address.slash
+        may_be += [_INDEX] * _has_index(address.path)
+        if "case" in self._kinds and address.path != tuple(map(str.lower, address.path)):
+            may_be.append(Atom("case"))
+        if "place" in self._kinds:
+            may_be += _places(address.path)
+        if "segment" in self._kinds:
+            may_be += _segments(address.path)
+        found = [atom for atom in may_be if atom in self._places]
+        return sorted(found, key=self._places.__getitem__) if len(found) > 1 else found
+
+
+_SCHEME, _SLASH, _INDEX = Atom("scheme"), Atom("slash"), Atom("index")
+
+
+def _places(path: tuple[str, ...]) -> Iterator[Atom]:
+    before = ""
+    for place, part in enumerate(path):
+        yield Atom("place", before, f"{place} {_said(part)}".rstrip())
+        before = f"{before}/{mask(part)}" if place else mask(part)
+
+
+def _segments(path: tuple[str, ...]) -> Iterator[Atom]:
+    for place in range(len(path)):
+        for end in range(place + 1, min(place + _MOVED, len(path)) + 1):
+            if end - place < len(path):
+                name = _name_of(path[place:end])
+                yield Atom("segment", name, str(place))
+                if end == len(path):
+                    yield Atom("segment", name, "-1")
 
 
 def between(one: Address, other: Address) -> list[Atom] | None:
@@ -212,19 +309,12 @@ def _moved(one: Address, other: Address) -> tuple[Atom, Address, Address] | None
                 if prefix and tuple(map(unquote, theirs.path[len(prefix) :])) == said:
                     how = " ".join(("/".join(mine.path), join, "/".join(prefix)))
                     atom = Atom("page", name, how)
-                    return atom, apply_path(mine, (atom,)), theirs._replace(slash=False)
+                    return atom, _page(mine, atom), theirs._replace(slash=False)
     return None
 
 
 def _path_of(value: str, join: str) -> tuple[str, ...]:
     return tuple(unquote_plus(value).replace(" ", join).split("/"))
-
-
-def apply_path(address: Address, atoms: Iterable[Atom]) -> Address:
-    """Return what atoms of the path leave of an address."""
-    for atom in atoms:
-        address = _WAYS[atom.kind](address, atom)
-    return address
 
 
 def _host(address: Address, atom: Atom) -> Address:

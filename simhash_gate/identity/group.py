@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from typing import TYPE_CHECKING
 
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, in_order
+from simhash_gate.identity.atoms import OF_QUERY, Atom, Path, Query, are_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -38,13 +38,24 @@ class Group:
         self.values: defaultdict[str, set[str]] = defaultdict(set)
         self.out: set[Atom] = set()
         self.doubted: set[Atom] = set()
-        self.acts: tuple[Atom, ...] = ()
-        self.sets = Sets()
+        self.act(())
         self.grown = 0
         self.next = 2
         self.dirty = False
         self.highest: tuple[int, ...] = ()
         self.below = 0
+
+    def act(self, atoms: tuple[Atom, ...]) -> None:
+        """Let these atoms act, and no others."""
+        self.acts = atoms
+        self.ready = self._ready(atoms)
+
+    def is_fit(self, atoms: tuple[Atom, ...]) -> bool:
+        """Tell whether these atoms act, on the values that they are known for by now."""
+        return atoms == self.acts and (not self.name or self._ready(atoms) == self.ready)
+
+    def _ready(self, atoms: Collection[Atom]) -> Query | Path:
+        return Query.of(atoms, self.values) if self.name else Path(atoms)
 
     def add(self, address: Address, content: str) -> None:
         """Take notice of a page."""
@@ -57,12 +68,20 @@ class Group:
         if len(its) < FEW and content not in its:
             its.add(content)
             few = len(its) <= OWN if atom.kind == "drop" else atom.is_listed and len(its) == 1
-            in_effect = atom.kind not in ("default", "value") or atom.name not in self.sets.drop
-            self.dirty = self.dirty or (in_effect and (few or len(its) == OWN))
+            gone = atom.kind in ("default", "value") and Atom("drop", atom.name) in self.acts
+            self.dirty = self.dirty or (not gone and (few or len(its) == OWN))
         if len(self.contents) > MOST_ATOMS:
             most = sorted(self.contents, key=lambda each: -len(self.contents[each]))
             for each in most[MOST_ATOMS // 2 :]:
                 del self.contents[each]
+
+    def show(self, name: str, values: Collection[str]) -> None:
+        """Note values of a parameter that made no difference."""
+        its = self.values[name]
+        if len(its) < FEW:
+            were = are_numbers(its)
+            its.update(values)
+            self.dirty = self.dirty or (were and not are_numbers(its))
 
     def note_numbers(self, numbers: tuple[int, ...]) -> None:
         """Note the numbers in the paths of two addresses with one content."""
@@ -82,27 +101,25 @@ class Group:
         that few pages contradict is `doubted`, until more of them tell.
         """
         tally = _Tally()
-        sets, ordered = Sets.of(trial), in_order(trial)
-        is_whole = not self.name
-        between = path_between if is_whole else query_between
+        ready = self._ready(trial)
         groups: dict[Address, dict[str, Address]] = {}
         for address, content in self.pages:
-            key = apply_path(address, ordered) if is_whole else sets.apply(address)
+            key = ready.apply(address)
             its = groups.get(key)
             if its is None:
                 its = groups[key] = {}
-                if not is_whole and not key.query and (its_content := plain(key)):
+                if self.name and not key.query and (its_content := plain(key)):
                     its[its_content] = key
             for other, its_address in [*its.items()][:_LOOKED_AT]:
                 same = other == content
                 if same and its_address == address:
                     continue
-                found = between(address, its_address, ordered if is_whole else trial)
+                found = ready.between(address, its_address)
                 tally.add(found if same else against(other, content, found), same=same)
             its.setdefault(content, address)
         bad = tally.bad()
         few = {atom for atom in bad if tally.wrong[atom] < SURE}
-        if is_whole:  # where one of the query falls, a narrower one may act
+        if not self.name:  # where one of the query falls, a narrower one may act
             self.doubted = {atom for atom in few if atom in self.acts and tally.right[atom]}
         worst = tally.worst(self, bad - self.doubted)
         if worst is not None and (worst not in few or not (tally.right[worst] or worst.is_listed)):
@@ -146,25 +163,3 @@ class _Tally:
 
 def _name(atom: Atom) -> str:  # of one name, atoms are alternatives
     return atom.name if atom.kind in OF_QUERY else f"{atom.kind} {atom.name}"
-
-
-def query_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
-    """Return the atoms of the query by which two addresses are one."""
-    mine, theirs = dict(one.query), dict(other.query)
-    found: list[Atom] = []
-    for name in {**mine, **theirs}:
-        values = mine.get(name), theirs.get(name)
-        if values[0] != values[1]:
-            found += (Atom("drop", name), Atom("value", name))
-            found += [Atom("default", name, value) for value in values if value is not None]
-    return [atom for atom in found if atom in trial]
-
-
-def path_between(one: Address, other: Address, trial: Collection[Atom]) -> list[Atom]:
-    """Return the atoms of the path by which two addresses are one."""
-    bare = one._replace(query=()), other._replace(query=())
-    if bare[0] == bare[1]:
-        return []
-    return [
-        atom for atom in trial if any(apply_path(each, (atom,)) != each for each in (one, other))
-    ]

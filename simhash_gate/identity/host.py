@@ -9,14 +9,15 @@ DUST, 2007); what differs is that a skip is tested by fetching, and taken back.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from simhash_gate.identity.address import address_of
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Sets, apply_path, between, in_effect
-from simhash_gate.identity.group import FEW, OWN, VALUES, Group, path_between, query_between
+from simhash_gate.identity.address import ANY, DEEPEST, SIGNS, address_of, mask
+from simhash_gate.identity.atoms import OF_QUERY, Atom, between, in_effect
+from simhash_gate.identity.group import FEW, OWN, VALUES, Group
 from simhash_gate.identity.likeness import are_alike, are_unlike
-from simhash_gate.identity.lists import TRACKING, is_one_of, pattern_of
+from simhash_gate.identity.lists import TRACKING, is_one_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -32,6 +33,9 @@ STRANGE = 3
 """So many tests, and more than a third, that bring what nobody can tell of are a failure."""
 RECHECK = 5
 """So many of the last skips are fetched when a test fails."""
+MANY = 30
+"""After so many words at one place of a path, those that come seldom are names there: less than
+four times, or than in one of as many."""
 BELOW = 19
 """A kind is cut at a number if an atom held for so many lower ones, as by chance in 1 of 20."""
 MOST_KNOWN = 100_000
@@ -59,7 +63,7 @@ class Host:
     addresses and the contents for them. Who reads these two empties them.
     """
 
-    def __init__(self, tracking: tuple[str, ...] = TRACKING) -> None:
+    def __init__(self, tracking: frozenset[str] = TRACKING) -> None:
         self.whole = Group("")
         self.contents: dict[str, str] = {}
         self.known: dict[int, str] = {}
@@ -67,10 +71,12 @@ class Host:
         self.changes: list[tuple[str, Atom, int, bool]] = []
         self.earlier: dict[tuple[str, Atom], int] = {}
         self.forbidden: set[Atom] = set()
-        self._tracking = pattern_of(tracking)
+        self._tracking = tracking
         self._matters: set[str] = set()
         self._kinds: dict[str, Group] = {}
         self._cuts: dict[str, tuple[int, ...]] = {}
+        self._words: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._often: dict[str, frozenset[str]] = {}
         self._more: dict[str, list[str]] = {}
         self._split: set[int] = set()
         self._pooled: defaultdict[Atom, Counter[str]] = defaultdict(Counter)
@@ -107,21 +113,66 @@ class Host:
 
     def reduced(self, address: Address) -> Address:
         """Return what an address has in common with all others of its page."""
-        if self.whole.acts:
-            address = apply_path(address, self.whole.acts)
+        address = self.whole.ready.apply(address)
         if address.query and (group := self._kinds.get(self._kind(address))) is not None:
-            address = group.sets.apply(address)
+            address = group.ready.apply(address)
         return address
 
+    def _masked(self, address: Address) -> str:
+        """Return the kind of an address. Where many words were met, those that come seldom are
+        names, too."""
+        if not self._often:
+            return address.kind
+        kind = address.host
+        for part in address.path[:DEEPEST]:
+            kind += f"/{self._word(kind, mask(part))}"
+        return kind if address.path else f"{kind}/"
+
+    def _word(self, before: str, word: str) -> str:
+        often = self._often.get(before)
+        return word if often is None or word in often or word in SIGNS else ANY
+
+    def _count_words(self, address: Address) -> bool:
+        """Count the words of a path; tell whether the words at one place are names from now on."""
+        before, many = address.host, ""
+        for word in map(mask, address.path[:DEEPEST]):
+            if before not in self._often and word not in SIGNS:
+                self._words[before][word] += 1
+                many = many or (before if len(self._words[before]) >= MANY else "")
+            before += f"/{self._word(before, word)}"
+        if many:
+            words = self._words.pop(many)
+            least = max(4, words.total() / MANY)
+            self._often[many] = frozenset(word for word in words if words[word] >= least)
+            self._merge(many)
+        return bool(many)
+
+    def _merge(self, before: str) -> None:
+        """Let kinds that differ by a name be one, with all that speaks for their atoms."""
+        for kind in [kind for kind in self._kinds if kind.startswith(f"{before}/")]:
+            word, *rest = kind[len(before) + 1 :].split("/", 1)
+            if self._word(before, word) == word or _AFTER in kind:
+                continue
+            its, group = self._kinds.pop(kind), self._group_of("/".join((before, ANY, *rest)))
+            for atom, contents in its.contents.items():
+                group.contents[atom] |= contents
+                if self._pooled[atom].pop(kind, 0):
+                    self._pooled[atom][group.name] = len(group.contents[atom])
+            for name, values in its.values.items():
+                group.values[name] |= values
+            group.dirty = True
+
     def _kind(self, address: Address) -> str:
-        kind = address.kind
+        kind = self._masked(address)
         cut = self._cuts.get(kind)
         if cut is not None and address.numbers > cut:
             kind += _AFTER + "/".join(map(str, cut))
         return kind
 
     def _group(self, address: Address) -> Group:
-        kind = self._kind(address)
+        return self._group_of(self._kind(address))
+
+    def _group_of(self, kind: str) -> Group:
         return self._kinds.get(kind) or self._kinds.setdefault(kind, Group(kind))
 
     def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
@@ -133,12 +184,12 @@ class Host:
             for name in sorted({*mine} | {*theirs})
             if mine.get(name) != theirs.get(name) and self._is_tracking(name)
         ]
-        path = self.whole.acts
-        found = [*listed, *path_between(one, two, path)]
-        one, two = apply_path(one, path), apply_path(two, path)
+        path = self.whole.ready
+        found = [*listed, *path.between(one, two)]
+        one, two = path.apply(one), path.apply(two)
         group = self._kinds.get(self._kind(one))
         if group is not None and one.query != two.query:
-            found += query_between(one, two, {*group.acts})
+            found += group.ready.between(one, two)
         return tuple(found)
 
     # ---- requests ----------------------------------------------------------------------------
@@ -176,7 +227,7 @@ class Host:
         return Answer(stand_in, atoms, test=False)
 
     def _reduced_path(self, url: str) -> Address:
-        return apply_path(self.address(url), self.whole.acts)
+        return self.whole.ready.apply(self.address(url))
 
     def test(self, count: int) -> list[str]:
         """Return addresses, spread evenly, that were skipped since, to be fetched as tests.
@@ -246,10 +297,7 @@ class Host:
         self.contents[url] = content
         if len(self.contents) > MOST_KNOWN:
             self._make_room()
-        reduced = apply_path(address, self.whole.acts)
-        group = self._group(reduced)
-        group.add(reduced, content)
-        self.whole.add(address, content)
+        group, reduced = self._add(address, content)
         if same and kept != url:
             self._speak(address, kept, content)
         self._speak_of_others(url, address, kept, content)
@@ -271,13 +319,23 @@ class Host:
         self._fit(self.whole)
         return not failed
 
+    def _add(self, address: Address, content: str) -> tuple[Group, Address]:
+        """Note a page; return its kind, and its address less what acts on the path."""
+        reduced = self.whole.ready.apply(address)
+        if self._count_words(reduced):
+            self._regroup()
+        group = self._group(reduced)
+        group.add(reduced, content)
+        self.whole.add(address, content)
+        return group, reduced
+
     def _make_room(self) -> None:
         old = {*islice(self.contents, MOST_KNOWN // 10)}
         for url in old:
             del self.contents[url]
             self._moved.pop(url, None)
             self._said.pop(url, None)
-        self.known = {key: url for key, url in self.known.items() if url not in old}
+        self.known = {its: url for its, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
         self._apart = {pair: its for pair, its in self._apart.items() if old.isdisjoint(pair)}
 
@@ -345,7 +403,7 @@ class Host:
             self.whole.speak(atom, content)
         if len(path) == len(found) or any(atom not in self.whole.acts for atom in path):
             return
-        address, its = (apply_path(each, self.whole.acts) for each in (address, its))
+        address, its = (self.whole.ready.apply(each) for each in (address, its))
         group = self._group(address)
         numbers = address.numbers
         if numbers and numbers == its.numbers:
@@ -353,9 +411,10 @@ class Host:
         queries = dict(address.query), dict(its.query)
         for atom in found[len(path) :]:
             name = atom.name
-            for known in (group.values[name], self._anywhere[name]):
-                if len(known) < FEW:
-                    known.update(each[name] for each in queries if name in each)
+            values = [each[name] for each in queries if name in each]
+            group.show(name, values)
+            if len(self._anywhere[name]) < FEW:
+                self._anywhere[name].update(values)
             is_wide = atom.kind == "default" or len(group.values[name]) >= VALUES
             for each in (atom, Atom("drop", name)) if is_wide else (atom,):
                 group.speak(each, content)
@@ -371,7 +430,7 @@ class Host:
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
-        if not (dirty or group.doubted) and in_effect(trial) == group.acts:
+        if not (dirty or group.doubted) and group.is_fit(in_effect(trial)):
             return
         group.doubted = set()
         while trial and (bad := group.contradicted(trial, self._plain, self._against)):
@@ -379,16 +438,16 @@ class Host:
         if group.doubted:
             group.next = group.grown + RECHECK
         acts = in_effect(trial)
-        if acts != group.acts:
-            for atom in sorted({*acts} ^ {*group.acts}):
+        if not group.is_fit(acts):
+            changed = sorted({*acts} ^ {*group.acts})
+            for atom in changed:
                 contents = len(group.contents.get(atom, ()))
                 self.changes.append((group.name, atom, contents, atom in acts))
-            group.acts = acts
+            group.act(acts)
             if group is self.whole:
                 self._regroup()
             else:
-                group.sets = Sets.of(acts)
-                self._rekey(group.name)
+                self._rekey(group.name, {atom.name for atom in changed or acts})
 
     def _candidates(self, group: Group) -> set[Atom]:
         found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
@@ -461,43 +520,54 @@ class Host:
     def _cut(self, group: Group, address: Address, stand_in: str) -> bool:
         """Cut a kind at a number, if an atom held for many lower ones, and fails above them."""
         numbers = address.numbers
-        other = apply_path(self.address(stand_in), self.whole.acts)
+        other = self.whole.ready.apply(self.address(stand_in))
         if (
             not numbers
             or other.numbers != numbers
             or group.below < BELOW
             or numbers <= group.highest
-            or address.kind in self._cuts
+            or group.name in self._cuts
+            or _AFTER in group.name
         ):
             return False
-        self._cuts[address.kind] = group.highest
+        self._cuts[group.name] = group.highest
         self.changes += [(self._kind(address), atom, 0, False) for atom in group.acts]
         return True
 
     def _regroup(self) -> None:
-        """Sort the pages into kinds anew: atoms of the path have changed, or a kind was cut."""
+        """Sort the pages into kinds anew: other atoms of the path act, or kinds are told apart."""
+        pages = [(self.whole.ready.apply(address), its) for address, its in self.whole.pages]
+        self._words.clear()
+        for address, _ in pages:
+            self._count_words(address)
         for group in self._kinds.values():
             group.pages.clear()
-        for address, content in self.whole.pages:
-            reduced = apply_path(address, self.whole.acts)
-            self._group(reduced).pages.append((reduced, content))
+        for address, content in pages:
+            self._group(address).pages.append((address, content))
         self._rekey()
 
-    def _rekey(self, kind: str = "") -> None:
-        """Give all pages, or those of a kind, the keys of now; take back what others skipped."""
+    def _rekey(self, kind: str = "", names: Collection[str] = ()) -> None:
+        """Give all pages, or those of a kind, the keys of now; take back what others skipped.
 
-        def is_meant(url: str) -> bool:
-            return not kind or ("?" in url and self._kind(self._reduced_path(url)) == kind)
+        Of a kind, those are meant that have one of some names in their query.
+        """
 
+        def is_meant(*urls: str) -> bool:
+            if not kind:
+                return True
+            may_be = any("%" in url or any(name in url for name in names) for url in urls)
+            return may_be and self._kind(self._reduced_path(urls[0])) == kind
+
+        key = cache(lambda url: self.key(url).digest)
         urls = [*filter(is_meant, dict.fromkeys((*self.contents, *self.known.values())))]
         old = {*urls}
-        self.known = {key: url for key, url in self.known.items() if url not in old}
+        self.known = {its: url for its, url in self.known.items() if url not in old}
         for url in (url for url in urls if url not in self._moved):
-            self.known.setdefault(self.key(url).digest, url)
+            self.known.setdefault(key(url), url)
 
         def is_other(url: str, stand_in: str) -> bool:
-            key = self.key(url)
-            return is_meant(url) and (key != self.key(stand_in) or key.digest in self._split)
+            is_known = is_meant(url, stand_in)
+            return is_known and (key(url) != key(stand_in) or key(url) in self._split)
 
         self.back += self._taken(is_other)
 
@@ -516,9 +586,8 @@ class Host:
 
     def trust(self, kind: str, atom: Atom) -> None:
         """Let an atom act on addresses of a kind without a page that confirms it."""
-        group = self._kinds.setdefault(kind, Group(kind)) if kind else self.whole
-        group.acts = in_effect({*group.acts, atom})
-        group.sets = Sets.of(group.acts)
+        group = self._group_of(kind) if kind else self.whole
+        group.act(in_effect({*group.acts, atom}))
 
     @property
     def active(self) -> int:

@@ -111,7 +111,7 @@ class Keys:
     """
 
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
-        self._tracking = (*TRACKING, *tracking)
+        self._tracking = TRACKING.union(tracking)
         self._hosts: OrderedDict[str, tuple[Host, Canonical]] = OrderedDict()
         self._asked = 0
 

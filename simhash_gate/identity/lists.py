@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-TRACKING = (
+_TRACKING = (
     *("utm_*", "mtm_*", "pk_*", "piwik_*", "matomo_*", "hsa_*", "__hs*", "_hs*", "at_*", "wt.mc_*"),
     *("mc_cid", "mc_eid", "mkt_tok", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "twclid"),
     *("yclid", "ysclid", "ttclid", "wickedid", "li_fat_id", "igshid", "igsh", "gbraid", "wbraid"),
@@ -17,6 +17,7 @@ TRACKING = (
     *("trk_sid", "mkwid", "pcrid", "fb_action_ids", "fb_action_types", "fb_source", "ref_src"),
     *("spm", "trk", "refsrc", "xtor", "yadclid", "yadordid", "ymclid", "utm", "guccounter"),
 )
+TRACKING = frozenset(_TRACKING)
 """Query parameters that are added to links to count where visitors come from; `*` is any end.
 
 They are no part of a page's key. Each was met on many sites that have nothing else in common.
@@ -47,20 +48,19 @@ def list_of(url: str) -> str:
     return _OF_PAGE.sub(lambda found: found[1] or "", url).rstrip("/?&;")
 
 
+@lru_cache(maxsize=4_096)
+def is_one_of(names: frozenset[str], name: str) -> bool:
+    """Tell if a name is one of some, in any case; `*` at the end of one is any end."""
+    return _pattern_of(names).match(name) is not None
+
+
 @lru_cache(maxsize=16)
-def pattern_of(names: tuple[str, ...]) -> re.Pattern[str]:
-    """Return what matches these names, in any case; `*` at the end of one is any end."""
+def _pattern_of(names: frozenset[str]) -> re.Pattern[str]:
     found = "|".join(
         re.escape(name.removesuffix("*")) + (r"[\w.]*" if name.endswith("*") else "")
-        for name in names
+        for name in sorted(names)
     )
     return re.compile(rf"(?:{found})\Z", re.IGNORECASE)
-
-
-@lru_cache(maxsize=4_096)
-def is_one_of(names: re.Pattern[str], name: str) -> bool:
-    """Tell if a pattern of names matches one."""
-    return names.match(name) is not None
 
 
 def without_visitor(urls: str) -> str:
@@ -72,6 +72,5 @@ def _unless_of_visitor(found: re.Match[str]) -> str:
     return "" if _is_of_visitor(found[2]) else found[0]
 
 
-@lru_cache(maxsize=1024)
 def _is_of_visitor(name: str) -> bool:
-    return SESSION.match(name) is not None or pattern_of(TRACKING).match(name) is not None
+    return SESSION.match(name) is not None or is_one_of(TRACKING, name)

@@ -116,6 +116,33 @@ def test_a_word_that_stands_for_the_names_of_pages_can_be_anything_and_others_no
     assert not is_one(host, "/b/story/77", "/a/story/77")
 
 
+@pytest.mark.parametrize("often", [False, True])
+def test_many_words_at_one_place_are_names_and_words_that_come_often_are_not(often: bool) -> None:
+    host = Host()
+    names = [f"{first}{second}" for first in "abcdef" for second in "ghijkl"]
+    few = [(f"/archive?page={n}", f"/archive?page={n}&view=all") for n in range(20)]
+    show(host, few if often else [], same=False)
+    show(host, [(f"/{name}", f"/{name}?view=all") for name in names])
+    assert is_one(host, "/another", "/another?view=all")
+    assert is_one(host, "/archive?page=7", "/archive?page=7&view=all") is not often
+
+
+def test_what_numbers_of_a_parameter_show_says_nothing_of_its_words() -> None:
+    host = Host()
+    show(host, [(f"/a/{n}?part=1", f"/a/{n}?part={n}") for n in range(2, 9)])
+    assert is_one(host, "/a/99?part=1", "/a/99?part=7")
+    assert not is_one(host, "/a/99?part=1", "/a/99?part=new")
+    show(host, [("/a/2?part=1", "/a/2?part=top"), ("/a/3?part=1", "/a/3?part=top")])
+    assert is_one(host, "/a/99?part=1", "/a/99?part=new")
+
+
+def test_a_parameter_says_a_path_although_an_index_page_says_nothing() -> None:
+    host = Host()
+    show(host, [("/", "/index.php")])
+    show(host, pairs("/wiki/Red_bees_{n}", "/index.php?title=Red+bees+{n}", OWN))
+    assert is_one(host, "/wiki/Dry_sand_9", "/index.php?title=Dry+sand+9")
+
+
 def test_a_value_can_be_the_default_and_another_one_a_page() -> None:
     """`?start=0` is the page itself; each second page of a list has another start."""
     host = Host()
