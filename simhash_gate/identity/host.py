@@ -439,15 +439,14 @@ class Host:
             group.next = group.grown + RECHECK
         acts = in_effect(trial)
         if not group.is_fit(acts):
-            changed = sorted({*acts} ^ {*group.acts})
-            for atom in changed:
+            for atom in sorted({*acts} ^ {*group.acts}):
                 contents = len(group.contents.get(atom, ()))
                 self.changes.append((group.name, atom, contents, atom in acts))
             group.act(acts)
             if group is self.whole:
                 self._regroup()
             else:
-                self._rekey(group.name, {atom.name for atom in changed or acts})
+                self._rekey(group.name)
 
     def _candidates(self, group: Group) -> set[Atom]:
         found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
@@ -546,28 +545,26 @@ class Host:
             self._group(address).pages.append((address, content))
         self._rekey()
 
-    def _rekey(self, kind: str = "", names: Collection[str] = ()) -> None:
-        """Give all pages, or those of a kind, the keys of now; take back what others skipped.
+    def _rekey(self, kind: str = "") -> None:
+        """Give all pages, or those of a kind, the keys of now; take back what others skipped."""
 
-        Of a kind, those are meant that have one of some names in their query.
-        """
+        @cache
+        def of(url: str) -> tuple[bool, int]:
+            path = self._reduced_path(url)
+            group = self._kinds.get(self._kind(path)) if path.query else None
+            is_meant = not kind or (group is not None and group.name == kind)
+            return is_meant, (group.ready.apply(path) if group else path).digest
 
-        def is_meant(*urls: str) -> bool:
-            if not kind:
-                return True
-            may_be = any("%" in url or any(name in url for name in names) for url in urls)
-            return may_be and self._kind(self._reduced_path(urls[0])) == kind
-
-        key = cache(lambda url: self.key(url).digest)
-        urls = [*filter(is_meant, dict.fromkeys((*self.contents, *self.known.values())))]
+        both = dict.fromkeys((*self.contents, *self.known.values()))
+        urls = [url for url in both if (not kind or "?" in url) and of(url)[0]]
         old = {*urls}
-        self.known = {its: url for its, url in self.known.items() if url not in old}
+        self.known = {key: url for key, url in self.known.items() if url not in old}
         for url in (url for url in urls if url not in self._moved):
-            self.known.setdefault(key(url), url)
+            self.known.setdefault(of(url)[1], url)
 
         def is_other(url: str, stand_in: str) -> bool:
-            is_known = is_meant(url, stand_in)
-            return is_known and (key(url) != key(stand_in) or key(url) in self._split)
+            is_meant, key = of(url)
+            return is_meant and (key != of(stand_in)[1] or key in self._split)
 
         self.back += self._taken(is_other)
 
