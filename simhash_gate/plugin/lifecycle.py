@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from scrapy import Request, Spider
     from scrapy.http import Response
 
+    from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
     from simhash_gate.plugin.requests import NotSent
@@ -57,6 +58,7 @@ class Lifecycle:
         self._parked = crawl.parked
         self._store = crawl.store
         self._stats = crawl.crawler.stats
+        self._followed = crawl.followed
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
         self._unkept: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
@@ -192,6 +194,7 @@ class Lifecycle:
         self._forgotten.pop(record.identity, None)
         page = self._kept.setdefault(record.identity, FollowedPage(record))
         page.stage = Stage.PASSED
+        self._followed.add(record.identity)
         self._kept.move_to_end(record.identity)
         while len(self._kept) > self._most:
             self._let_go(next(iter(self._kept.values())))
@@ -225,6 +228,7 @@ class Lifecycle:
     def _take_out(self, page: FollowedPage, stage: Stage) -> None:
         if page.record is not None:
             del self._kept[page.record.identity]
+            self._followed.discard(page.record.identity)
         page.stage = stage
         self._tell(page)
 
@@ -243,6 +247,7 @@ class SettledJudge:
 
     def __init__(self, crawl: Crawl, lifecycle: Lifecycle, with_text: WithText = None) -> None:
         self._store = crawl.store
+        self._followed = crawl.followed
         self._lifecycle = lifecycle
         self._stats = crawl.crawler.stats
         self._with_text = with_text
@@ -260,7 +265,7 @@ class SettledJudge:
         dismissed: list[Record] = []
         deadline: float | None = None
         while True:
-            asked = partial(ask, dismissed=tuple(dismissed))
+            asked = partial(self._asked, ask, tuple(dismissed))
             verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
             if self._with_text is not None:  # now: whatever is awaited later, the match may fail
                 verdict = await self._with_text(verdict)
@@ -281,6 +286,14 @@ class SettledJudge:
             if settled is None:
                 self._stats.inc_value("simhash_gate/unsettled")
                 return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
+
+    def _asked(
+        self, ask: Callable[..., Verdict], dismissed: tuple[Record, ...], gate: Gate
+    ) -> Verdict:
+        verdict = ask(gate, dismissed=dismissed)
+        if verdict.record is not None:  # the event loop may hear of a copy first
+            self._followed.add(verdict.record.identity)
+        return verdict
 
     def _in_doubt(self, verdict: Verdict) -> bool:
         """Tell whether something of the page would be held back for one that may still fail."""

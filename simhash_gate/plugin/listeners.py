@@ -115,7 +115,8 @@ class Judged:
 class Crawl:
     """What listeners are made from: a crawl, its settings, its store, and what it asks for.
 
-    `lines` are what other listeners leave to the verdict log and the report.
+    `lines` are what other listeners leave to the verdict log and the report. `followed` are the
+    kept pages that may still fail, from when the store has them.
     """
 
     crawler: Crawler
@@ -124,6 +125,7 @@ class Crawl:
     parked: ParkedRequests
     keys: Keys = field(default_factory=Keys)
     variants: Variants = field(default_factory=Variants)
+    followed: set[Identity] = field(default_factory=set)
     lines: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
 
     def note(self, message: str, advice: str, *, wrong: bool = False) -> None:

@@ -23,15 +23,13 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
+    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
     from simhash_gate.plugin.parked import Belief
     from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 
 PAGE_FAILED = "the page that it was dropped for failed"
-
-_FOLLOWED_NO_MORE = frozenset({Stage.SETTLED, Stage.FAILED, Stage.OUT_OF_SIGHT})
 
 
 @dataclass(eq=False)
@@ -55,7 +53,7 @@ class Resending(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._parked = crawl.parked
-        self._followed: set[Identity] = set()
+        self._followed = crawl.followed
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Remember a dropped request; decide on those that waited for this page."""
@@ -70,7 +68,6 @@ class Resending(Listener):
                 copies.append(_dropped(judged))
         elif judged.verdict.record is not None:
             stands_for = judged.verdict.record
-            self._followed.add(stands_for.identity)
         others = []
         for copy in awaiting:
             if stands_for is None or not is_duplicate_of(
@@ -85,9 +82,8 @@ class Resending(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Send again what was dropped for a page that failed; forget it for one that can't."""
-        if page.record is None or page.stage not in _FOLLOWED_NO_MORE:
+        if page.record is None or page.record.identity in self._followed:
             return
-        self._followed.discard(page.record.identity)
         why = f"{page.record.url} failed" if page.stage is Stage.FAILED else ""
         copies = self._parked.take(("copy", page.record.identity), why)
         if why:

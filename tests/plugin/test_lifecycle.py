@@ -20,6 +20,7 @@ from simhash_gate.plugin import site_warnings
 from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
 from simhash_gate.plugin.parked import ParkedRequests
+from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.site_warnings import AlikePages
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
@@ -174,6 +175,33 @@ def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
         followed.page(number)
     assert followed.diary.stages == [Stage.OUT_OF_SIGHT, Stage.FAILED]
     assert [followed.is_forgotten(request) for request in requests] == [False, True, False]
+
+
+@pytest.mark.parametrize("page_first", [True, False])
+def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
+    page_first: bool, monkeypatch
+) -> None:
+    followed = Followed()
+    sent: list[Request] = []
+    monkeypatch.setattr(followed.crawl.parked, "send", sent.append)
+    resending = Resending(followed.crawl)
+    lifecycle = Lifecycle(followed.crawl, [resending])
+    judge = SettledJudge(followed.crawl, lifecycle)
+
+    def judged(url: str) -> Judged:
+        ask = partial(Gate.judge, page=PAGE, url=url)
+        with pytest.raises(StopIteration) as told:
+            judge.verdict(ask, "example.com", url, PAGE.fingerprint).send(None)
+        request = Request(url, meta={VERDICT_KEY: told.value.value})
+        return Judged(request, HtmlResponse(url, request=request), told.value.value, "example.com")
+
+    page, copy = (judged(f"https://example.com/{number}") for number in range(2))
+    assert (page.verdict.outcome, copy.verdict.outcome) == ("new", "duplicate")
+    for each in (page, copy) if page_first else (copy, page):
+        lifecycle.judged(each)
+    lifecycle.failed(page.response)
+    assert [request.url for request in sent] == [copy.request.url]
+    assert not followed.crawl.followed
 
 
 def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> None:
