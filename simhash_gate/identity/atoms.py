@@ -311,7 +311,11 @@ def _moved(one: Address, other: Address) -> tuple[Atom, Address, Address] | None
             for join in _JOINS if name not in names and mine.path != theirs.path else ():
                 said = _path_of(value, join)
                 prefix = theirs.path[: -len(said)]
-                if prefix and tuple(map(unquote, theirs.path[len(prefix) :])) == said:
+                if not prefix or tuple(map(unquote, theirs.path[len(prefix) :])) != said:
+                    continue
+                # If another parameter says what is before it in the path, only both say the page.
+                others = {_path_of(other, join)[0] for its, other in mine.query if its != name}
+                if others.isdisjoint(map(unquote, prefix)):
                     how = " ".join(("/".join(mine.path), join, "/".join(prefix)))
                     atom = Atom("page", name, how)
                     return atom, _page(mine, atom), theirs._replace(slash=False)

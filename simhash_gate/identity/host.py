@@ -206,19 +206,21 @@ class Host:
         Without `skip` every one is a test.
         """
         atoms = self.reasons(url, stand_in)
-        kind = self._kind(self._reduced_path(url))
-        group = self._kinds.get(kind)
+        path = self._reduced_path(url)
+        group = self._kinds.get(self._kind(path))
         # What a site writes in place of a name, it does so in all its parts.
         alike = {atom._replace(name="") if atom.kind == "place" else atom for atom in atoms}
         count = min((self._tests["", atom] for atom in alike), default=0)
-        strange = any(
-            not self._tests[kind, atom]
-            and (group is None or len(group.contents.get(atom, ())) < FEW)
+        # Where few contents speak for an atom it is tested under each word, else in each part.
+        places = {
+            (place, atom)
             for atom in atoms
             if not (atom.is_listed and atom in self.whole.acts)
-        )
-        self._tests.update(("", atom) for atom in alike)
-        self._tests.update((kind, atom) for atom in atoms)
+            for place in (path.kind.rpartition("/")[0], path.kind)
+            if place != path.kind or group is None or len(group.contents.get(atom, ())) < FEW
+        }
+        strange = not all(self._tests[each] for each in places)
+        self._tests.update((*places, *(("", atom) for atom in alike)))
         first = count < FIRSTS or strange or not self.whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in
@@ -486,6 +488,8 @@ class Host:
 
     def _failed(self, url: str, stand_in: str) -> None:
         """Fetch the last skips by the same atoms; if one fails again, the weakest atom goes."""
+        if self.key(url) != self.key(stand_in):
+            return  # what made them one acts no more
         atoms = {*self.reasons(url, stand_in)}
         group = self._group(self._reduced_path(url))
         if url not in self._recheck:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -324,3 +325,37 @@ def test_what_is_known_of_a_host_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(host.known) <= 40
     assert host.stand_in(f"{SITE}/a/1?x=1") is None
     assert host.stand_in(f"{SITE}/a/200?x=1")
+
+
+def test_a_parameter_says_a_page_by_itself_or_not_at_all() -> None:
+    host = Host()
+    show(host, pairs("/wiki/List:Links/Red_{n}", "/run?title=List:Links&target=Red_{n}", 2 * OWN))
+    assert not [atom for atom in host.whole.acts if atom.kind == "page"]
+
+
+def test_a_test_of_what_acts_no_more_says_nothing_of_what_still_does() -> None:
+    host = Host()
+    show(host, pairs("/wiki/Red_bees_{n}", "/index.php?title=Red+bees+{n}", OWN))
+    show(host, pairs("/wiki/Red_bees_{n}", "/wiki/Red_bees_{n}?v={m}", OWN))
+    url = f"{SITE}/index.php?title=Red+bees+1&v=99"
+    stand_in = host.stand_in(url)
+    assert stand_in is not None
+    assert host.ask(url, stand_in).test
+    host.forbid(Atom("drop", "v"))
+    assert not host.saw(url, stand_in, False)
+    assert is_one(host, "/wiki/Dry_sand_9", "/index.php?title=Dry+sand+9")
+
+
+def test_what_holds_in_most_parts_of_a_site_is_tested_in_each() -> None:
+    words = ["".join(letters) for letters in product("abcd", "efgh", "ijkl")]
+    host = Host()
+    show(host, [(f"/wiki/{word}/a", f"/wiki/{word}/a?limit=5") for word in words])
+    show(host, [(f"/wiki/{word}/a", f"/wiki/{word}/a?limit={n}") for word in words for n in (7, 9)])
+
+    def is_tested(word: str, limit: int) -> bool:
+        url = f"{SITE}/wiki/{word}/a?limit={limit}"
+        return host.ask(url, host.stand_in(url) or "").test
+
+    host.saw(f"{SITE}/wiki/edits/a", same=False)
+    assert [is_tested(words[0], limit) for limit in range(20, 31)][-2:] == [False, False]
+    assert [is_tested("edits", limit) for limit in (50, 100)] == [True, False]
