@@ -340,6 +340,7 @@ class Host:
         self.known = {its: url for its, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
         self._apart = {pair: its for pair, its in self._apart.items() if old.isdisjoint(pair)}
+        self._tests = Counter({its: tests for its, tests in self._tests.items() if not its[0]})
 
     def _differs(self, other: str, url: str) -> bool:
         """Tell whether the pages of two addresses are clearly of different contents."""

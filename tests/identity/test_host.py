@@ -327,6 +327,18 @@ def test_what_is_known_of_a_host_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     assert host.stand_in(f"{SITE}/a/200?x=1")
 
 
+def test_what_was_tested_on_a_host_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_module, "MOST_KNOWN", 40)
+    host, tests = Host(), 0
+    for letters in product("abcdef", "ghijkl", "mnopqr"):
+        page, other = f"{SITE}/{''.join(letters)}", f"{SITE}/{''.join(letters)}/printed"
+        host.saw(page, same=False)
+        tests += host.stand_in(other) == page and host.ask(other, page).test
+        host.saw(other, page, same=True)
+    assert tests > 3 * 40
+    assert len(host._tests) <= 40
+
+
 def test_a_parameter_says_a_page_by_itself_or_not_at_all() -> None:
     host = Host()
     show(host, pairs("/wiki/List:Links/Red_{n}", "/run?title=List:Links&target=Red_{n}", 2 * OWN))
