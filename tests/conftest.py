@@ -77,6 +77,8 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    # Beside each other, and first: one process runs them then, with one JVM.
+    items.sort(key=lambda item: item.path.parent.name != "spark")
     for item in items:
         module = item.path.relative_to(HERE)
         if (

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from simhash_gate.history.versions import History
 
     Floats = npt.NDArray[np.float64]
-    Gaps: TypeAlias = "Sequence[Gap] | Floats"  # of one page; a row of an array is a `Gap`
 
 DAY = 86_400.0
 """Seconds."""
@@ -47,22 +46,15 @@ _TOGETHER = 2_000  # pages whose gaps are in memory at once
 _ROUNDS = 25  # after which a share of pages hardly moves any more
 
 
-class Gap(NamedTuple):
-    """The days from one visit to the next, whether the page had changed, and how much that counts.
-
-    A gap counts less, the longer it is over: 0 to 1.
-    """
-
-    days: float
-    changed: bool
-    weight: float = 1.0
-
-
 _NO_GAPS: Floats = np.empty((0, 3))
 
 
 def gaps_of(history: History, at: float) -> Floats:
-    """Return the times between the visits to a page, as they count at a Unix time, as rows."""
+    """Return a row for each time between two visits to a page, as it counts at a Unix time.
+
+    A row has the days, whether the page had changed, 0 or 1, and the weight: from 1 downwards, the
+    longer it is over.
+    """
     visits = history.visits
     if len(visits) < 2:
         return _NO_GAPS
@@ -103,7 +95,7 @@ class Rates:
         return Interval(float(low), float(high))
 
 
-def estimate(pages: Sequence[Gaps], groups: Sequence[Sequence[Hashable]]) -> Rates:
+def estimate(pages: Sequence[Floats], groups: Sequence[Sequence[Hashable]]) -> Rates:
     """Return what the gaps between visits tell of the rates of pages.
 
     `groups` has, for each page, what it shares with others, from the widest to the closest: its
@@ -145,11 +137,11 @@ def _first_belief() -> Floats:
     return np.asarray(belief)
 
 
-def _likelihoods(pages: Sequence[Gaps]) -> Floats:
+def _likelihoods(pages: Sequence[Floats]) -> Floats:
     """Return how likely the gaps of each page are by each rate, up to a factor for each page."""
     logs = np.zeros((len(pages), GRID.size))
     for start in range(0, len(pages), _TOGETHER):
-        some = [_rows(gaps) for gaps in pages[start : start + _TOGETHER]]
+        some = pages[start : start + _TOGETHER]
         owner = start + np.repeat(np.arange(len(some)), [len(gaps) for gaps in some])
         if owner.size:
             days, changed, weight = np.concatenate(some).T
@@ -159,10 +151,6 @@ def _likelihoods(pages: Sequence[Gaps]) -> Floats:
             found = np.log(-np.expm1(-np.outer(days[hits], GRID)))
             np.add.at(logs, owner[hits], weight[hits, None] * found)
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf)))
-
-
-def _rows(gaps: Gaps) -> Floats:
-    return np.asarray(gaps, dtype=np.float64).reshape(-1, 3)
 
 
 def _shares(likelihoods: Floats, before: Floats) -> Floats:

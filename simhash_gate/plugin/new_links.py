@@ -7,26 +7,30 @@ requests those are sent that no page had. Boxes of related links cost little, si
 their links too; nor does a copy under a session lead through a site once more.
 
 Where links of copies bring nothing but copies, such as a site under the number of each visitor in
-the path, they are followed no more: each domain has credit, which only new pages renew.
+the path, they are followed no more: each domain has credit, of which no page's copies get much. A
+new page gives credit to the copies of the page that led to it. Copies whose links were not followed
+wait, and are fetched again if there is credit for them later.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import COPY_KEY
+from simhash_gate.plugin.resend_dropped import to_send_again
 from simhash_gate.plugin.spider_middleware import is_installed
 
 if TYPE_CHECKING:
-    from scrapy import Request
+    from scrapy import Request, Spider
     from scrapy.http import Response
     from typing_extensions import Self
 
@@ -37,11 +41,31 @@ logger = logging.getLogger(__name__)
 
 MOST_KNOWN = 400_000
 """Links that are known, each 100 bytes at the most. Those seen longest ago count as new again."""
-MOST_DOMAINS = 1_000
-CREDIT = 20
-"""A copy that is followed costs one, and so does each request that it leads to. A new page that one
-brings gives as much as a domain begins with: in 54 real sites, all pages that only copies lead to
-are found, at the price of one request in 25."""
+CREDIT, SHARE = 20, 25
+"""A copy that is followed costs one, and so does each request that it leads to. That is what each
+domain begins with, and what a new page gives to the copies that led to it; and one page in so many
+that pass gives one more to its domain."""
+TRIES = 3
+"""So many copies of a page may bring nothing before others of them wait."""
+MOST_COUNTED = 20_000
+"""Domains and pages whose credit and tries are known; all begin anew if there are more."""
+MOST_WAITING = 500
+"""Copies of one page that wait, each of 3 KB or so."""
+
+
+class _Copy(NamedTuple):
+    """A copy with links that no page had, and what stands for the page that it is like."""
+
+    links: set[int]
+    original: str
+    followed: bool
+
+
+@dataclass(eq=False)
+class Unfollowed(Parked):
+    """A copy that waits, and how many links it has that no page had."""
+
+    links: int
 
 
 class NewLinks(Listener):
@@ -50,17 +74,25 @@ class NewLinks(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._stats = crawl.crawler.stats
+        self._parked = crawl.parked
         self._known: set[int] = set()
         self._known_before: set[int] = set()
         self._shown: WeakKeyDictionary[FollowedPage, str] = WeakKeyDictionary()
-        self._new: WeakKeyDictionary[Request, set[int]] = WeakKeyDictionary()
-        self._credit: OrderedDict[str, int] = OrderedDict()
+        self._copies: WeakKeyDictionary[Request, _Copy] = WeakKeyDictionary()
+        # By domain, less what it begins with, or by the page that a copy is like.
+        self._credit, self._tries = Counter[str](), Counter[str]()
+        self._last_credit: set[str] = set()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
         """Return it, unless no copy is dropped, or no item could be held back."""
         wanted = any(policy.action == "drop" for policy in crawl.settings.policies.all)
         return cls(crawl) if wanted and is_installed(crawl.crawler.settings) else None
+
+    def opened(self, spider: Spider) -> None:
+        """Go on with what waits since the last part of the job."""
+        known = self._credit, self._tries
+        self._credit, self._tries = self._parked.claim("links", known, lambda _: True)
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict on a page as it is once its links are known."""
@@ -74,11 +106,15 @@ class NewLinks(Listener):
         }
         if not new:
             return verdict
-        if self._credit_of(domain) <= 0:
+        assert verdict.match is not None
+        original = f"{domain} {verdict.match.record.fingerprint:016x}"
+        copy = _Copy(new, original, self._has_credit(domain, original))
+        self._copies[request] = copy
+        if not copy.followed:
             self._stats.inc_value("simhash_gate/links/let_go", len(new))
             return verdict
-        self._credit[domain] -= 1
-        self._new[request] = new
+        self._tries[original] += 1
+        self._pay(domain, original)
         self._stats.inc_value("simhash_gate/links/copies")
         links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
@@ -93,31 +129,38 @@ class NewLinks(Listener):
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Know the links that a callback is to follow; note what a link of a copy brought."""
-        read = judged.verdict.page
+        read, copy = judged.verdict.page, self._copies.get(judged.request)
+        if copy is not None and not copy.followed:
+            belief = ("links", judged.domain, copy.original)
+            waiting = Unfollowed(belief, to_send_again(judged), len(copy.links))
+            self._parked.add(waiting, MOST_WAITING)
         if read is None or judged.dropped:
             return
         shown = read.targets.split("\n")
-        if (new := self._new.get(judged.request)) is not None:
-            shown = [target for target in shown if hash(target) in new]
+        if copy is not None:
+            shown = [target for target in shown if hash(target) in copy.links]
         self._know(set(map(hash, shown)))
         if page is not None:
             self._shown[page] = "\n".join(shown)
-        if COPY_KEY in judged.request.meta and not judged.held:
-            self._credit[judged.domain] = self._credit_of(judged.domain) + CREDIT
+        if judged.held:
+            return
+        self._add(judged.domain, 1 / SHARE)
+        if original := judged.request.meta.get(COPY_KEY):
             self._stats.inc_value("simhash_gate/links/pages")
+            self._add(original, CREDIT)
+            self._follow(judged.domain, original, CREDIT)
 
     def found(self, request: Request, response: Response) -> bool:
         """Tell whether a request of a copy leads where no page does; those of others go on."""
         request.meta.pop(COPY_KEY, None)
-        new = self._new.get(response.request) if response.request is not None else None
-        if new is None:
+        copy = self._copies.get(response.request) if response.request is not None else None
+        if copy is None:
             return True
         link = hash(without_visitor(request.url))
-        if link not in new and self._is_known(link):
+        if link not in copy.links and self._is_known(link):
             return False
-        request.meta[COPY_KEY] = True
-        domain = self._crawl.settings.policies.site_of(response.url).domain
-        self._credit[domain] = self._credit_of(domain) - 1
+        request.meta[COPY_KEY] = copy.original
+        self._pay(self._crawl.settings.policies.site_of(response.url).domain, copy.original)
         self._stats.inc_value("simhash_gate/links/requests")
         return True
 
@@ -127,6 +170,19 @@ class NewLinks(Listener):
             failed = {hash(target) for target in targets.split("\n")}
             self._known -= failed
             self._known_before -= failed
+
+    def idle(self) -> None:
+        """Spend the credit that is left, and once as much as a domain begins with."""
+        beliefs: list[Any] = self._parked.beliefs("links")
+        cost = Counter[str]()
+        for _, domain, original in sorted(beliefs, key=lambda belief: self._tries[belief[2]]):
+            if domain not in self._last_credit:
+                self._last_credit.add(domain)
+                self._add(domain, CREDIT)
+            cost[domain] += 2  # the copy, and a request
+            if cost[domain] <= CREDIT + self._credit[domain]:
+                del self._tries[original]
+                self._follow(domain, original, 1)
 
     async def closed(self) -> None:
         """Say what was found, and what was not followed."""
@@ -151,9 +207,22 @@ class NewLinks(Listener):
         if len(self._known) > MOST_KNOWN // 2:
             self._known, self._known_before = set(), self._known
 
-    def _credit_of(self, domain: str) -> int:
-        credit = self._credit.setdefault(domain, CREDIT)
-        self._credit.move_to_end(domain)
-        if len(self._credit) > MOST_DOMAINS:
-            self._credit.popitem(last=False)
-        return credit
+    def _has_credit(self, domain: str, original: str) -> bool:
+        if self._credit[original] > 0:
+            return True
+        return CREDIT + self._credit[domain] >= 1 and self._tries[original] < TRIES
+
+    def _pay(self, domain: str, original: str) -> None:
+        self._add(original if self._credit[original] > 0 else domain, -1)
+
+    def _add(self, name: str, credit: float) -> None:
+        self._credit[name] += credit  # type: ignore[assignment]
+        if len(self._credit) + len(self._tries) > MOST_COUNTED:
+            self._credit.clear()
+            self._tries.clear()
+
+    def _follow(self, domain: str, original: str, most: int) -> None:
+        """Fetch copies of a page again whose links were not followed."""
+        for copy in self._parked.take(("links", domain, original), most=most):
+            self._stats.inc_value("simhash_gate/links/let_go", -copy.links)
+            self._parked.send(copy.request)

@@ -5,10 +5,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_gate.plugin.parked import JOB_FILE
 from tests.crawls.harness import ROOT, Answer, Site, crawl, html_answer, page, text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
@@ -129,8 +134,45 @@ def test_copies_that_lead_to_copies_alone_are_followed_until_the_credit_is_used_
         result = crawl(tmp_path, site, "/a /0", spider=LINKS_SPIDER, settings=IN_ORDER)
     assert result.count("links/let_go") == 1
     assert "/9" in site.hits
-    assert "/11" not in site.hits
+    assert "/25" not in site.hits
     assert result.delivered() == ["/a"]
+
+
+@pytest.mark.parametrize("paused_after", [None, 20], ids=["at once", "with a pause"])
+def test_the_copies_of_one_page_do_not_use_up_the_credit_of_those_of_another(
+    tmp_path, paused_after
+) -> None:
+    """Of six pages copies lead to more copies, and of a list to a story each."""
+
+    def copies(seed: int, name: str, links: Callable[[int], str]) -> dict[str, Answer]:
+        return {
+            f"/{name}/{n}": page(seed, noise=100 * seed + n, links=n and links(n))
+            for n in range(12)
+        }
+
+    routes = {"/more": page(1, noise=999)}
+    for seed in range(1, 7):
+        routes |= copies(seed, f"c{seed}", lambda n, s=seed: f'<a href="/c{s}/{n + 1}">more</a>')
+    routes |= copies(7, "list", lambda n: f'<a href="/story/{n}">story</a>')
+    stories = {f"/story/{n}": page(100 + n) for n in range(1, 12)}
+    first = [path for path in routes if path.endswith("/0")]
+    rest = [path for path in routes if not path.endswith(("/0", "/more"))]
+    with Site({**routes, **stories}).running() as site:
+        paths = " ".join([*first, *rest])
+        delivered = set()
+        if paused_after:
+            settings = {**IN_ORDER, "JOBDIR": "job", "CLOSESPIDER_PAGECOUNT": paused_after}
+            first_part = crawl(tmp_path, site, paths, spider=LINKS_SPIDER, settings=settings)
+            assert (tmp_path / "job" / JOB_FILE).exists()
+            delivered.update(first_part.delivered())
+            assert not stories.keys() <= delivered
+        settings = {**IN_ORDER, **({"JOBDIR": "job"} if paused_after else {})}
+        result = crawl(tmp_path, site, paths, spider=LINKS_SPIDER, settings=settings)
+        assert stories.keys() <= site.hits.keys()
+        again = [path for path, hits in site.hits.items() if hits > 1]
+    assert any(path.startswith("/list/") for path in again)
+    assert len(again) < 40
+    assert stories.keys() <= delivered.union(result.delivered())
 
 
 def test_no_link_of_a_copy_is_followed_to_another_domain_or_where_revisits_are_dropped(

@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import math
 import random
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from benchmarks.revisits.methods import certain
 from simhash_gate.history.rates import (
     DAY,
     GRID,
-    Gap,
+    Rates,
     estimate,
     gaps_of,
 )
 from simhash_gate.history.versions import History, Visit
 
 NOWHERE = ("site",)
+
+
+class Gap(NamedTuple):
+    """What a row of gaps has."""
+
+    days: float
+    changed: bool
+    weight: float = 1.0
+
+
+def estimated(pages: list[list[Gap]], groups: list) -> Rates:
+    return estimate([np.array(gaps, np.float64).reshape(-1, 3) for gaps in pages], groups)
 
 
 def seen(rate: float, *days: float, seed: int = 0) -> list[Gap]:
@@ -46,7 +60,7 @@ def test_gaps_are_those_between_visits_and_old_ones_count_less() -> None:
 def test_the_rate_of_a_page_with_many_visits_is_found_whatever_its_site_does(rate: float) -> None:
     days = [random.Random(place).choice([0.5, 1, 2, 4, 8]) for place in range(400)]
     still = [[Gap(5, False)] * 20] * 50
-    rates = estimate([seen(rate, *days), *still], [NOWHERE] * 51)
+    rates = estimated([seen(rate, *days), *still], [NOWHERE] * 51)
     assert rates.mean()[0] == pytest.approx(rate, rel=0.35)
     low, high = rates.interval(0, 0.99)
     assert low < rate < high < 3 * rate
@@ -54,7 +68,7 @@ def test_the_rate_of_a_page_with_many_visits_is_found_whatever_its_site_does(rat
 
 def test_what_all_visits_found_is_no_infinite_rate_and_none_is_no_rate_of_zero() -> None:
     always, never = [Gap(1, True)] * 4, [Gap(1, False)] * 4
-    rates = estimate([always, never], [("a",), ("b",)])
+    rates = estimated([always, never], [("a",), ("b",)])
     assert 0.5 < rates.mean()[0] < 20
     assert 0 < rates.mean()[1] < 0.2
     assert rates.interval(0).high > 3 * rates.interval(0).low
@@ -67,7 +81,7 @@ def test_a_page_of_two_visits_borrows_from_its_site_and_from_its_group(monkeypat
     new: list[list[Gap]] = [*[[Gap(0.1, False)]] * 4, []]
     groups = [("a", "news")] * 30 + [("a", "archive")] * 30
     groups += [("a", "news"), ("a", "archive"), ("a", "other"), ("b", "news"), ("a", "news")]
-    rates = estimate([*daily, *still, *new], groups).mean()
+    rates = estimated([*daily, *still, *new], groups).mean()
     news, archive, other, elsewhere, never_visited = rates[60:]
     assert news > other > archive
     assert news == pytest.approx(1.0, rel=0.3)
