@@ -63,9 +63,10 @@ class _Copy(NamedTuple):
 
 @dataclass(eq=False)
 class Unfollowed(Parked):
-    """A copy that waits, and how many links it has that no page had."""
+    """A copy that waits, or a request that one led to, and how many links that no page had."""
 
     links: int
+    is_copy: bool
 
 
 class NewLinks(Listener):
@@ -111,7 +112,6 @@ class NewLinks(Listener):
         copy = _Copy(new, original, self._has_credit(domain, original))
         self._copies[request] = copy
         if not copy.followed:
-            self._stats.inc_value("simhash_gate/links/let_go", len(new))
             return verdict
         self._tries[original] += 1
         self._pay(domain, original)
@@ -131,9 +131,7 @@ class NewLinks(Listener):
         """Know the links that a callback is to follow; note what a link of a copy brought."""
         read, copy = judged.verdict.page, self._copies.get(judged.request)
         if copy is not None and not copy.followed:
-            belief = ("links", judged.domain, copy.original)
-            waiting = Unfollowed(belief, to_send_again(judged), len(copy.links))
-            self._parked.add(waiting, MOST_WAITING)
+            self._wait(judged.domain, copy.original, to_send_again(judged), len(copy.links))
         if read is None or judged.dropped:
             return
         shown = read.targets.split("\n")
@@ -160,7 +158,11 @@ class NewLinks(Listener):
         if link not in copy.links and self._is_known(link):
             return False
         request.meta[COPY_KEY] = copy.original
-        self._pay(self._crawl.settings.policies.site_of(response.url).domain, copy.original)
+        domain = self._crawl.settings.policies.site_of(response.url).domain
+        if not self._has_credit(domain, copy.original, tries=0):
+            self._wait(domain, copy.original, request)
+            return False
+        self._pay(domain, copy.original)
         self._stats.inc_value("simhash_gate/links/requests")
         return True
 
@@ -207,10 +209,9 @@ class NewLinks(Listener):
         if len(self._known) > MOST_KNOWN // 2:
             self._known, self._known_before = set(), self._known
 
-    def _has_credit(self, domain: str, original: str) -> bool:
-        if self._credit[original] > 0:
-            return True
-        return CREDIT + self._credit[domain] >= 1 and self._tries[original] < TRIES
+    def _has_credit(self, domain: str, original: str, tries: int | None = None) -> bool:
+        tries = self._tries[original] if tries is None else tries
+        return self._credit[original] > 0 or (CREDIT + self._credit[domain] >= 1 and tries < TRIES)
 
     def _pay(self, domain: str, original: str) -> None:
         self._add(original if self._credit[original] > 0 else domain, -1)
@@ -221,8 +222,17 @@ class NewLinks(Listener):
             self._credit.clear()
             self._tries.clear()
 
+    def _wait(self, domain: str, original: str, request: Request, links: int = 0) -> None:
+        """Let a copy with so many links wait, or without a number a request that one led to."""
+        waiting = Unfollowed(("links", domain, original), request, links or 1, links > 0)
+        self._parked.add(waiting, MOST_WAITING)
+        self._stats.inc_value("simhash_gate/links/let_go", waiting.links)
+
     def _follow(self, domain: str, original: str, most: int) -> None:
-        """Fetch copies of a page again whose links were not followed."""
-        for copy in self._parked.take(("links", domain, original), most=most):
-            self._stats.inc_value("simhash_gate/links/let_go", -copy.links)
-            self._parked.send(copy.request)
+        """Send what waits, the first first; copies are fetched again."""
+        for waiting in self._parked.take(("links", domain, original), most=most):
+            self._stats.inc_value("simhash_gate/links/let_go", -waiting.links)
+            if not waiting.is_copy:
+                self._pay(domain, original)
+                self._stats.inc_value("simhash_gate/links/requests")
+            self._parked.send(waiting.request)
