@@ -80,10 +80,12 @@ SELECT scope.last, scope.first, removals,
     CASE WHEN scope.last <> %(last)s OR removals <> %(removals)s THEN
         (SELECT heads FROM news(%(id)s, %(last)s, %(removals)s))
     END,
-    page.id, mark, last_seen, body, life.data
+    page.id, mark, last_seen, body,
+    CASE WHEN page.run <> %(own)s THEN (
+        SELECT data FROM blob
+        WHERE address = %(live)s || convert_to(lpad(to_hex(page.run), 16, '0'), 'UTF8')
+    ) END
 FROM scope LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[])
-LEFT JOIN blob AS life
-    ON life.address = %(live)s || convert_to(lpad(to_hex(page.run), 16, '0'), 'UTF8')
 WHERE scope.id = %(id)s
 """
 _LIVE = base.address_of(base.RUN, base.LIVE, "")[:8]
@@ -109,15 +111,16 @@ class PostgresDriver(SQLDriver):
         self._server, self._create = server, create
         self.name, self.lease = server.name, server.lease
         self._owner = secrets.randbits(63)
+        self._run = 0  # that of the last page that was added here: it lives
         # One for all calls: to make one for each takes a quarter of the time of a call.
         self._cursor: psycopg.Cursor[Any] | None = None
         self._connect()
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        head = base.head_of(record)
+        head, self._run = base.head_of(record), number_of(record.run)
         asked = (
             *(number_of(known.scope), *known[1:], through, as_bytes(known.scope)),
-            *(number_of(record.run), SETTLED if record.settled else 0, float(record.last_seen)),
+            *(self._run, SETTLED if record.settled else 0, float(record.last_seen)),
             *(head, base.pack(record)),
         )
         ((number, first, removals, old),) = self._rows(_APPEND, asked, prepare=True)
@@ -135,7 +138,7 @@ class PostgresDriver(SQLDriver):
         self._rows(_TRIM, {"id": number_of(scope), "through": through})
 
     def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        asked = {**_known(known), "numbers": _array(numbers), "live": _LIVE}
+        asked = {**_known(known), "numbers": _array(numbers), "live": _LIVE, "own": self._run}
         rows = self._rows(_LOAD, asked, prepare=True)
         found = {
             number: Row(known.scope, *page)
