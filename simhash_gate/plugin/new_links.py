@@ -7,9 +7,9 @@ requests those are sent that no page had. Boxes of related links cost little, si
 their links too; nor does a copy under a session lead through a site once more.
 
 Where links of copies bring nothing but copies, such as a site under the number of each visitor in
-the path, they are followed no more: each domain has credit, of which no page's copies get much. A
-new page gives credit to the copies of the page that led to it. Copies whose links were not followed
-wait, and are fetched again if there is credit for them later.
+the path, they are followed no more: each domain has credit, and the copies of one page get little
+of it. If a copy leads to a new page, other copies of the same page get more. Copies without credit
+wait, and so do requests that a copy led to; they are sent when there is credit.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ logger = logging.getLogger(__name__)
 MOST_KNOWN = 400_000
 """Links that are known, each 100 bytes at the most. Those seen longest ago count as new again."""
 CREDIT, SHARE = 20, 25
-"""A copy that is followed costs one, and so does each request that it leads to. That is what each
-domain begins with, and what a new page gives to the copies that led to it; and one page in so many
-that pass gives one more to its domain."""
+"""A copy that is followed costs one, and so does each request that it leads to. Each domain begins
+with `CREDIT`, and gets one more for each `SHARE` pages that pass. A new page that a copy led to
+gives `CREDIT` to the copies of the same page."""
 TRIES = 3
 """So many copies of a page may bring nothing before others of them wait."""
 MOST_COUNTED = 20_000
@@ -63,7 +63,7 @@ class _Copy(NamedTuple):
 
 @dataclass(eq=False)
 class Unfollowed(Parked):
-    """A copy that waits, or a request that one led to, and how many links that no page had."""
+    """A copy, or a request that a copy led to. `links` that no page had are not followed so far."""
 
     links: int
     is_copy: bool
@@ -223,7 +223,7 @@ class NewLinks(Listener):
             self._tries.clear()
 
     def _wait(self, domain: str, original: str, request: Request, links: int = 0) -> None:
-        """Let a copy with so many links wait, or without a number a request that one led to."""
+        """Let a copy wait that has so many new links; without a number, a request of a copy."""
         waiting = Unfollowed(("links", domain, original), request, links or 1, links > 0)
         self._parked.add(waiting, MOST_WAITING)
         self._stats.inc_value("simhash_gate/links/let_go", waiting.links)
