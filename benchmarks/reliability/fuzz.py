@@ -195,9 +195,9 @@ def _addresses(chance: random.Random, _: Path) -> tuple[Callable[[], object], in
         host = Host()
         for url in asked:
             key_of(url)
-            host.key(url)
+            host.reduction.key(url)
             if stand_in := host.stand_in(url):
-                host.ask(url, stand_in)
+                host.skips.ask(url, stand_in)
             host.saw(url, f"{len(url) % 7}")
         list(host.told())
 

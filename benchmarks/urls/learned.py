@@ -22,7 +22,7 @@ class Learned(Method):
         """Tell if a fetched URL has the same key, and need not be fetched as a test."""
         host = self._hosts[scope]
         stand_in = host.stand_in(url)
-        return stand_in is not None and not host.ask(url, stand_in).test
+        return stand_in is not None and not host.skips.ask(url, stand_in).test
 
     def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         """Learn from a page."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from simhash_gate.identity.atoms import OF_QUERY, Atom, Path, Query, are_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
 
     from simhash_gate.identity.address import Address
 
@@ -33,10 +33,11 @@ class Group:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.pages: deque[tuple[Address, str]] = deque(maxlen=MOST_PAGES)
+        self.pages: dict[Address, str] = {}
         self.contents: defaultdict[Atom, set[str]] = defaultdict(set)
         self.values: defaultdict[str, set[str]] = defaultdict(set)
         self.out: set[Atom] = set()
+        self.denied: set[Atom] = set()
         self.doubted: set[Atom] = set()
         self.act(())
         self.grown = 0
@@ -59,8 +60,31 @@ class Group:
 
     def add(self, address: Address, content: str) -> None:
         """Take notice of a page."""
-        self.pages.append((address, content))
+        self.put(address, content)
         self.grown += 1
+
+    def put(self, address: Address, content: str) -> None:
+        """Remember a page, within bounds."""
+        self.pages[address] = content
+        if len(self.pages) > MOST_PAGES:
+            del self.pages[next(iter(self.pages))]
+
+    def beside(self, address: Address) -> Iterator[tuple[Atom, str]]:
+        """Yield pages that a parameter less would be, by what such a parameter says."""
+        for pair in address.query:
+            query = tuple(other for other in address.query if other != pair)
+            content = self.pages.get(address._replace(query=query))
+            if content is not None:
+                yield Atom("default", *pair), content
+
+    def take_over(self, other: Group) -> None:
+        """Let what speaks for atoms of another kind speak for this one."""
+        for atom, contents in other.contents.items():
+            self.contents[atom] |= contents
+        for name, values in other.values.items():
+            self.values[name] |= values
+        self.denied |= other.denied
+        self.dirty = True
 
     def speak(self, atom: Atom, content: str) -> None:
         """Note a content that speaks for an atom."""
@@ -103,7 +127,7 @@ class Group:
         tally = _Tally()
         ready = self._ready(trial)
         groups: dict[Address, dict[str, Address]] = {}
-        for address, content in self.pages:
+        for address, content in self.pages.items():
             key = ready.apply(address)
             its = groups.get(key)
             if its is None:

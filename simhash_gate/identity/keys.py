@@ -13,6 +13,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import INDEX, address_of
 from simhash_gate.identity.host import Host
 from simhash_gate.identity.lists import SESSION, TRACKING
+from simhash_gate.identity.reduction import Reduction
 
 if TYPE_CHECKING:
     from simhash_gate.identity.address import Address
@@ -147,26 +148,26 @@ class Keys:
         return found
 
     def _make_room(self) -> None:
-        addresses = sum(len(host.contents) for host, _ in self._hosts.values())
+        addresses = sum(len(host.contents.of) for host, _ in self._hosts.values())
         while len(self._hosts) > MOST_HOSTS or (
             addresses > MOST_ADDRESSES and len(self._hosts) > 1
         ):
             _, (host, _) = self._hosts.popitem(last=False)
-            addresses -= len(host.contents)
+            addresses -= len(host.contents.of)
 
     def of(self, scope: str, url: str, *, word: str = "", canonical: str = "") -> PageKey:
         """Return the key of an address.
 
         `word` is what the spider says of it, `canonical` the target of a link that holds.
         """
-        host = self.host(scope)
+        host = self.host(scope).reduction
         if word:
             return PageKey(word, "spider", url)
         if canonical:
             target = host.key(canonical)
             return PageKey(coarse(target), "canonical", canonical)
         plain = host.address(url)
-        reduced = host.reduced(plain)
+        reduced = host.key(url)
         by: By = "host" if reduced != plain else "url" if plain == address_of(url) else "list"
         shown = url if by == "url" else reduced.url
         if "*" in shown and "*" not in url:  # what may be anything is no URL
@@ -180,9 +181,12 @@ class Keys:
         that names none, `content` its fingerprint; `at` is a Unix time.
         """
         host, links = self._of(scope)
-        own = coarse(host.key(url))
+        key = host.reduction.key
+        own = coarse(key(url))
         holds = links.holds(own, content, at)
-        address = host.key(canonical) if canonical.startswith(("http://", "https://")) else None
+        address = (
+            host.reduction.key(canonical) if canonical.startswith(("http://", "https://")) else None
+        )
         if address is None or not _are_of_one_site(address.host, address_of(url).host, scope):
             return ""
         target = coarse(address)
@@ -208,7 +212,7 @@ def own_key(url: str) -> str:
     return f"{precise(url)}#"
 
 
-_PLAIN = Host()
+_PLAIN = Reduction(TRACKING)
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:

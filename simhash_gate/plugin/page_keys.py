@@ -137,7 +137,7 @@ class PageKeyFingerprinter(RequestFingerprinter):
 
     def __init__(self, crawler: Crawler | None = None) -> None:
         super().__init__(crawler)
-        self._plain = Keys(settings_of(crawler).tracking if crawler else ()).host("")
+        self._plain = Keys(settings_of(crawler).tracking if crawler else ()).host("").reduction
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of a request: 20 bytes."""

@@ -15,8 +15,8 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sketch import name_and_words
+from simhash_gate.identity.contents import MOST_WORDS
 from simhash_gate.identity.keys import Told, told_by
-from simhash_gate.identity.likeness import MOST_WORDS
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.learned import Learned
 from simhash_gate.plugin.listeners import Listener, Stage
@@ -134,10 +134,10 @@ class StandIns(Listener):
         scope, url = site.scope, without_credentials(request.url)
         self._learned.has(scope)
         host = self._keys.host(scope)
-        key = host.key(url).digest
+        key = host.reduction.key(url).digest
         stand_in = host.stand_in(url) or self._coming.get((scope, key), url)
         if stand_in != url and not _left_alone(request):
-            answer = host.ask(url, stand_in, skip=site.policy.urls == "skip")
+            answer = host.skips.ask(url, stand_in, skip=site.policy.urls == "skip")
             if not answer.test:
                 self._waiting.add(Skipped(("rule", scope, url), request))
                 self._stats.inc_value("simhash_gate/url/avoided")
@@ -232,7 +232,7 @@ class StandIns(Listener):
         """Test what acts once more; send what waits for answers that never came."""
         self._fell([*self._on_their_way])
         for scope in self._keys.scopes() if self._works else ():
-            for url in self._keys.host(scope).test(TESTS_AT_THE_END):
+            for url in self._keys.host(scope).skips.sample(TESTS_AT_THE_END):
                 for skipped in self._waiting.take(("rule", scope, url)):
                     self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
                     self._stats.inc_value("simhash_gate/url/probed")

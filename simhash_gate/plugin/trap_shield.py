@@ -93,7 +93,7 @@ class TrapGuard(Listener):
         if site.policy.traps == "off" or not asks_for_page(request):
             return
         origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # else a start URL
-        address = self._crawl.keys.host(site.scope).key(without_credentials(request.url))
+        address = self._crawl.keys.host(site.scope).reduction.key(without_credentials(request.url))
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if visit.probe:
             self._stats.inc_value("simhash_gate/trap/probed")
@@ -128,7 +128,7 @@ class TrapGuard(Listener):
     def _leads_to(self, visit: Visit, url: str) -> None:
         if visit.inside or not visit.leads_into_trap:
             scope = self._policies.site_of(url).scope
-            address = self._crawl.keys.host(scope).key(without_credentials(url))
+            address = self._crawl.keys.host(scope).reduction.key(without_credentials(url))
             self._changed(self._shield.found(visit, address, scope))
             if not visit.leads_into_trap:
                 self._send([("trap", scope, address.digest)])

@@ -1,0 +1,105 @@
+"""What the pages of one host turned out to be, and which of them are clearly others."""
+
+from __future__ import annotations
+
+import struct
+from functools import lru_cache
+from itertools import islice
+
+from simhash_gate.fingerprints.sketch import NAME_BYTES
+
+MOST_KNOWN = 100_000
+"""Addresses of a host of which it is known what they show; those met longest ago go first."""
+MOST_WORDS = 32
+"""Hashes of words by which two pages are compared."""
+SHARED, SHARED_BY_NAME = 1 / 2, 1 / 3
+"""Two pages that share less of their words are of different contents: with other names, and with
+the same. Of a short text, what the page says around it is much."""
+ALIKE = 0.9
+"""Two pages of one name that share so much of their words look like one in two views."""
+
+
+class Contents:
+    """The contents of pages by their addresses: the address by which each came first.
+
+    `apart` has those that a verdict told apart, and whether they are nearly the same.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[str, str] = {}
+        self._said: dict[str, bytes] = {}
+        self._apart: dict[tuple[str, str], bool] = {}
+
+    def add(self, url: str, kept: str, *, same: bool, nearly: bool, said: bytes) -> str:
+        """Take notice of a page, by what a verdict tells of it; return its content."""
+        content = self.of.get(kept, kept) if same else url
+        self._said.setdefault(content, said)
+        if kept and not same:
+            self._apart[content, self.of.get(kept, kept)] = nearly
+        self.of[url] = content
+        return content
+
+    def are_two(self, one: str, other: str) -> bool:
+        """Tell whether two contents are others: told apart by a verdict, or hardly alike."""
+        if one == other:
+            return False
+        return self.nearly(one, other) is not None or _are_unlike(*self._both(one, other))
+
+    def nearly(self, one: str, other: str) -> bool | None:
+        """Tell whether what a verdict told apart is nearly the same; None if none did."""
+        return self._apart.get((one, other), self._apart.get((other, one)))
+
+    def look_alike(self, one: str, other: str) -> bool:
+        """Tell whether two contents look like one in two views."""
+        return one == other or _are_alike(*self._both(one, other))
+
+    def make_room(self) -> set[str]:
+        """Forget what was met longest ago if there are too many; return these addresses."""
+        old = {*islice(self.of, MOST_KNOWN // 10)} if len(self.of) > MOST_KNOWN else set()
+        for url in old:
+            del self.of[url]
+            self._said.pop(url, None)
+        if old:
+            self._apart = {pair: its for pair, its in self._apart.items() if old.isdisjoint(pair)}
+        return old
+
+    def _both(self, one: str, other: str) -> tuple[bytes, bytes]:
+        return self._said.get(one, b""), self._said.get(other, b"")
+
+
+def _are_unlike(said: bytes, other: bytes) -> bool:
+    """Tell whether two pages are of different contents, by their names and words.
+
+    Each is what `name_and_words` returns. What is not known is unlike anything.
+    """
+    if not said or not other:
+        return True
+    return _shared(said, other) < (SHARED_BY_NAME if _have_one_name(said, other) else SHARED)
+
+
+def _are_alike(said: bytes, other: bytes) -> bool:
+    """Tell whether two pages look like one in two views."""
+    return _have_one_name(said, other) and _shared(said, other) >= ALIKE
+
+
+def _have_one_name(said: bytes, other: bytes) -> bool:
+    name = said[:NAME_BYTES]
+    return any(name) and name == other[:NAME_BYTES]
+
+
+def _shared(said: bytes, other: bytes) -> float:
+    """Estimate the Jaccard index of two sets of words by the least hashes of each.
+
+    Source: Broder, On the resemblance and containment of documents (1997), section 3.
+    """
+    mine, theirs = _words(said), _words(other)
+    least = sorted(mine | theirs)[:MOST_WORDS]
+    common = mine & theirs
+    return sum(word in common for word in least) / max(1, len(least))
+
+
+@lru_cache(maxsize=1024)
+def _words(said: bytes) -> frozenset[int]:
+    """Return the hashes of words in what a page said."""
+    hashes = said[NAME_BYTES:]
+    return frozenset(struct.unpack(f">{len(hashes) // 2}H", hashes))
