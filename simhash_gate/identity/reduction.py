@@ -104,6 +104,8 @@ class Reduction:
         """Count the words of a path. Return kinds that became one with another, each with that."""
         before = self._words.count(path.host, map(mask, path.path[:DEEPEST]))
         merged = []
+        if before:
+            self._placed.clear()
         for kind in [kind for kind in self.kinds if before and kind.startswith(f"{before}/")]:
             word, *rest = kind[len(before) + 1 :].split("/", 1)
             if self._words.word(before, word) != word and AFTER not in kind:

@@ -14,13 +14,14 @@ became of it.
 from __future__ import annotations
 
 import re
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from mmh3 import hash64
 
-from simhash_gate.identity.address import ANY, mask
+from simhash_gate.identity.address import DEEPEST, mask
+from simhash_gate.identity.words import Words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -50,10 +51,8 @@ _GROWTH = 1.5  # links of a maze's page to what was not known
 _RETURN = 12  # pages of a maze that a link back to a known page outweighs
 _NEW_WORDS = 3
 _WORD = re.compile(r"\s[^\W\d_]+")  # with what is before it: another hash than a word elsewhere
-_NEW_SHARE, _MOSTLY, _NEW_PAIRS = 0.15, 0.5, 3
+_NEW_SHARE, _NEW_PAIRS = 0.15, 3
 _MOST_ANCESTORS = 100
-# First parts of paths, and hosts, are told apart if they come often.
-_OFTEN, _SHARE, _ALWAYS, _MOST_NAMES = 4, 0.03, 1 << 40, 1_000
 
 
 class Origin(NamedTuple):
@@ -89,13 +88,9 @@ class Shape:
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """A part of a site: addresses that begin alike. `barren` and `alike` count towards a trap.
-
-    `rare` is the name that it had before it was met often.
-    """
+    """A part of a site: addresses that begin alike. `barren` and `alike` count towards a trap."""
 
     name: str
-    rare: str = ""
     why: Why = ""
     barren: int = 0
     fruits: int = 0
@@ -130,8 +125,7 @@ class Visit:
     @property
     def inside(self) -> bool:
         """Whether a page of its own part led to it."""
-        group = self.group
-        return self.origin is not None and self.origin.group in (group.name, group.rare)
+        return self.origin is not None and self.origin.group == self.group.name
 
     @property
     def deep(self) -> bool:
@@ -171,13 +165,20 @@ class TrapShield:
         self._groups: OrderedDict[str, Group] = OrderedDict()
         self._shapes: OrderedDict[str, Shape] = OrderedDict()
         self._parents: OrderedDict[int, int] = OrderedDict()
-        self._names: OrderedDict[str, Counter[str]] = OrderedDict()
+        self._words: OrderedDict[str, Words] = OrderedDict()
         self._hashes: tuple[set[int], set[int]] = set(), set()
 
     def ask(self, address: Address, scope: str, origin: Origin | None) -> Visit:
         """Return a request, found on a page or on none, with what is to be done with it."""
+        parts = _parts(address)
+        self._words_of(scope).count(scope, parts)
         group = self._group(address, scope)
-        name = f"{address.kind}{'?' if address.query else ''}"
+        if origin is not None:  # what was a word then may be a name now
+            path, *query = origin.group.partition("?")
+            host, part, *end = path.split("/")
+            now = "/".join((self._masked(scope, (host, part)), *end))
+            origin = origin._replace(group=now + "".join(query))
+        name = self._masked(scope, parts) + ("?" if address.query else "")
         name += "&".join(sorted({name for name, _ in address.query}))
         visit = Visit(address.digest, group, Shape(name), origin)
         if visit.inside:
@@ -209,19 +210,17 @@ class TrapShield:
     ) -> list[Change]:
         """Take a page that was fetched; return what changes with it.
 
-        It brings something new if it `passed`, and has a new word in its title, other `offers` than
-        any page before, or 15 % of its pairs of words for the first time; in a part that is
-        limited, half of these, or both.
+        It brings something new if it `passed`, and has 15 % of its pairs of words for the first
+        time, other `offers` than any page before or, unless its part is limited, a new word in its
+        title.
         """
         names = self._count_new(scope, map(_hash, _WORD.findall(f" {title.lower()}")))
         sells = bool(offers) and self._count_new(scope, [_hash(repr(offers))])
         pairs = self._count_new(scope, sample.pairs)
         new_words = self._count_new(scope, (word << 1 for word in sample.words))
         share = pairs / len(sample.pairs) if pairs >= _NEW_PAIRS else 0.0
-        new = names or share >= _NEW_SHARE
-        if visit.inside and visit.group.why:  # filters that combine show what others have shown
-            new = share >= _MOSTLY or (names and share >= _NEW_SHARE)
-        visit.barren = not (passed and (new or sells))
+        named = names and not (visit.inside and visit.group.why)  # filters combine what is known
+        visit.barren = not (passed and (named or sells or share >= _NEW_SHARE))
         if visit.held:  # fetched all the same, by a shield that only observes
             return []
         shape, group, origin = visit.shape, visit.group, visit.origin
@@ -281,26 +280,15 @@ class TrapShield:
 
     def _group(self, address: Address, scope: str) -> Group:
         """Return the part of a site: by host, the first part of the path, and if there are more."""
-        host = self._one_of_few(scope, address.host)
         end = ("/.." if len(address.path) > 1 else "") + ("?" if address.query else "")
-        first = self._one_of_few(host, mask(address.path[0])) if address.path else ""
-        group = _latest(self._groups, f"{host}/{first}{end}", Group)
-        group.rare = f"{host}/{ANY}{end}"
-        return group
+        return _latest(self._groups, self._masked(scope, _parts(address)[:2]) + end, Group)
 
-    def _one_of_few(self, where: str, name: str) -> str:
-        names = self._names.get(where)
-        if names is None:
-            names = self._names[where] = Counter()
-            if len(self._names) > MOST_SCOPES:
-                self._names.popitem(last=False)
-        names.update((name, ""))
-        if len(names) > _MOST_NAMES:
-            often = {each: count for each, count in names.items() if count >= _OFTEN}
-            self._names[where] = names = Counter(often)
-        if names[name] >= _OFTEN and _SHARE * names[""] <= names[name]:
-            names[name] = _ALWAYS  # and it remains so, however many others a trap makes of it
-        return name if names[name] >= _ALWAYS else ANY
+    def _masked(self, scope: str, parts: Iterable[str]) -> str:
+        """Return the host and the path of an address, less the scope, where names are masked."""
+        return self._words_of(scope).masked(scope, parts).removeprefix(f"{scope}/")
+
+    def _words_of(self, scope: str) -> Words:
+        return _latest(self._words, scope, lambda _: Words())
 
     def _know(self, page: int, parent: int) -> None:
         self._parents.setdefault(page, parent)
@@ -329,6 +317,10 @@ class TrapShield:
 
 def _hash(text: str) -> int:
     return int(hash64(text.encode("utf-8", "surrogatepass"))[0])
+
+
+def _parts(address: Address) -> tuple[str, ...]:
+    return address.host, *map(mask, address.path[:DEEPEST] or ("",))
 
 
 def _latest(known: OrderedDict[str, T], name: str, make: Callable[[str], T]) -> T:

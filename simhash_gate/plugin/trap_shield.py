@@ -1,7 +1,7 @@
 """The trap shield in a crawl: asks before each download, holds back, and fetches again.
 
-Requests that were held back are remembered, within bounds. They are sent when their part of the
-site brings something new, when a page elsewhere leads to them, and a sample before the crawl ends.
+Requests that were held back are remembered, within bounds. They are sent when their shape brings
+something new, when a page elsewhere leads to them, and a sample before the crawl ends.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -40,9 +40,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 14
-"""So many of a part are sent again for one page that brings something new."""
+"""So many of a shape are sent again for one page of it that brings something new."""
 SAMPLE, SHARE, MOST = 5, 20, 50
-"""Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50."""
+"""Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50: first one of
+each shape."""
 _SHOWN = 10
 _BARREN = frozenset({"duplicate", "unchanged", *ANSWERED})
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
@@ -50,9 +51,10 @@ _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
 
 @dataclass(eq=False)
 class Held(Parked):
-    """A request that waits until its part of the site brings something new."""
+    """A request that waits until its shape brings something new."""
 
     group: str
+    shape: str
 
 
 class TrapGuard(Listener):
@@ -103,7 +105,7 @@ class TrapGuard(Listener):
         if site.policy.traps == "limit":
             limits = "held"
             belief = ("trap", site.scope, visit.page)
-            self._parked.add(Held(belief, request, visit.group.name))
+            self._parked.add(Held(belief, request, visit.group.name, shape))
         self._stats.inc_value(f"simhash_gate/trap/{limits}")
         self._counts[limits, shape] += 1
         if len(self._examples[shape]) < 2:
@@ -158,16 +160,22 @@ class TrapGuard(Listener):
                 self._leads_to(visit, url)
         if visit.deep and not visit.barren and visit.group.why != "endless":
             self._sampled.discard(visit.group.name)
-            self._send(self._waiting(visit.group.name)[:AT_ONCE])
+            waiting = self._parked.of_kind("trap")
+            alike = [held.belief for held in waiting if held.shape == visit.shape.name]
+            self._send(alike[:AT_ONCE])
 
     def idle(self) -> None:
         """Send a sample of what waits, as long as that brings something new."""
-        groups = {held.group for held in self._parked.of_kind("trap")}
-        for name in groups - self._sampled:
-            waiting = self._waiting(name)
-            count = min(len(waiting), max(SAMPLE, min(MOST, len(waiting) // SHARE)))
-            self._sampled.add(name)
-            self._send([waiting[(n + 1) * len(waiting) // count - 1] for n in range(count)])
+        waiting = defaultdict[str, list[Held]](list)
+        for held in self._parked.of_kind("trap"):
+            if held.group not in self._sampled:
+                waiting[held.group].append(held)
+        for group, its in waiting.items():
+            self._sampled.add(group)
+            count = max(SAMPLE, min(MOST, len(its) // SHARE))
+            of_each = {held.shape: held.belief for held in its}.values()
+            spread = (held.belief for held in its[:: -max(1, len(its) // count)])
+            self._send(islice(dict.fromkeys((*of_each, *spread)), count))
 
     async def closed(self) -> None:
         """Say what was held back, or would have been."""
@@ -180,9 +188,6 @@ class TrapGuard(Listener):
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
             state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)
-
-    def _waiting(self, group: str) -> list[Belief]:
-        return [held.belief for held in self._parked.of_kind("trap") if held.group == group]
 
     def _send(self, beliefs: Iterable[Belief]) -> None:
         for held in chain.from_iterable(map(self._parked.take, beliefs)):

@@ -122,9 +122,9 @@ def test_any_url_can_be_asked_for(url: str) -> None:
 
 
 def test_what_leads_to_no_more_of_its_part_is_no_trap() -> None:
-    """A thousand profiles that say nothing, each found from one before: they end by themselves."""
-    done = sites.crawl(sites.profiles(1_000), "/members/list/0", 2_000)
-    assert len(done.fetched) == 1_050
+    """Nine hundred profiles that say nothing, on a list: they end by themselves."""
+    done = sites.crawl(sites.profiles(900), "/members/list/0", 2_000)
+    assert len(done.fetched) == 945
     assert done.held == []
 
 
@@ -141,8 +141,40 @@ def test_what_is_for_sale_is_something_new() -> None:
         origin = visit.as_origin
 
 
-def judged(shield: TrapShield, visit: traps.Visit, *, passed: bool, title: str, offers=()):
-    sample = read_sample(sample_of(HashedLines.of([title.split()])))
+def test_old_versions_in_a_part_that_is_limited_are_something_new() -> None:
+    """A quarter of what each says is new. Lists of them, and logs, bring nothing."""
+    shield, log = TrapShield(), None
+    for number in range(100):
+        log = ask(shield, f"/wiki/log?from={number}", log)
+        judged(shield, log, passed=False, title="Log")
+        shield.found(log, address_of(f"{SITE}/wiki/log?from={number + 1}"), "a.example")
+    assert log is not None
+    assert log.group.why == "barren"
+    for number in range(200, 300):
+        page = f"/wiki/{sites.word(number)}"
+        article = ask(shield, page, None)
+        judged(shield, article, passed=True, title="Story", blocks=sites.prose(page))
+        history = ask(shield, f"{page}?history", log)
+        judged(shield, history, passed=True, title="Log")
+        version = ask(shield, f"{page}?version=1", history)
+        assert not version.held
+        changed = zip(sites.prose(page), sites.prose(f"{page} before"), strict=True)
+        blocks = [old[:15] + new[15:] for old, new in changed]
+        judged(shield, version, passed=True, title="Story", blocks=blocks)
+
+
+SITE = "https://a.example"
+
+
+def ask(shield: TrapShield, path: str, parent: traps.Visit | None) -> traps.Visit:
+    origin = parent.as_origin if parent else None
+    return shield.ask(address_of(SITE + path), "a.example", origin)
+
+
+def judged(
+    shield: TrapShield, visit: traps.Visit, *, passed: bool, title: str, offers=(), blocks=None
+):
+    sample = read_sample(sample_of(HashedLines.of(blocks or [title.split()])))
     return shield.judged(
         visit, "a.example", passed=passed, title=title, sample=sample, offers=offers
     )
