@@ -382,3 +382,16 @@ def test_what_holds_in_most_parts_of_a_site_is_tested_in_each() -> None:
     host.saw(f"{SITE}/wiki/edits/a", same=False)
     assert [is_tested(words[0], limit) for limit in range(20, 31)][-2:] == [False, False]
     assert [is_tested("edits", limit) for limit in (50, 100)] == [True, False]
+
+
+def test_what_30_contents_say_of_paths_is_not_tested_under_each_word() -> None:
+    words = ["".join(letters).capitalize() for letters in product("abcd", "efgh", "ijkl", "mn")]
+    host = Host()
+    show(host, [(f"/wiki/{word}", f"/index.php?title={word}") for word in words[:40]])
+    tests = 0
+    for word in words[40:]:
+        host.saw(f"{SITE}/wiki/{word}", same=False)
+        url = f"{SITE}/index.php?title={word}"
+        tests += host.skips.ask(url, host.stand_in(url) or "").test
+    assert len(words) == 128
+    assert tests <= 15
