@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 AFTER = " after "
 """Is in the name of a kind that was cut at a number."""
-MOST_PLACED = 100_000
+MOST_PLACED = 50_000
+"""Addresses with a query whose place is remembered: 1.1 KB for each."""
 
 
 class Place(NamedTuple):
