@@ -23,12 +23,8 @@ RECHECK = 5
 
 
 class Answer(NamedTuple):
-    """The address of the page that need not be fetched again, and by which atoms it is that.
+    """By which atoms a page need not be fetched. If it is a `test`, it is fetched all the same."""
 
-    If it is a `test`, it is fetched all the same.
-    """
-
-    stand_in: str
     atoms: tuple[Atom, ...]
     test: bool
 
@@ -69,9 +65,9 @@ class Skips:
         first = count < FIRSTS or strange or not whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in
-            return Answer(stand_in, atoms, test=True)
+            return Answer(atoms, test=True)
         self._skipped[url] = stand_in
-        return Answer(stand_in, atoms, test=False)
+        return Answer(atoms, test=False)
 
     def sample(self, count: int) -> list[str]:
         """Return addresses, spread evenly, that were skipped since, to be fetched as tests.
