@@ -69,6 +69,7 @@ class TrapGuard(Listener):
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
         self._sampled: set[str] = set()
+        self._released: list[Visit] = []
         # By shape: examples of what was held back or would have been, counts of these and of what
         # brought something new all the same.
         self._examples: defaultdict[str, list[str]] = defaultdict(list)
@@ -99,6 +100,8 @@ class TrapGuard(Listener):
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if visit.probe:
             self._stats.inc_value("simhash_gate/trap/probed")
+        if visit.group.why == "endless" and origin is not None and origin.released:
+            self._released.append(visit)
         if not visit.held:
             return
         url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
@@ -159,13 +162,17 @@ class TrapGuard(Listener):
             for url in read.targets.split("\n"):
                 self._leads_to(visit, url)
         if visit.deep and not visit.barren and visit.group.why != "endless":
-            self._sampled.discard(visit.group.name)
-            waiting = self._parked.of_kind("trap")
-            alike = [held.belief for held in waiting if held.shape == visit.shape.name]
-            self._send(alike[:AT_ONCE])
+            self._send_more(visit)
 
     def idle(self) -> None:
-        """Send a sample of what waits, as long as that brings something new."""
+        """Send a sample of what waits, as long as that brings something new.
+
+        What seemed to have no end has one if its pages lead to nothing that nobody knew.
+        """
+        released, self._released = self._released, []
+        for visit in released:
+            if not visit.barren and not visit.fresh:
+                self._send_more(visit)
         waiting = defaultdict[str, list[Held]](list)
         for held in self._parked.of_kind("trap"):
             if held.group not in self._sampled:
@@ -176,6 +183,12 @@ class TrapGuard(Listener):
             of_each = {held.shape: held.belief for held in its}.values()
             spread = (held.belief for held in its[:: -max(1, len(its) // count)])
             self._send(islice(dict.fromkeys((*of_each, *spread)), count))
+
+    def _send_more(self, visit: Visit) -> None:
+        self._sampled.discard(visit.group.name)
+        waiting = self._parked.of_kind("trap")
+        alike = [held.belief for held in waiting if held.shape == visit.shape.name]
+        self._send(alike[:AT_ONCE])
 
     async def closed(self) -> None:
         """Say what was held back, or would have been."""

@@ -163,6 +163,27 @@ class Linked(Routes):
         return page(number if number == 137 else 0, links=_links(more))
 
 
+class Tree(dict):
+    """Stories of few words that lead to three others each, and never back; 400 of them."""
+
+    def get(self, path, default=None):
+        name = path.rpartition("/")[2]
+        if not name.isdecimal():
+            return default or Answer(b"not here", 404)
+        more = range(3 * int(name) + 1, min(400, 3 * int(name) + 4))
+        return page(int(name), words=100, links=_links(f"/tree/{each}" for each in more))
+
+
+def test_what_seemed_endless_is_sent_once_its_pages_lead_to_nothing_new(tmp_path: Path) -> None:
+    with Site(Tree({})).running() as site:
+        settings = {"SIMHASH_GATE_TRAPS": "limit"}
+        done = crawl(tmp_path, site, "/tree/0", spider=SPIDER, settings=settings)
+        hits = {path for path in site.hits if path.startswith("/tree/")}
+    assert done.count("trap/held") > 50
+    assert "lead to ever more of the same" in done.log
+    assert len(hits) == 400
+
+
 def test_what_a_page_elsewhere_links_to_is_sent_after_it_was_held(tmp_path: Path) -> None:
     with Site(Linked({})).running() as site:
         done = crawl(tmp_path, site, "/", spider=SPIDER, settings=ONE_BY_ONE)
