@@ -100,8 +100,6 @@ class TrapGuard(Listener):
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if visit.probe:
             self._stats.inc_value("simhash_gate/trap/probed")
-        if visit.group.why == "endless" and origin is not None and origin.released:
-            self._released.append(visit)
         if not visit.held:
             return
         url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
@@ -161,8 +159,12 @@ class TrapGuard(Listener):
         if judged.dropped and visit.inside:  # it reaches no callback: what it would lead to
             for url in read.targets.split("\n"):
                 self._leads_to(visit, url)
-        if visit.deep and not visit.barren and visit.group.why != "endless":
+        if visit.barren:
+            return
+        if visit.deep and visit.group.why != "endless":
             self._send_more(visit)
+        elif visit.group.why == "endless" and visit.origin is not None and visit.origin.released:
+            self._released.append(visit)
 
     def idle(self) -> None:
         """Send a sample of what waits, as long as that brings something new.
@@ -171,7 +173,7 @@ class TrapGuard(Listener):
         """
         released, self._released = self._released, []
         for visit in released:
-            if not visit.barren and not visit.fresh:
+            if not visit.fresh:
                 self._send_more(visit)
         waiting = defaultdict[str, list[Held]](list)
         for held in self._parked.of_kind("trap"):
