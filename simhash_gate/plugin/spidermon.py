@@ -1,7 +1,7 @@
 """Monitors for Spidermon: they fail where a crawl needs a look at what the gate did.
 
-They read what is counted as the crawl goes. So they work at the end of a crawl, when the spider
-closes, and in between. A limit is an attribute of its monitor: a subclass has another one.
+They read what is counted as the crawl goes. All is counted when the engine stops; when the spider
+closes, an audit still compares. A limit is an attribute of its monitor: a subclass has another one.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ SETTINGS = {
         {"stats_to_file.StatsToFile": 0, "spidermon.contrib.scrapy.extensions.Spidermon": 500}
     ),
     "SPIDERMON_ENABLED": "True",
-    "SPIDERMON_SPIDER_CLOSE_MONITORS": SUITE,
+    "SPIDERMON_ENGINE_STOP_MONITORS": SUITE,
 }
 OK = {
     "Dropped pages/not too many pages were dropped, and not too few": "OK",
@@ -78,7 +78,7 @@ sys.modules["strict"] = sys.modules[__name__]
 )
 def test_limits_are_those_of_the_suite(tmp_path, beside, suite, bounds, alarm, said) -> None:
     store = "memory:" if bounds else "redis://127.0.0.1:1/0"
-    settings = {"SPIDERMON_ENGINE_STOP_MONITORS": suite, "SPIDERMON_SPIDER_CLOSE_MONITORS": ""}
+    settings = {"SPIDERMON_ENGINE_STOP_MONITORS": suite}
     if bounds:
         beside.spider += STRICT.format(bounds=bounds)
     with beside.serving(alike.ROUTES) as site:
