@@ -199,7 +199,7 @@ def _addresses(chance: random.Random, _: Path) -> tuple[Callable[[], object], in
             if stand_in := host.stand_in(url):
                 host.skips.ask(url, stand_in)
             host.saw(url, f"{len(url) % 7}")
-        list(host.told())
+        list(host.atoms())
 
     return learn, len(asked), sum(map(len, asked))
 

@@ -38,4 +38,4 @@ class Learned(Method):
 
     @property
     def rules(self) -> int:
-        return sum(acts for host in self._hosts.values() for *_, acts in host.told())
+        return sum(acts for host in self._hosts.values() for *_, acts in host.atoms())

@@ -19,7 +19,7 @@ from simhash_gate.cli.console import (
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.gate.verdict import encode
-from simhash_gate.identity.keys import Keys, told_by
+from simhash_gate.identity.keys import Keys, evidence_of
 from simhash_gate.identity.saved import all_kept, checked, entries_of, from_json, keep, load
 from simhash_gate.offline.logs import is_log
 from simhash_gate.sources.find import names_store
@@ -142,17 +142,17 @@ def learn(
     keys = Keys(settings.tracking)
     lines = 0
     for path in sources:
-        looked, told = settings, set[str]()
+        looked, warned = settings, set[str]()
         for place, line in console.bar(json_objects(path, console.complain, _EXAMPLE)):
             if isinstance(line.get("crawl"), dict):
-                looked, told = settings_of((), line["crawl"]), set()
+                looked, warned = settings_of((), line["crawl"]), set()
             url = line.get("url")
             if not isinstance(url, str) or not host_of(url):
                 continue
             site = looked.policies.site_of(url)
             if not site.policy.verify:
-                if site.domain not in told:
-                    told.add(site.domain)
+                if site.domain not in warned:
+                    warned.add(site.domain)
                     console.complain(place, f"nothing to learn of {site.domain}: VERIFY was off")
                 continue
             _learn_line(keys, settings.policies.site_of(url).scope, url, line)
@@ -173,7 +173,7 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     differs, words = line.get("differs") or "", line.get("words") or 0
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
     if texts and isinstance(differs, str) and isinstance(words, int):
-        keys.host(scope).saw(url, *told_by(str(outcome), kept, differs, words))
+        keys.host(scope).saw(url, *evidence_of(str(outcome), kept, differs, words))
 
 
 def _check_lasts(url: str) -> None:

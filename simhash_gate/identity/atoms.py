@@ -56,7 +56,7 @@ class Atom(NamedTuple):
         """Say what makes no difference."""
         if self.kind in OF_QUERY:
             return f"?{self.name}={self.value if self.kind == 'default' else ANY}"
-        said = {
+        descriptions = {
             "scheme": "http or https",
             "alias": f"{self.name} or {self.value}",
             "slash": "a slash at the end",
@@ -66,7 +66,7 @@ class Atom(NamedTuple):
             "segment": f"/{self.name} in the path",
             "place": f"/{self.name}/{self.value.partition(' ')[2] or ANY}".replace("//", "/"),
         }
-        return said.get(self.kind, f"?{self.name}= or its value in the path")
+        return descriptions.get(self.kind, f"?{self.name}= or its value in the path")
 
     @property
     def is_listed(self) -> bool:
@@ -87,8 +87,8 @@ def in_order(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
 
 def in_effect(atoms: Collection[Atom]) -> tuple[Atom, ...]:
     """Return atoms in their order, without values of a name that goes whatever it says."""
-    gone = {atom.name for atom in atoms if atom.kind == "drop"}
-    return in_order(a for a in atoms if a.kind not in ("default", "value") or a.name not in gone)
+    dropped = {atom.name for atom in atoms if atom.kind == "drop"}
+    return in_order(a for a in atoms if a.kind not in ("default", "value") or a.name not in dropped)
 
 
 class Query(NamedTuple):
@@ -109,7 +109,7 @@ class Query(NamedTuple):
             frozenset(a.name for a in atoms if a.kind == "drop"),
             frozenset((a.name, a.value) for a in atoms if a.kind == "default"),
             frozenset(a.name for a in atoms if a.kind == "value"),
-            frozenset(name for name, its in values.items() if are_numbers(its)),
+            frozenset(name for name, known in values.items() if are_numbers(known)),
         )
 
     def apply(self, address: Address) -> Address:
@@ -117,15 +117,15 @@ class Query(NamedTuple):
         if not address.query:
             return address
         query = tuple(
-            (name, ANY if name in self.value and self._may_be(name, said) else said)
-            for name, said in address.query
-            if (name not in self.drop or not self._may_be(name, said))
-            and (name, said) not in self.default
+            (name, ANY if name in self.value and self._may_be(name, value) else value)
+            for name, value in address.query
+            if (name not in self.drop or not self._may_be(name, value))
+            and (name, value) not in self.default
         )
         return address if query == address.query else address._replace(query=query)
 
-    def _may_be(self, name: str, said: str | None) -> bool:
-        return name not in self.numbers or said is None or said.isdecimal()
+    def _may_be(self, name: str, value: str | None) -> bool:
+        return name not in self.numbers or value is None or value.isdecimal()
 
     def between(self, one: Address, other: Address) -> list[Atom]:
         """Return the atoms by which two addresses are one."""
@@ -209,7 +209,7 @@ _SCHEME, _SLASH, _INDEX = Atom("scheme"), Atom("slash"), Atom("index")
 def _places(path: tuple[str, ...]) -> Iterator[Atom]:
     before = ""
     for place, part in enumerate(path):
-        yield Atom("place", before, f"{place} {_said(part)}".rstrip())
+        yield Atom("place", before, f"{place} {_word_of(part)}".rstrip())
         before = f"{before}/{mask(part)}" if place else mask(part)
 
 
@@ -285,10 +285,10 @@ def _of_path(one: Address, other: Address) -> list[Atom] | None:
         if len(at) != 1:
             return None
         before = "/".join(map(mask, mine[: at[0]]))
-        said = {_said(path[at[0]]) for path in (mine, theirs)}
-        if said == {"#"}:
+        words = {_word_of(path[at[0]]) for path in (mine, theirs)}
+        if words == {"#"}:
             return None
-        return found + [Atom("place", before, f"{at[0]} {its}".rstrip()) for its in sorted(said)]
+        return found + [Atom("place", before, f"{at[0]} {word}".rstrip()) for word in sorted(words)]
     long, short = (mine, theirs) if len(mine) > len(theirs) else (theirs, mine)
     more = len(long) - len(short)
     if more > _MOVED:
@@ -309,12 +309,12 @@ def _moved(one: Address, other: Address) -> tuple[Atom, Address, Address] | None
         names = {name for name, _ in theirs.query}
         for name, value in mine.query:
             for join in _JOINS if name not in names and mine.path != theirs.path else ():
-                said = _path_of(value, join)
-                prefix = theirs.path[: -len(said)]
-                if not prefix or tuple(map(unquote, theirs.path[len(prefix) :])) != said:
+                path = _path_of(value, join)
+                prefix = theirs.path[: -len(path)]
+                if not prefix or tuple(map(unquote, theirs.path[len(prefix) :])) != path:
                     continue
                 # If another parameter says what is before it in the path, only both say the page.
-                others = {_path_of(other, join)[0] for its, other in mine.query if its != name}
+                others = {_path_of(other, join)[0] for key, other in mine.query if key != name}
                 if others.isdisjoint(map(unquote, prefix)):
                     how = " ".join(("/".join(mine.path), join, "/".join(prefix)))
                     atom = Atom("page", name, how)
@@ -357,14 +357,14 @@ def _segment(address: Address, atom: Atom) -> Address:
 def _place(address: Address, atom: Atom) -> Address:
     path, (number, _, word) = address.path, atom.value.partition(" ")
     place = int(number)
-    if not 0 <= place < len(path) or _said(path[place]) != word:
+    if not 0 <= place < len(path) or _word_of(path[place]) != word:
         return address
     if "/".join(map(mask, path[:place])) != atom.name:
         return address
     return address._replace(path=(*path[:place], ANY, *path[place + 1 :]))
 
 
-def _said(part: str) -> str:
+def _word_of(part: str) -> str:
     """Return a part of a path if it is a word, "#" for a number, nothing for a name or a code."""
     masked = mask(part)
     return "" if masked in (ANY, "x") else masked
@@ -372,10 +372,10 @@ def _said(part: str) -> str:
 
 def _page(address: Address, atom: Atom) -> Address:
     script, join, prefix = atom.value.split(" ")
-    said = next((value for name, value in address.query if name == atom.name), None)
-    if said is None or "/".join(address.path) != script:
+    value = next((value for name, value in address.query if name == atom.name), None)
+    if value is None or "/".join(address.path) != script:
         return address
-    path = (*prefix.split("/"), *map(_quoted, _path_of(said, join)))
+    path = (*prefix.split("/"), *map(_quoted, _path_of(value, join)))
     query = tuple(pair for pair in address.query if pair[0] != atom.name)
     return address._replace(path=path, slash=False, query=query)
 

@@ -37,8 +37,8 @@ def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
     start = body[:_START]
     for tag in islice(_canonical_tags(start.lower()), _MOST_TAGS):
         found = {
-            name.lower(): double or single or bare
-            for name, double, single, bare in _ATTRIBUTE.findall(start[tag])
+            name.lower(): double or single or unquoted
+            for name, double, single, unquoted in _ATTRIBUTE.findall(start[tag])
         }
         if b"canonical" in found.get(b"rel", b"").lower().split():
             href = unescape(found.get(b"href", b"").decode("utf-8", "replace"))

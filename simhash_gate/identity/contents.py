@@ -27,13 +27,13 @@ class Contents:
 
     def __init__(self) -> None:
         self.of: dict[str, str] = {}
-        self._said: dict[str, bytes] = {}
+        self._hashes: dict[str, bytes] = {}
         self._apart: dict[tuple[str, str], bool] = {}
 
-    def add(self, url: str, kept: str, *, same: bool, nearly: bool, said: bytes) -> str:
+    def add(self, url: str, kept: str, *, same: bool, nearly: bool, hashes: bytes) -> str:
         """Take notice of a page, by what a verdict tells of it; return its content."""
         content = self.of.get(kept, kept) if same else url
-        self._said.setdefault(content, said)
+        self._hashes.setdefault(content, hashes)
         if kept and not same:
             self._apart[content, self.of.get(kept, kept)] = nearly
         self.of[url] = content
@@ -58,48 +58,48 @@ class Contents:
         old = {*islice(self.of, MOST_KNOWN // 10)} if len(self.of) > MOST_KNOWN else set()
         for url in old:
             del self.of[url]
-            self._said.pop(url, None)
+            self._hashes.pop(url, None)
         if old:
-            self._apart = {pair: its for pair, its in self._apart.items() if old.isdisjoint(pair)}
+            self._apart = {pair: flag for pair, flag in self._apart.items() if old.isdisjoint(pair)}
         return old
 
     def _both(self, one: str, other: str) -> tuple[bytes, bytes]:
-        return self._said.get(one, b""), self._said.get(other, b"")
+        return self._hashes.get(one, b""), self._hashes.get(other, b"")
 
 
-def _are_unlike(said: bytes, other: bytes) -> bool:
+def _are_unlike(one: bytes, other: bytes) -> bool:
     """Tell whether two pages are of different contents, by their names and words.
 
     Each is what `name_and_words` returns. What is not known is unlike anything.
     """
-    if not said or not other:
+    if not one or not other:
         return True
-    return _shared(said, other) < (SHARED_BY_NAME if _have_one_name(said, other) else SHARED)
+    return _shared(one, other) < (SHARED_BY_NAME if _have_one_name(one, other) else SHARED)
 
 
-def _are_alike(said: bytes, other: bytes) -> bool:
+def _are_alike(one: bytes, other: bytes) -> bool:
     """Tell whether two pages look like one in two views."""
-    return _have_one_name(said, other) and _shared(said, other) >= ALIKE
+    return _have_one_name(one, other) and _shared(one, other) >= ALIKE
 
 
-def _have_one_name(said: bytes, other: bytes) -> bool:
-    name = said[:NAME_BYTES]
+def _have_one_name(one: bytes, other: bytes) -> bool:
+    name = one[:NAME_BYTES]
     return any(name) and name == other[:NAME_BYTES]
 
 
-def _shared(said: bytes, other: bytes) -> float:
+def _shared(one: bytes, other: bytes) -> float:
     """Estimate the Jaccard index of two sets of words by the least hashes of each.
 
     Source: Broder, On the resemblance and containment of documents (1997), section 3.
     """
-    mine, theirs = _words(said), _words(other)
+    mine, theirs = _words(one), _words(other)
     least = sorted(mine | theirs)[:MOST_WORDS]
     common = mine & theirs
     return sum(word in common for word in least) / max(1, len(least))
 
 
 @lru_cache(maxsize=1024)
-def _words(said: bytes) -> frozenset[int]:
+def _words(hashes: bytes) -> frozenset[int]:
     """Return the hashes of words in what a page said."""
-    hashes = said[NAME_BYTES:]
-    return frozenset(struct.unpack(f">{len(hashes) // 2}H", hashes))
+    words = hashes[NAME_BYTES:]
+    return frozenset(struct.unpack(f">{len(words) // 2}H", words))

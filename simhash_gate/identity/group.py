@@ -69,7 +69,7 @@ class Group:
         if len(self.pages) > MOST_PAGES:
             del self.pages[next(iter(self.pages))]
 
-    def beside(self, address: Address) -> Iterator[tuple[Atom, str]]:
+    def with_one_less(self, address: Address) -> Iterator[tuple[Atom, str]]:
         """Yield pages that a parameter less would be, by what such a parameter says."""
         for pair in address.query:
             query = tuple(other for other in address.query if other != pair)
@@ -88,12 +88,12 @@ class Group:
 
     def speak(self, atom: Atom, content: str) -> None:
         """Note a content that speaks for an atom."""
-        its = self.contents[atom]
-        if len(its) < FEW and content not in its:
-            its.add(content)
-            few = len(its) <= OWN if atom.kind == "drop" else atom.is_listed and len(its) == 1
-            gone = atom.kind in ("default", "value") and Atom("drop", atom.name) in self.acts
-            self.dirty = self.dirty or (not gone and (few or len(its) == OWN))
+        known = self.contents[atom]
+        if len(known) < FEW and content not in known:
+            known.add(content)
+            few = len(known) <= OWN if atom.kind == "drop" else atom.is_listed and len(known) == 1
+            is_covered = atom.kind in ("default", "value") and Atom("drop", atom.name) in self.acts
+            self.dirty = self.dirty or (not is_covered and (few or len(known) == OWN))
         if len(self.contents) > MOST_ATOMS:
             most = sorted(self.contents, key=lambda each: -len(self.contents[each]))
             for each in most[MOST_ATOMS // 2 :]:
@@ -101,11 +101,11 @@ class Group:
 
     def show(self, name: str, values: Collection[str]) -> None:
         """Note values of a parameter that made no difference."""
-        its = self.values[name]
-        if len(its) < FEW:
-            were = are_numbers(its)
-            its.update(values)
-            self.dirty = self.dirty or (were and not are_numbers(its))
+        known = self.values[name]
+        if len(known) < FEW:
+            were = are_numbers(known)
+            known.update(values)
+            self.dirty = self.dirty or (were and not are_numbers(known))
 
     def note_numbers(self, numbers: tuple[int, ...]) -> None:
         """Note the numbers in the paths of two addresses with one content."""
@@ -129,18 +129,18 @@ class Group:
         groups: dict[Address, dict[str, Address]] = {}
         for address, content in self.pages.items():
             key = ready.apply(address)
-            its = groups.get(key)
-            if its is None:
-                its = groups[key] = {}
+            contents = groups.get(key)
+            if contents is None:
+                contents = groups[key] = {}
                 if self.name and not key.query and (its_content := plain(key)):
-                    its[its_content] = key
-            for other, its_address in [*its.items()][:_LOOKED_AT]:
+                    contents[its_content] = key
+            for other, its_address in [*contents.items()][:_LOOKED_AT]:
                 same = other == content
                 if same and its_address == address:
                     continue
                 found = ready.between(address, its_address)
                 tally.add(found if same else against(other, content, found), same=same)
-            its.setdefault(content, address)
+            contents.setdefault(content, address)
         bad = tally.bad()
         few = {atom for atom in bad if tally.wrong[atom] < SURE}
         if not self.name:  # where one of the query falls, a narrower one may act

@@ -69,7 +69,7 @@ class Host:
         if self.known.get(key) == url:
             del self.known[key]
         self.contents.of.pop(url, None)
-        return self.skips.take(lambda _, its: its == url)
+        return self.skips.take(lambda _, stand_in: stand_in == url)
 
     # ---- pages -------------------------------------------------------------------------------
 
@@ -81,13 +81,13 @@ class Host:
         nearly: bool = False,
         *,
         stands: bool = True,
-        said: bytes = b"",
+        hashes: bytes = b"",
     ) -> bool:
         """Take notice of a page that was fetched. Return False if it failed a test.
 
         It is the `same` as that of `kept`, another one than that and than all that it is unlike, or
         None: nobody knows. Where it is `nearly` the same, it may be another view of that. If it
-        does not stand for others, it still tells what it is. `said` is what `name_and_words`
+        does not stand for others, it still tells what it is. `hashes` is what `name_and_words`
         returns of it.
         """
         tested = self.skips.came(url)
@@ -98,7 +98,7 @@ class Host:
             if stands:
                 self.known.setdefault(key, url)
             return True
-        content = self.contents.add(url, kept, same=same, nearly=nearly, said=said)
+        content = self.contents.add(url, kept, same=same, nearly=nearly, hashes=hashes)
         if old := self.contents.make_room():
             self._forget(old)
         group = self._add(url, content)
@@ -128,7 +128,7 @@ class Host:
             self._regroup()
         path, kind = self.reduction.place(url)
         group = self.reduction.group(kind)
-        for atom, other in group.beside(path):
+        for atom, other in group.with_one_less(path):
             if atom not in group.denied and self._against(content, other, (atom,)):
                 self._deny(group, atom)
         group.add(path, content)
@@ -154,7 +154,7 @@ class Host:
 
     def _forget(self, old: set[str]) -> None:
         self._moved -= old
-        self.known = {its: url for its, url in self.known.items() if url not in old}
+        self.known = {key: url for key, url in self.known.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
         self.skips.make_room()
 
@@ -179,9 +179,9 @@ class Host:
     def _is_view(self, atom: Atom, one: str, other: str) -> bool:
         """Tell whether an atom seldom matters, or its values in two URLs do not on other pages."""
         pairs = {*self.reduction.address(one).query, *self.reduction.address(other).query}
-        said = [Atom("default", *pair) for pair in pairs if pair[0] == atom.name]
-        known = (len(self._pooled.get(a, ())) > 1 and self._is_pooled(a, POOLED) for a in said)
-        return self.reduction.is_listed(atom) or (bool(said) and all(known))
+        defaults = [Atom("default", *pair) for pair in pairs if pair[0] == atom.name]
+        known = (len(self._pooled.get(a, ())) > 1 and self._is_pooled(a, POOLED) for a in defaults)
+        return self.reduction.is_listed(atom) or (bool(defaults) and all(known))
 
     def _is_strange(self, url: str, tested: str) -> bool:
         """Count a test; tell whether too many of its kind brought what nobody can tell of."""
@@ -214,12 +214,12 @@ class Host:
             self._whole.speak(atom, content)
         if len(path) == len(found) or any(atom not in self._whole.acts for atom in path):
             return
-        (address, kind), (its, _) = self.reduction.place(url), self.reduction.place(other)
+        (address, kind), (other_address, _) = self.reduction.place(url), self.reduction.place(other)
         group = self.reduction.group(kind)
         numbers = address.numbers
-        if numbers and numbers == its.numbers:
+        if numbers and numbers == other_address.numbers:
             group.note_numbers(numbers)
-        queries = dict(address.query), dict(its.query)
+        queries = dict(address.query), dict(other_address.query)
         for atom in found[len(path) :]:
             name = atom.name
             values = [each[name] for each in queries if name in each]
@@ -399,7 +399,7 @@ class Host:
         """How many atoms act."""
         return sum(len(group.acts) for group in self._groups)
 
-    def told(self) -> Iterator[tuple[str, Atom, int, bool]]:
+    def atoms(self) -> Iterator[tuple[str, Atom, int, bool]]:
         """Yield each atom with its kind of addresses, the contents for it, and whether it acts."""
         for group in self._groups:
             for atom, contents in group.contents.items():

@@ -50,7 +50,7 @@ class PageKey(NamedTuple):
     atoms: tuple[Atom, ...] = ()
 
 
-class Told(NamedTuple):
+class Evidence(NamedTuple):
     """What a verdict tells of two URLs: that of the `kept` page, and whether it is the `same`.
 
     None if that is not sure. It is `nearly` the same if only some words are others.
@@ -61,17 +61,17 @@ class Told(NamedTuple):
     nearly: bool = False
 
 
-def told_by(outcome: str, kept: str | None, differs: str, words: int) -> Told:
+def evidence_of(outcome: str, kept: str | None, differs: str, words: int) -> Evidence:
     """Return what a verdict tells of two URLs.
 
     `differs` is what a closer look found; `words` is the length of the page.
     """
     if outcome in ("duplicate", "unchanged"):
-        return Told(kept, True) if kept else Told()
+        return Evidence(kept, True) if kept else Evidence()
     unsure = outcome == "near" and differs in UNSURE
     if unsure or words < FEWEST_WORDS or outcome not in ("new", "near", "updated", "rewritten"):
-        return Told()
-    return Told((kept or "") if differs else "", False, differs == "texts")
+        return Evidence()
+    return Evidence((kept or "") if differs else "", False, differs == "texts")
 
 
 class Canonical:

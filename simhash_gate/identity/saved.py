@@ -28,7 +28,7 @@ class AtomsError(ValueError):
 
 def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
     """Return a line for each atom that a host has shown, those with most contents first."""
-    found = {(kind, atom): (contents, acts) for kind, atom, contents, acts in host.told()}
+    found = {(kind, atom): (contents, acts) for kind, atom, contents, acts in host.atoms()}
     for of, contents in host.earlier.items():
         known, acts = found.get(of, (0, False))
         found[of] = max(known, contents), acts

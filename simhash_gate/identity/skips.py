@@ -88,7 +88,7 @@ class Skips:
 
     def take(self, is_meant: Callable[[str, str], bool]) -> list[str]:
         """Return those addresses that were skipped for others that are meant, and skip no more."""
-        found = [url for url, its in self._skipped.items() if is_meant(url, its)]
+        found = [url for url, stand_in in self._skipped.items() if is_meant(url, stand_in)]
         for url in found:
             del self._skipped[url]
         return found
@@ -120,12 +120,12 @@ class Skips:
 
     def make_room(self) -> None:
         """Forget in which parts of the site atoms were tested."""
-        self._counts = Counter({its: tests for its, tests in self._counts.items() if not its[0]})
+        self._counts = Counter({key: tests for key, tests in self._counts.items() if not key[0]})
 
     def _by(self, atoms: Collection[Atom]) -> Iterator[str]:
         """Yield what was skipped by any of some atoms, the latest first."""
-        for url, its in reversed(self._skipped.items()) if atoms else ():
-            if not {*atoms}.isdisjoint(self._reduction.reasons(url, its)):
+        for url, stand_in in reversed(self._skipped.items()) if atoms else ():
+            if not {*atoms}.isdisjoint(self._reduction.reasons(url, stand_in)):
                 yield url
 
     def _test(self, urls: Collection[str]) -> None:

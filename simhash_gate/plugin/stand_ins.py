@@ -16,7 +16,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.identity.contents import MOST_WORDS
-from simhash_gate.identity.keys import Told, told_by
+from simhash_gate.identity.keys import Evidence, evidence_of
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.learned import Learned
 from simhash_gate.plugin.listeners import Listener, Stage
@@ -170,21 +170,23 @@ class StandIns(Listener):
         if page is not None:
             self._asked_for[page] = asked
         stands = _stands(judged.verdict)
-        told = _told(judged, site) if stands else Told()
+        evidence = _evidence_of(judged, site) if stands else Evidence()
         sketch = judged.verdict.page.sketch if judged.verdict.page else b""
-        said = name_and_words(sketch, MOST_WORDS)
-        self._saw(site.scope, url, told, stands=stands, said=said)
+        hashes = name_and_words(sketch, MOST_WORDS)
+        self._saw(site.scope, url, evidence, stands=stands, hashes=hashes)
         for other in asked:
             if other != url:
                 scope = self._settings.policies.site_of(other).scope
                 one = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
-                found = Told(url, None if told.same is None else True)
+                found = Evidence(url, None if evidence.same is None else True)
                 self._saw(scope, other, found, stands=stands and one)
 
-    def _saw(self, scope: str, url: str, told: Told, *, stands: bool, said: bytes = b"") -> None:
+    def _saw(
+        self, scope: str, url: str, evidence: Evidence, *, stands: bool, hashes: bytes = b""
+    ) -> None:
         """Learn from a page; send what was skipped for one that stands for no other."""
         host = self._keys.host(scope)
-        if not host.saw(url, *told, stands=stands, said=said):
+        if not host.saw(url, *evidence, stands=stands, hashes=hashes):
             self._stats.inc_value("simhash_gate/url/wrong_probes")
         self._arrived(url)
         if not stands:
@@ -283,14 +285,14 @@ def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
         keep(gate.store, scope, entries, afresh=True)
 
 
-def _told(judged: Judged, site: Site) -> Told:
+def _evidence_of(judged: Judged, site: Site) -> Evidence:
     """Return what a verdict tells of two URLs."""
     verdict = judged.verdict
     if judged.not_modified or not site.policy.verify or verdict.not_compared:
-        return Told()
+        return Evidence()
     kept = verdict.match.record.url if verdict.match else None
     words = verdict.page.words if verdict.page else 0
-    return told_by(verdict.outcome, kept, verdict.differs, words)
+    return evidence_of(verdict.outcome, kept, verdict.differs, words)
 
 
 def _stands(verdict: Verdict) -> bool:
