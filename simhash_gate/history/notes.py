@@ -40,7 +40,7 @@ def without_domain(notes: bytes, domain: str) -> bytes:
     for key in _read(notes):
         note = note_in(notes, key)
         left = {
-            name: said for name, said in note.items() if not is_of_domain(f"http://{name}/", domain)
+            name: data for name, data in note.items() if not is_of_domain(f"http://{name}/", domain)
         }
         if left != note:
             notes = with_note(notes, key, left)

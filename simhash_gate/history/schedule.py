@@ -39,12 +39,12 @@ _TINY = 1e-12
 class Hints(NamedTuple):
     """What a noisy signal, such as `lastmod` in a sitemap, says of pages since their last visits.
 
-    `said` is 1 for a page that has changed by the signal, 0 for one that has not, and no number for
+    `changed` is 1 for a page that has by the signal, 0 for one that has not, and no number for
     one of which it says nothing. `recall` is how likely the signal tells of a page that has
     changed, `false` how likely it does of one that has not.
     """
 
-    said: Floats
+    changed: Floats
     recall: float
     false: float
 
@@ -52,18 +52,18 @@ class Hints(NamedTuple):
         """Return how likely each rate of each page is now, and how likely it has not changed."""
         quiet = np.exp(-np.outer(days, GRID))
         unchanged = quiet * self._likely(self.false)
-        told = unchanged + (1 - quiet) * self._likely(self.recall)
-        weights = rates.weights * told
-        return weights / weights.sum(axis=1, keepdims=True), unchanged / told
+        likelihood = unchanged + (1 - quiet) * self._likely(self.recall)
+        weights = rates.weights * likelihood
+        return weights / weights.sum(axis=1, keepdims=True), unchanged / likelihood
 
     def of(self, pages: npt.NDArray[np.intp]) -> Hints:
         """Return what is said of some of the pages."""
-        return self._replace(said=self.said[pages])
+        return self._replace(changed=self.changed[pages])
 
     def _likely(self, share: float) -> Floats:
         share = min(max(share, 0.001), 0.999)
-        said = np.where(self.said == 1, share, 1 - share)
-        return np.where(np.isnan(self.said), 1.0, said)[:, None]
+        likelihood = np.where(self.changed == 1, share, 1 - share)
+        return np.where(np.isnan(self.changed), 1.0, likelihood)[:, None]
 
 
 class VisitPolicy(ABC):
@@ -125,8 +125,8 @@ class Timely(VisitPolicy):
         """A page of which it tells has one change or more; others have those that it misses."""
         waiting = self._price(GRID, days[:, None])
         found = np.where(days[:, None] >= self.within, np.maximum(waiting, 1 - unchanged), 0.0)
-        missed = np.where(hints.said == 0, 1 - hints.recall, 1.0)[:, None]
-        return np.where(hints.said[:, None] == 1, found, missed * waiting)
+        missed = np.where(hints.changed == 0, 1 - hints.recall, 1.0)[:, None]
+        return np.where(hints.changed[:, None] == 1, found, missed * waiting)
 
 
 POLICIES: dict[str, type[VisitPolicy]] = {"timely": Timely, "harmonic": Harmonic}
@@ -252,7 +252,7 @@ def plan(
     It is planned day by day, as if no visit found a change; of each day, those come first that are
     due first. `hints` are what is said of the pages at the beginning.
     """
-    hints = hints and hints._replace(said=hints.said.copy())
+    hints = hints and hints._replace(changed=hints.changed.copy())
     last = np.array([page.history.seen for page in pages]) / DAY
     asleep = np.array([_asleep(page.history) for page in pages])
     first = start = at / DAY
@@ -270,8 +270,8 @@ def plan(
         price = float(policy.price(of_some, middle - last[some]).min(initial=np.inf))
         moments = np.clip(last[some] + wait(policy, of_some, price), start, stop)
         if hints is not None:
-            moments[hints.said[some] == 1] = start
-            hints.said[some] = np.nan
+            moments[hints.changed[some] == 1] = start
+            hints.changed[some] = np.nan
         for place in np.argsort(moments, kind="stable"):
             page, moment = int(some[place]), float(moments[place])
             yield Due(page, moment * DAY, moment - float(last[page]))

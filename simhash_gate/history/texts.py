@@ -52,40 +52,40 @@ class KeptPage:
     @property
     def url(self) -> str:
         """Where the page was fetched."""
-        return str(self._said["url"])
+        return str(self._values["url"])
 
     @property
     def title(self) -> str:
         """Its title."""
-        return str(self._said["title"])
+        return str(self._values["title"])
 
     @property
     def markdown(self) -> str:
         """Its article as Markdown."""
-        return str(self._said["markdown"])
+        return str(self._values["markdown"])
 
     @property
     def time(self) -> float:
         """The Unix time at which it was fetched."""
-        return float(self._said["time"])
+        return float(self._values["time"])
 
     @property
     def links(self) -> tuple[Link, ...]:
         """The links of the whole page: `url` and `text` of each."""
-        return tuple(Link(url, text) for url, text in self._said["links"])
+        return tuple(Link(url, text) for url, text in self._values["links"])
 
     @property
     def source(self) -> FetchedPage | None:
         """The page as it was fetched, if that is kept."""
-        said = self._said["source"]
-        if said is None:
+        source = self._values["source"]
+        if source is None:
             return None
-        request, headers, encoding = said
+        request, headers, encoding = source
         pairs = tuple((name, value) for name, value in headers)
         return FetchedPage(request, self._parts[1], pairs, encoding)
 
     @property
-    def _said(self) -> dict[str, Any]:
+    def _values(self) -> dict[str, Any]:
         return self._parts[0]
 
     @cached_property
@@ -106,7 +106,7 @@ def pack(
     source: FetchedPage | None = None,
 ) -> bytes:
     """Return what is kept of a page, compressed."""
-    said = {
+    values = {
         "url": url,
         "title": title,
         "markdown": markdown,
@@ -114,7 +114,7 @@ def pack(
         "links": [*map(list, links)],
         "source": source and [source.request, source.headers, source.encoding],
     }
-    text = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     head = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)
     body = zlib.compress(source.body, _LEVEL) if source is not None else b""
     return _HEAD.pack(_FORMAT, len(head)) + head + body
@@ -134,9 +134,9 @@ def _read(packed: bytes) -> tuple[dict[str, Any], bytes]:
         start = _HEAD.size
         text = zlib.decompress(packed[start : start + length]).decode("utf-8", "surrogatepass")
         found = json.loads(text)
-        said = {name: found[name] for name in _NOTHING}
+        values = {name: found[name] for name in _NOTHING}
         body = packed[start + length :]
-        return said, zlib.decompress(body) if body else b""
+        return values, zlib.decompress(body) if body else b""
     except (struct.error, zlib.error, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"no text of a page: {error}") from error
 

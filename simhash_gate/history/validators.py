@@ -83,8 +83,8 @@ def conditions(known: Validators) -> dict[str, str]:
     """
     found = {}
     if known.etag:
-        bare = _bare(known.etag)
-        found["If-None-Match"] = known.etag if bare == known.etag else f"{known.etag}, {bare}"
+        plain = _without_suffix(known.etag)
+        found["If-None-Match"] = known.etag if plain == known.etag else f"{known.etag}, {plain}"
     if known.modified:
         found["If-Modified-Since"] = known.modified
     return found
@@ -109,16 +109,16 @@ def contradict(versions: Iterable[Validators]) -> bool:
     return any(same_version(one, two) for one, two in pairwise(versions))
 
 
-def latest_moment(said: object) -> float | None:
+def latest_moment(lastmod: object) -> float | None:
     """Return the latest Unix time that a `lastmod` can mean; None if it means none.
 
     A day ends last in the time zone furthest to the west.
     """
-    moment = unix_time(said)
+    moment = unix_time(lastmod)
     if moment is None:
         return None
-    is_text = isinstance(said, str) and len(said.strip()) == len("2024-05-01")
-    is_day = is_text or (isinstance(said, date) and not isinstance(said, datetime))
+    is_text = isinstance(lastmod, str) and len(lastmod.strip()) == len("2024-05-01")
+    is_day = is_text or (isinstance(lastmod, date) and not isinstance(lastmod, datetime))
     return moment + _DAY + _WESTERNMOST if is_day else moment
 
 
@@ -134,7 +134,7 @@ def _moment(value: str) -> float | None:
         return None
 
 
-def _bare(etag: str) -> str:
+def _without_suffix(etag: str) -> str:
     """Return an ETag without what the compression of its answer has added to it."""
     inner = etag[:-1] if etag.endswith('"') else etag
     for suffix in _SUFFIXES:
@@ -145,7 +145,7 @@ def _bare(etag: str) -> str:
 
 def _opaque(etag: str) -> str:
     """Return what two ETags share if one of them is weak, or of a compressed answer."""
-    return _bare(etag.removeprefix("W/").removeprefix("w/"))
+    return _without_suffix(etag.removeprefix("W/").removeprefix("w/"))
 
 
 class Seen(NamedTuple):
@@ -196,9 +196,9 @@ class Trust:
     @property
     def proved(self) -> bool:
         """Whether it has told enough changes, and missed few, to go without any fetch."""
-        told = wilson(self.moved, self.moved + self.wrong).low
+        proof = wilson(self.moved, self.moved + self.wrong).low
         risk = wilson(self.wrong, self.wrong + self.right).high
-        return self.state == "" and told >= LEAST_PROOF and risk <= MOST_RISK
+        return self.state == "" and proof >= LEAST_PROOF and risk <= MOST_RISK
 
     @property
     def until(self) -> float:
@@ -220,7 +220,7 @@ class Trust:
             self.spared += 1
             return ""
         if seen.same:
-            self._said_the_same(seen)
+            self._learn_same(seen)
         elif seen.changed and seen.plain:  # of pages with a condition, others could not be seen
             self.moved += 1
             self.recent.append(False)
@@ -233,7 +233,7 @@ class Trust:
             self.state, self.since, self.times = state, seen.at, self.times + 1
         return state
 
-    def _said_the_same(self, seen: Seen) -> None:
+    def _learn_same(self, seen: Seen) -> None:
         if not seen.changed:
             self.right += 1
             return
@@ -260,18 +260,18 @@ class Trust:
         return asdict(self)
 
     @classmethod
-    def of_json(cls, said: Any) -> Trust:
+    def of_json(cls, values: Any) -> Trust:
         """Return what `as_json` gave. Raises ValueError for anything else."""
         try:
-            counts = {name: max(0, int(said[name])) for name in _COUNTS}
-            if said["state"] not in ("", "wrong", "useless"):
-                raise ValueError(f"its state is {said['state']!r}")
+            counts = {name: max(0, int(values[name])) for name in _COUNTS}
+            if values["state"] not in ("", "wrong", "useless"):
+                raise ValueError(f"its state is {values['state']!r}")
             return cls(
                 **counts,
-                recent=[bool(missed) for missed in said["recent"]][-RECENT:],
-                examples=[Seen(str(url), float(at), *how) for url, at, *how in said["examples"]],
-                state=said["state"],
-                since=float(said["since"]),
+                recent=[bool(missed) for missed in values["recent"]][-RECENT:],
+                examples=[Seen(str(url), float(at), *how) for url, at, *how in values["examples"]],
+                state=values["state"],
+                since=float(values["since"]),
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise ValueError(f"no evidence on validators: {error}") from error

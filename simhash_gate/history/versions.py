@@ -126,8 +126,8 @@ class History:
         """Return the history as bytes: about 100 for each version."""
         versions = [[getattr(version, name) for name in _NAMES] for version in self.versions]
         visits = [[round(visit.time, 3), int(visit.changed)] for visit in self.visits]
-        told = json.dumps([_FORMAT, versions, visits, self.gone], separators=(",", ":"))
-        return zlib.compress(told.encode(), 1)
+        text = json.dumps([_FORMAT, versions, visits, self.gone], separators=(",", ":"))
+        return zlib.compress(text.encode(), 1)
 
     @classmethod
     def decode(cls, data: bytes) -> History:

@@ -65,8 +65,8 @@ class ChangeSignals(NamedTuple):
 
     def of(self, urls: Iterable[str]) -> Hints:
         """Return what is said of each of these pages."""
-        said = [float(self.changed.get(url, nan)) for url in urls]
-        return Hints(np.array(said, dtype=np.float64), self.recall, self.false)
+        changed = [float(self.changed.get(url, nan)) for url in urls]
+        return Hints(np.array(changed, dtype=np.float64), self.recall, self.false)
 
 
 def pasts_of(

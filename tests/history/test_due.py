@@ -67,8 +67,8 @@ def test_a_page_that_is_gone_is_looked_for_ever_more_seldom(found, rests, due) -
 
 
 def test_what_is_said_of_pages_counts_until_they_are_visited() -> None:
-    said = Hints(np.array([0.0, 1.0, 0.0]), 0.9, 0.05)
-    visits = planned(last_on(1, 1, 1), [0.01] * 3, budget=1, days=2, hints=said)
+    hints = Hints(np.array([0.0, 1.0, 0.0]), 0.9, 0.05)
+    visits = planned(last_on(1, 1, 1), [0.01] * 3, budget=1, days=2, hints=hints)
     assert visits[0] == (1, 10)
     assert visits[1][0] != 1
-    assert list(said.said) == [0, 1, 0]
+    assert list(hints.changed) == [0, 1, 0]
