@@ -131,7 +131,7 @@ class Crawl:
     def note(self, message: str, advice: str, *, wrong: bool = False) -> None:
         """Tell the log and the report what is worth knowing of the crawl, or looks `wrong`."""
         logger.log(logging.WARNING if wrong else logging.INFO, "%s %s", message, advice)
-        self.lines.append({"told": {"said": message, "advice": advice, "wrong": wrong}})
+        self.lines.append({"crawl_note": {"message": message, "advice": advice, "wrong": wrong}})
 
 
 class Listener:

@@ -133,8 +133,8 @@ def _parts(kept: list[str], page: list[str]) -> list[Part]:
 
 def _key(word: str) -> str:
     """Return what of a word is compared: it may be emphasised on one page only."""
-    bare = word.rstrip()
-    return bare.strip(_EMPHASIS) or bare
+    stripped = word.rstrip()
+    return stripped.strip(_EMPHASIS) or stripped
 
 
 def _merged(parts: Iterable[Part]) -> Iterator[Part]:

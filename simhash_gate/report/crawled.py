@@ -13,7 +13,7 @@ from simhash_gate.report.judged import LONGEST_TEXT, LONGEST_URL, text_of, time_
 
 MOST_SHOWN = 200
 """Settings and domains that are kept of one crawl."""
-LONGEST_SAID = 1_000
+LONGEST_MESSAGE = 1_000
 """Characters of what a crawl said of a site."""
 
 
@@ -55,15 +55,15 @@ class CrawlNote(NamedTuple):
     `wrong` tells whether something looks wrong; else it is worth knowing.
     """
 
-    said: str
+    message: str
     advice: str
     wrong: bool = True
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> CrawlNote:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        said, advice = (text_of(line, name, LONGEST_SAID) for name in ("said", "advice"))
-        return cls(said, advice, line.get("wrong") is not False)
+        message, advice = (text_of(line, name, LONGEST_MESSAGE) for name in ("message", "advice"))
+        return cls(message, advice, line.get("wrong") is not False)
 
 
 def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Finding(NamedTuple):
     Names of settings and commands stand between backticks.
     """
 
-    said: str
+    message: str
     advice: str
     section: str
 
@@ -73,7 +73,7 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
         *_other_offers(summary, pairs),
         *_wrong_drops(summary),
         *_swallowed(summary),
-        *_told(summary, wrong=True),
+        *_crawl_notes(summary, wrong=True),
         *_errors(summary),
         *_skipped(summary),
         *_lost(summary),
@@ -83,7 +83,7 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
 def advice_on(outcome: str, reason: str) -> str:
     """Return what to do about pages that were not judged for a reason, "" for nothing."""
     if outcome == "error":
-        return next(said for part, said in _UNJUDGED.items() if part in reason)
+        return next(advice for part, advice in _UNJUDGED.items() if part in reason)
     return (_SKIPPED | _NO_PAGE).get(reason, _EMPTY_ADVICE if reason in _EMPTY else "")
 
 
@@ -171,10 +171,10 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
     )
 
 
-def _told(summary: Summary, *, wrong: bool) -> Iterator[Finding]:
-    for found in summary.told:
+def _crawl_notes(summary: Summary, *, wrong: bool) -> Iterator[Finding]:
+    for found in summary.notes:
         if found.wrong == wrong:
-            yield Finding(found.said, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
+            yield Finding(found.message, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
 
 
 def is_swallowing(cluster: Cluster) -> bool:
@@ -189,11 +189,11 @@ def notes(summary: Summary) -> list[Finding]:
         for domain, named in summary.of_many_names
         if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
     ]
-    told = list(_told(summary, wrong=False))
+    crawl_notes = list(_crawl_notes(summary, wrong=False))
     if not found:
-        return told
-    said = f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}."
-    return [*told, Finding(said, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
+        return crawl_notes
+    message = f"Pages with different names read alike, and passed, in {_listed(found, 'domain')}."
+    return [*crawl_notes, Finding(message, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
 
 
 def _errors(summary: Summary) -> Iterator[Finding]:
@@ -219,8 +219,8 @@ def _skipped(summary: Summary) -> Iterator[Finding]:
         return
     for reason, pages in reasons:
         if advice := _SKIPPED.get(reason, ""):
-            said = f"{how_many(pages, 'page', ',')} skipped: {reason}."
-            yield Finding(said, advice, "unjudged")
+            message = f"{how_many(pages, 'page', ',')} skipped: {reason}."
+            yield Finding(message, advice, "unjudged")
     empty = sum(pages for reason, pages in reasons if reason in _EMPTY)
     if empty and empty >= _MUCH * (empty + summary.total.checked):
         yield Finding(
@@ -255,9 +255,9 @@ def _recover(summary: Summary) -> str:
     return f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
 
 
-def _listed(said: Iterable[str], noun: str) -> str:
+def _listed(items: Iterable[str], noun: str) -> str:
     """Return the first of some things, and how many more there are."""
-    each = list(said)
+    each = list(items)
     more = len(each) - _NAMED
     shown = ", ".join(each[:_NAMED])
     return f"{shown} and {how_many(more, f'more {noun}', ',')}" if more > 0 else shown

@@ -310,23 +310,23 @@ class Doubt(NamedTuple):
 
 def doubt(page: LoggedVerdict) -> Doubt:
     """Return what differs between a page and the one that it is a duplicate of."""
-    said = _said(page)
+    detail = _detail(page)
     title = page.kept is not None and page.kept.title != page.title
-    before, _, after = said.partition(" → ")
+    before, _, after = detail.partition(" → ")
     offer = page.differs in ("offers", "fields") or other_prices(before, after)
     return Doubt(
-        page.has_another_name, offer, title, abs(_growth(page)), bool(said), page.distance or 0
+        page.has_another_name, offer, title, abs(_growth(page)), bool(detail), page.distance or 0
     )
 
 
 def difference(page: LoggedVerdict, found: Doubt | None = None) -> list[str]:
     """Return what differs between a page and the kept one, in a few words each."""
-    said = list((found or doubt(page)).in_words)
+    phrases = list((found or doubt(page)).in_words)
     if page.kept is not None and page.words is not None and page.kept.words is not None:
         more = page.words - page.kept.words
         if more:
-            said.append(how_many(more, "word", "+,"))
-    return [*said, _said(page)] if _said(page) else said
+            phrases.append(how_many(more, "word", "+,"))
+    return [*phrases, _detail(page)] if _detail(page) else phrases
 
 
 def other_prices(kept: str, page: str) -> bool:
@@ -341,10 +341,10 @@ def _amounts(text: str) -> set[str]:
     return {"".join(filter(str.isdigit, price)) for price in found}
 
 
-def _said(page: LoggedVerdict) -> str:
+def _detail(page: LoggedVerdict) -> str:
     """Return what the reason of a verdict says of the words that differ."""
-    said = page.reason.partition("; ")[2]
-    return "" if said in _SAME else said
+    detail = page.reason.partition("; ")[2]
+    return "" if detail in _SAME else detail
 
 
 _SAME = ("the same text", "the same name, number and price")

@@ -29,12 +29,12 @@ MOST_BYTES = 2_000_000
 class Pair:
     """A duplicate and its kept page.
 
-    `said` says what differs; titles and texts have marks. A text that is not to be had is None;
+    `differences` says what differs; titles and texts have marks. A text that is not there is None;
     `text` is what differs, if both are.
     """
 
     page: LoggedVerdict
-    said: str
+    differences: str
     titles: Markup
     found: Doubt
     text: TextDifference | None = None
@@ -112,9 +112,9 @@ def _with_texts(pair: Pair, texts: Mapping[str, str]) -> Pair:
     found = pair.found._replace(
         offer=pair.found.offer or text.offer, growth=text.share, words=bool(text.places)
     )
-    said = "; ".join(difference(pair.page, found))
+    words = "; ".join(difference(pair.page, found))
     return replace(
-        pair, said=said, found=found, text=text, kept_text=text.kept, page_text=text.page
+        pair, differences=words, found=found, text=text, kept_text=text.kept, page_text=text.page
     )
 
 

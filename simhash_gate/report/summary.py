@@ -23,7 +23,7 @@ OTHERS = "(others)"
 MOST_TALLIES = 10_000
 MOST_RUNS = 1_000
 MOST_REASONS = 1_000
-MOST_TOLD = 100
+MOST_NOTES = 100
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
@@ -73,19 +73,19 @@ class Crawler:
     def __init__(self, number: int, place: str) -> None:
         self.number = number
         self.place = place
-        self.said: Crawled | None = None
+        self.crawl: Crawled | None = None
         self.tally = Tally()
         self.runs = Counter[str]()
 
     @property
     def name(self) -> str:
         """The spider and the crawler's number, or what tells it from the others."""
-        return f"{self.said.name if self.said and self.said.name else self.place} #{self.number}"
+        return f"{self.crawl.name if self.crawl and self.crawl.name else self.place} #{self.number}"
 
     @property
     def run(self) -> str:
         """What a store knows it by; "" if it does not say."""
-        return self.said.run if self.said else ""
+        return self.crawl.run if self.crawl else ""
 
     def add(self, page: LoggedVerdict) -> None:
         """Count what became of a page."""
@@ -124,7 +124,7 @@ class Summary:
         self.clusters = Clusters()
         self.audits: list[Audited] = []
         self.crawlers: list[Crawler] = []
-        self.told: list[CrawlNote] = []
+        self.notes: list[CrawlNote] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.missed = self.unusable = 0
         self.distances: Counter[tuple[int, str]] = Counter()
@@ -156,7 +156,7 @@ class Summary:
     @property
     def crawls(self) -> list[Crawled]:
         """What the crawlers say of themselves."""
-        return [crawler.said for crawler in self.crawlers if crawler.said]
+        return [crawler.crawl for crawler in self.crawlers if crawler.crawl]
 
     @property
     def are_several(self) -> bool:
@@ -183,12 +183,12 @@ class Summary:
 
     def setting(self, name: str) -> str:
         """Return what all crawls say of a setting, by the end of its name; "" for the default."""
-        said = {crawl.settings.get(PREFIX + name, "") for crawl in self.crawls}
-        return said.pop() if len(said) == 1 else ""
+        values = {crawl.settings.get(PREFIX + name, "") for crawl in self.crawls}
+        return values.pop() if len(values) == 1 else ""
 
     def reasons_of(self, outcome: str) -> list[tuple[str, int]]:
         """Return why pages had an outcome, and how many, the most frequent reason first."""
-        return [(said, n) for (kind, said), n in self.reasons.most_common() if kind == outcome]
+        return [(reason, n) for (kind, reason), n in self.reasons.most_common() if kind == outcome]
 
     @property
     def kept_within(self) -> str:
@@ -220,12 +220,12 @@ class Summary:
         Raises ValueError that names the key, if the value of a verdict is wrong.
         """
         if isinstance(line.get("crawl"), dict):
-            said = Crawled.of(line["crawl"])
-            self._crawler(begins=bool(self.crawlers and self.crawlers[-1].said)).said = said
+            crawl = Crawled.of(line["crawl"])
+            self._crawler(begins=bool(self.crawlers and self.crawlers[-1].crawl)).crawl = crawl
         if isinstance(line.get("audit"), dict):
             self.audits.append(Audited.of(line["audit"]))
-        elif isinstance(line.get("told"), dict):
-            self.told = [*self.told, CrawlNote.of(line["told"])][:MOST_TOLD]
+        elif isinstance(line.get("crawl_note"), dict):
+            self.notes = [*self.notes, CrawlNote.of(line["crawl_note"])][:MOST_NOTES]
         elif "outcome" in line:
             page = LoggedVerdict.of(line, self._crawler().number)
             self.add(page)

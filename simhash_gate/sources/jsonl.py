@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from simhash_gate.common.wording import Complain
 
 STDIN = "-"
-OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "told"})
+OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
 """Each line of a verdict log has one of these."""
 WITH_FINGERPRINTS = ("fingerprint", "not_sent")
 """The first line of a file of fingerprints has one of these: a log may begin with a request."""

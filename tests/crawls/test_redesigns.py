@@ -56,7 +56,7 @@ def test_a_redesign_that_hides_the_text_says_how_little_is_read(tmp_path) -> Non
         )
     assert result.count("redesigns") == 1
     lines = map(json.loads, (tmp_path / "verdicts.jsonl").read_text().splitlines())
-    [told] = [line["told"] for line in lines if "told" in line]
-    assert told["wrong"]
-    assert re.search(r"305 words a page before, \d now \(median\)\.", told["said"])
-    assert f"WARNING: {told['said']} {told['advice']}" in result.log
+    [note] = [line["crawl_note"] for line in lines if "crawl_note" in line]
+    assert note["wrong"]
+    assert re.search(r"305 words a page before, \d now \(median\)\.", note["message"])
+    assert f"WARNING: {note['message']} {note['advice']}" in result.log

@@ -84,14 +84,14 @@ def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: st
         assert done.count("trap/would_hold") == (0 if mode == "off" else pytest.approx(160, abs=50))
         assert ("would have been held back" in done.log) == (mode == "observe")
         assert "is limited" not in done.log
-        told = [line["told"] for line in lines if "told" in line]
-        assert any("ever more of the same" in it["said"] and it["wrong"] for it in told) == (
+        notes = [line["crawl_note"] for line in lines if "crawl_note" in line]
+        assert any("ever more of the same" in it["message"] and it["wrong"] for it in notes) == (
             mode == "observe"
         )
         tagged = sum(line.get("outcome") == "duplicate" for line in lines)
-        (trial,) = [it for it in told if "would have been dropped" in it["said"]]
-        assert trial["said"].startswith(f"{tagged} pages of {done.count('checked')} passed")
-        assert trial["said"] in done.log
+        (trial,) = [it for it in notes if "would have been dropped" in it["message"]]
+        assert trial["message"].startswith(f"{tagged} pages of {done.count('checked')} passed")
+        assert trial["message"] in done.log
 
 
 def test_a_request_that_asks_for_it_is_left_alone(tmp_path: Path) -> None:

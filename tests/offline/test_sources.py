@@ -183,7 +183,7 @@ def test_the_log_of_a_crawl_among_its_pages_is_no_page(run, tmp_path) -> None:
     warcs(tmp_path)
     verdicts = run("replay", "crawl").out
     skipped = '{"not_sent": "repeated", "what": "skipped", "url": "https://a.example/"}\n'
-    others = '{"audit": {}}\n{"told": {}}\n{"kind": "history", "scope": "", "data": ""}\n'
+    others = '{"audit": {}}\n{"crawl_note": {}}\n{"kind": "history", "scope": "", "data": ""}\n'
     (tmp_path / "crawl/verdicts.jsonl").write_text(skipped + verdicts + others)
     for command, number in (("replay", 5), ("pairs", 3)):
         result = run(command, "crawl")

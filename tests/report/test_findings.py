@@ -57,7 +57,7 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
         ("figures", "1 input could not be used"),
     ]
     for finding, (section, said) in zip(got, expected, strict=True):
-        assert (finding.section, said in finding.said) == (section, True), finding.said
+        assert (finding.section, said in finding.message) == (section, True), finding.message
     assert all("`" in finding.advice for finding in got[:-2])
 
 
@@ -76,14 +76,14 @@ def test_advice_is_what_the_settings_leave_to_do_and_the_domains_with_most_are_n
         settings["SIMHASH_GATE_VERIFY"] = verify
     lines = [copy(f"https://s{n}.com/{m}", "a", **OTHER) for n in range(6) for m in range(n)]
     (finding,) = found(crawl(settings=settings), *lines)
-    assert finding.said.endswith(": 5 of s5.com, 4 of s4.com, 3 of s3.com and 2 more domains.")
+    assert finding.message.endswith(": 5 of s5.com, 4 of s4.com, 3 of s3.com and 2 more domains.")
     assert advice in finding.advice
     assert "`SIMHASH_GATE_RECOVER = 'dropped'`" in finding.advice
 
 
 def test_a_domain_that_is_surely_bad_comes_before_one_with_more_wrong_drops() -> None:
     (finding,) = found(audit("a.com", 1_000, 60), audit("b.com", 40, 20, title=20))
-    assert finding.said.endswith(
+    assert finding.message.endswith(
         "20 of 40 in b.com (a share of 35.2 to 64.8 %), "
         "60 of 1,000 in a.com (a share of 4.7 to 7.6 %)."
     )
@@ -105,17 +105,17 @@ def test_what_helps_against_an_error_is_named(reason: str, setting: str) -> None
 
 
 def test_a_site_that_was_redesigned_is_told_as_the_crawl_told_it() -> None:
-    told = {"said": "example.com was redesigned.", "advice": "See SIMHASH_GATE_EXTRACTOR."}
-    [finding] = found(verdict("a"), {"told": told})
-    assert finding.said == "example.com was redesigned."
+    crawl_note = {"message": "example.com was redesigned.", "advice": "See SIMHASH_GATE_EXTRACTOR."}
+    [finding] = found(verdict("a"), {"crawl_note": crawl_note})
+    assert finding.message == "example.com was redesigned."
     assert finding.advice == "See `SIMHASH_GATE_EXTRACTOR`."
-    with pytest.raises(ValueError, match="'said' is 7: expected a string"):
-        found({"told": {"said": 7}})
+    with pytest.raises(ValueError, match="'message' is 7: expected a string"):
+        found({"crawl_note": {"message": 7}})
 
 
 def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_are_wrong() -> None:
     (finding,) = found(*(verdict(f"{n}", "skipped", reason="status") for n in range(3)))
-    assert finding.said == "No page was judged: all were skipped: status (3)."
+    assert finding.message == "No page was judged: all were skipped: status (3)."
     pages = [verdict(f"{n}") for n in range(90)]
     empty = [verdict(f"e{n}", "skipped", reason="no text") for n in range(10)]
     assert found(*pages, *empty[:2]) == []
@@ -126,8 +126,9 @@ def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_
 def test_what_a_trial_would_have_done_is_told_and_where_it_would_not_end_is_wrong() -> None:
     summary = Summary()
     for wrong in (True, False):
-        told = {"said": f"{wrong}.", "advice": "Set SIMHASH_GATE_TRAPS = 'limit'.", "wrong": wrong}
-        summary.add_line({"told": told})
+        advice = "Set SIMHASH_GATE_TRAPS = 'limit'."
+        crawl_note = {"message": f"{wrong}.", "advice": advice, "wrong": wrong}
+        summary.add_line({"crawl_note": crawl_note})
     ((finding,), (note,)) = findings(summary), notes(summary)
-    assert (finding.said, note.said) == ("True.", "False.")
+    assert (finding.message, note.message) == ("True.", "False.")
     assert finding.advice == "Set `SIMHASH_GATE_TRAPS` = 'limit'."

@@ -48,7 +48,7 @@ def test_each_crawler_has_its_figures() -> None:
     summary = summary_of(*TWO)
     (first, one), (second, two) = summary.rows()
     assert (first.name, first.place, first.run) == ("news #1", "1.jsonl", "r1")
-    assert (second.name, second.said.started) == ("shop #2", NOON)
+    assert (second.name, second.crawl.started) == ("shop #2", NOON)
     assert one == (4, 1, 3, 2, 1, 0, 1, 0, 0, 0)
     assert two == (6, 0, 6, 3, 2, 1, 0, 2, 1, 1)
     assert summary.sums() == [10, 1, 9, 5, 3, 1, 1, 2, 1, 1]

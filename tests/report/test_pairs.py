@@ -44,7 +44,7 @@ def test_what_differs_decides_the_order_and_bits_come_last() -> None:
         copy("none", "a", 0, **SAME),
     )
     assert names(pairs) == ["name", "price", "title", "length", "words", "bits", "none"]
-    assert [pair.said for pair in pairs.pairs] == [
+    assert [pair.differences for pair in pairs.pairs] == [
         "another name",
         "another price or offer; only '12 €' → '13 €'",
         "another title",
@@ -81,7 +81,7 @@ def test_a_text_that_says_another_price_puts_its_page_first_and_one_that_agrees_
         *(copy("near", "a", 3, **SAME), copy("far", "a", 1, **SAME)),
         texts=lambda names: {SITE + name: text for name, text in found.items()},
     )
-    assert [(pair.said, pair.text and pair.text.number) for pair in pairs.pairs] == [
+    assert [(pair.differences, pair.text and pair.text.number) for pair in pairs.pairs] == [
         *(("another price or offer", 1), ("", 0)),
     ]
 
