@@ -175,17 +175,17 @@ class _PageText:
 def _fingerprint(tokens: list[str], characters: AbstractSet[str], title: str) -> int:
     """Hash a page. `title` is that of one of which little but boilerplate may be left, else ""."""
     found = each_shingle(tokens, characters)
-    return simhash_of_set(_under(title, found) if title else found)
+    return simhash_of_set(_with_title(title, found) if title else found)
 
 
-def _under(title: str, found: Iterable[str | bytes]) -> Iterator[bytes]:
+def _with_title(title: str, found: Iterable[str | bytes]) -> Iterator[bytes]:
     """Put shingles under a title, whose words may come in any order: templates have the site first.
 
     What is left of a site's boilerplate is the same on many pages. Under one title such pages are
     as near as they were, under another as far as any two.
     """
-    said, signs = words_and_signs(title)
-    name = as_bytes(f" ({' '.join((*sorted(said), *signs))})")
+    title_words, signs = words_and_signs(title)
+    name = as_bytes(f" ({' '.join((*sorted(title_words), *signs))})")
     return ((as_bytes(each) if isinstance(each, str) else each) + name for each in found)
 
 
@@ -236,16 +236,16 @@ def _digest(
     if _is_long(stable):
         dated = [stable_part(block.text) for block, gone in lines if gone and not block.linked]
         rest = chain.from_iterable(words_of_each(dated)[0]) if dated else ()
-        said = stable + [word for word in rest if not word.isdigit()]
+        own_words = stable + [word for word in rest if not word.isdigit()]
     else:
-        said = [
+        own_words = [
             word
             for block, own, gone in zip(found, tokens, volatile, strict=True)
             if not (gone and is_of_page(block.text))
             for word in own
         ]
-        said += media if said else ()
-    text = " ".join(sorted(said) if document.article.listing else said)
+        own_words += media if own_words else ()
+    text = " ".join(sorted(own_words) if document.article.listing else own_words)
     return mmh3.hash64(text, signed=False)[0] if text else 0
 
 
@@ -255,14 +255,14 @@ def _targets(hrefs: set[str], base: str) -> str:
     return "\n".join(sorted(set(known.split("\n")))[:MOST_TARGETS])
 
 
-def _stable(said: list[str], headline: list[str]) -> list[str]:
+def _stable(tokens: list[str], headline: list[str]) -> list[str]:
     """The words that both copies of a page have, wherever and whenever they were fetched.
 
     Templates write the headline in several ways, with the site's name or the section's; a page with
     enough other words is known by these.
     """
-    rest = said[len(headline) :] if headline else []
-    return rest if _is_long(rest) else said
+    rest = tokens[len(headline) :] if headline else []
+    return rest if _is_long(rest) else tokens
 
 
 def _is_long(tokens: list[str]) -> bool:
@@ -301,7 +301,7 @@ def _sketch(document: Document, text: _PageText, images: list[str], played: list
     characters = hashed.follow(CHARACTER)
     pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
-    told = hashes_of(text.lines)
+    line_hashes = hashes_of(text.lines)
     about = compress(blocks, text.volatile)
     return Sketch(
         headline,
@@ -313,7 +313,7 @@ def _sketch(document: Document, text: _PageText, images: list[str], played: list
             np.concatenate((hashed.words, pairs, more)),
             "<u2",
         ),
-        Hashes.of(told[sentences], told, "<u1"),
+        Hashes.of(line_hashes[sentences], line_hashes, "<u1"),
         pair_table(stable.pairs()),
         hash_of(images),
         hash_of(played),

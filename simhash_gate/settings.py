@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from simhash_gate.common.wording import why
-from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, bare_host, is_scope
+from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, is_scope, without_www
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.stores import StoreError, store_opener
 from simhash_gate.stores.base import without_password
@@ -274,9 +274,9 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
 def _refuse_unknown(source: Mapping[str, Any]) -> None:
     known = [name.removeprefix(PREFIX) for name in NAMES]
     for name in map(str, source):
-        bare = name.upper().replace("SIMHASHGATE", "SIMHASH_GATE").removeprefix(PREFIX.rstrip("_"))
-        if bare != name.upper() and name not in NAMES:
-            near = meant(bare.lstrip("_"), known, PREFIX)
+        short = name.upper().replace("SIMHASHGATE", "SIMHASH_GATE").removeprefix(PREFIX.rstrip("_"))
+        if short != name.upper() and name not in NAMES:
+            near = meant(short.lstrip("_"), known, PREFIX)
             raise SettingsError(f"{name} is not a setting; {near}")
 
 
@@ -289,7 +289,7 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
         )
     policy = general.override(values, where)
     for name in ("window", "ttl", "quota"):
-        if name in values and not is_scope(bare_host(domain), scope):
+        if name in values and not is_scope(without_www(domain), scope):
             raise SettingsError(
                 f"{where}[{name!r}]: its pages share one memory with others ({PREFIX}SCOPE = "
                 f"{scope!r}); set it for all of them"

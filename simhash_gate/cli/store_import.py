@@ -13,7 +13,7 @@ import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.fingerprints.claims import read_from_text
+from simhash_gate.fingerprints.contradictions import read_from_text
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
 from simhash_gate.offline.exported import KINDS, is_exported, read_exported

@@ -232,8 +232,8 @@ class HammingIndex:
             near = stored[np.bitwise_count(stored ^ np.uint64(fingerprint)) <= limit].tolist()
         if not near:
             return []
-        told = (((fingerprint ^ other).bit_count(), other) for other in near)
-        return [pair for pair in told if pair[0] <= limit]
+        pairs = (((fingerprint ^ other).bit_count(), other) for other in near)
+        return [pair for pair in pairs if pair[0] <= limit]
 
     def _build(self, stored: Fingerprints) -> None:
         """Store these, distinct as they are, and nothing else."""

@@ -143,9 +143,9 @@ def _is_one(name: str, other: str) -> bool:
 
 def _begins(short: str, long: str) -> bool:
     """Tell if a name is the beginning of another, its last word, which may be cut, aside."""
-    said, whole = words(_plain(short)), words(_plain(long))
-    known = max(1, len(said) - 1)
-    return bool(said) and whole[:known] == said[:known]
+    start, whole = words(_plain(short)), words(_plain(long))
+    known = max(1, len(start) - 1)
+    return bool(start) and whole[:known] == start[:known]
 
 
 def _plain(name: str) -> str:

@@ -28,13 +28,13 @@ class Sample(NamedTuple):
     words: frozenset[int] = frozenset()
 
 
-def sample_of(said: HashedLines) -> bytes:
+def sample_of(hashed: HashedLines) -> bytes:
     """Return the sample of what a page says: 4 bytes for each hash."""
-    said = said.only(~said.are(WITH_NUMBER))
-    if len(said.lines) > _MOST:
-        said = said.only(said.lines <= said.lines[_MOST])
-    pairs = distinct(said.pairs())[:PAIRS].tolist()
-    return array("I", [len(pairs), *pairs, *distinct(said.words)[:WORDS].tolist()]).tobytes()
+    hashed = hashed.only(~hashed.are(WITH_NUMBER))
+    if len(hashed.lines) > _MOST:
+        hashed = hashed.only(hashed.lines <= hashed.lines[_MOST])
+    pairs = distinct(hashed.pairs())[:PAIRS].tolist()
+    return array("I", [len(pairs), *pairs, *distinct(hashed.words)[:WORDS].tolist()]).tobytes()
 
 
 def read_sample(data: bytes) -> Sample:

@@ -138,8 +138,8 @@ class Sketch:
 
     def encode(self) -> bytes:
         """Return the sketch as bytes, which begin with its key."""
-        told = [(self.headline, *self.names), self.offered, self.compared]
-        text = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+        values = [(self.headline, *self.names), self.offered, self.compared]
+        text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode("<u2"), self.lines.encode("<u1"), self.pairs
         sizes = map(len, parts)
         head = _HEAD.pack(self.key, self.images, self.played, self.dated, *sizes)
@@ -157,8 +157,8 @@ def decode(data: bytes) -> Sketch:
             start += size
         words, lines = Hashes.decode(parts[0], "<u2"), Hashes.decode(parts[1], "<u1")
         (headline, *names), offered, compared = json.loads(data[start:])
-        told = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*told, words, lines, parts[2], images, played, dated)
+        values = headline, tuple(names), _frozen(offered), _frozen(compared)
+        return Sketch(*values, words, lines, parts[2], images, played, dated)
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 
@@ -263,8 +263,8 @@ def _check(keys: Words) -> Words:
     return (keys * np.uint32(_CHECKED_BY)) >> np.uint32(16)
 
 
-def _frozen(said: Sequence[Sequence[str]]) -> Offered:
-    return tuple((name, value) for name, value in said)
+def _frozen(fields: Sequence[Sequence[str]]) -> Offered:
+    return tuple((name, value) for name, value in fields)
 
 
 NO_SKETCH = Sketch().encode()

@@ -152,8 +152,8 @@ def _signs(
 def blocking_service(status: int, header: Callable[[str], bytes | None]) -> str:
     """Return who says by status and headers that a request was blocked; "" for nobody."""
     for service, name, values, statuses in _SERVICES:
-        said = (header(name) or b"").decode("latin-1").lower()
-        if said and status in (statuses or (status,)) and any(value in said for value in values):
+        text = (header(name) or b"").decode("latin-1").lower()
+        if text and status in (statuses or (status,)) and any(value in text for value in values):
             return service
     return "the server (too many requests)" if status == _TOO_MANY_REQUESTS else ""
 
@@ -164,9 +164,9 @@ def _kind_of(names: tuple[str, ...]) -> Answered | None:
         tokens = re.findall(r"\w+", part.casefold())
         if "404" in tokens and _LEFT_OUT.union(("not", "found")).issuperset(tokens):
             return "soft_404"
-        said = " ".join(token for token in tokens if token not in _LEFT_OUT)
+        text = " ".join(token for token in tokens if token not in _LEFT_OUT)
         for kind, known in _NAMES.items():
-            if said in known:
+            if text in known:
                 return kind
     return None
 
@@ -176,6 +176,6 @@ def _text_of(page: Page, url: str) -> int:
 
     It is 0 for a text of which nothing is left.
     """
-    told = filter(str.isalpha, words(f"{page.title} {page.lines.decode()}"))
-    kept = {word for word in told if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
+    tokens = filter(str.isalpha, words(f"{page.title} {page.lines.decode()}"))
+    kept = {word for word in tokens if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
     return mmh3.hash64(" ".join(sorted(kept.difference(words(url)))), signed=False)[0]

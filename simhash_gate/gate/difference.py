@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import agreement, contradiction, same_name
+from simhash_gate.fingerprints.contradictions import agreement, contradiction, same_name
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.names import words_of_line
 from simhash_gate.fingerprints.sketch import decode, pairs_apart, sentences_of
@@ -32,7 +32,7 @@ class Finding(NamedTuple):
     """Whether two pages are the same at a closer look, what differs, and in words."""
 
     same: bool
-    said: str = ""
+    reason: str = ""
     differs: Differs = "texts"
 
 
@@ -68,11 +68,11 @@ class CloserLook:
             return SAME if same or near_is_enough else Finding(False, "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
         if found is not None:
-            return Finding(False, found.said, found.differs)
+            return Finding(False, found.reason, found.differs)
         if not same_name(its, self._sketch) and self._says_what_others_say():
             return Finding(False, "pages of other names say the same", "repeats")
-        said = self._difference(its, kept, self._sketch)
-        return Finding(False, said) if said else SAME
+        reason = self._difference(its, kept, self._sketch)
+        return Finding(False, reason) if reason else SAME
 
     def _difference(self, kept: Sketch, record: Record, new: Sketch) -> str:
         """Return what two pages differ in, in words, "" if they say the same.
@@ -90,14 +90,14 @@ class CloserLook:
         gone, come = kept.words.lacking(new.words), self._own(new.words.lacking(kept.words))
         if agreement(kept, new):
             offered = (value for page in (kept, new) for _, value in page.offered)
-            claimed = SIGNS.union(*map(words, offered))
-            come = [word for word in come if word not in claimed]
-            known = set(kept.words.cut(claimed).tolist())
+            offer_words = SIGNS.union(*map(words, offered))
+            come = [word for word in come if word not in offer_words]
+            known = set(kept.words.cut(offer_words).tolist())
             gone = gone[[number not in known for number in gone.tolist()]]
             if max(len(gone), len(come)) <= max(_LABELS, _LABELS_SHARE * self._page.words):
                 return ""
         if len(gone) or come:
-            return _said(len(gone), come)
+            return _changed_words(len(gone), come)
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is not None and all(apart) and not self._pairs.issuperset(apart[0]):
             return "the same words in another order"
@@ -190,7 +190,7 @@ def _sketch_of(kept: Record) -> Sketch | None:
         return None
 
 
-def _said(gone: int, come: list[str]) -> str:
+def _changed_words(gone: int, come: list[str]) -> str:
     """Say how many words are gone, and which have come."""
     known = [repr(word) for word in come if word][:_SHOWN]
     more = len(come) - len(known)

@@ -44,9 +44,9 @@ DEFAULT_POLICY = Policy()
 FEW_WORDS = 5
 MOST_LOOKS = 16
 """A page unlike so many that look like it is kept without looking at more."""
-MOST_CLAIMS = 4
+MOST_CONTRADICTIONS = 4
 """So many that claim to be other pages, though they come first whose claims are most alike."""
-_CLAIMED = frozenset({"names", "offers", "fields"})
+_CONTRADICTIONS = frozenset({"names", "offers", "fields"})
 
 
 class Judging(NamedTuple):
@@ -249,9 +249,9 @@ class Gate:
         if revisit.kept is not None:
             self._replaced(revisit.kept, record)
             self._revisits.keep_visit(revisit, record)
-        why = found.said
-        said = f"distance {match.distance}, threshold {policy.threshold}{why and '; '}{why}"
-        return Verdict("duplicate", said, policy, page, match, previous=revisit.previous)
+        detail = found.reason
+        reason = f"distance {match.distance}, threshold {policy.threshold}{detail and '; '}{detail}"
+        return Verdict("duplicate", reason, policy, page, match, previous=revisit.previous)
 
     def _replaced(self, kept: Record | None, record: Record) -> None:
         """Forget an earlier version, unless another address was kept, which may show it still."""
@@ -296,7 +296,7 @@ class Gate:
         looks = contradicted = 0
         while True:
             many = looks >= MOST_LOOKS
-            unseen = many or contradicted >= MOST_CLAIMS  # others may have kept it meanwhile
+            unseen = many or contradicted >= MOST_CONTRADICTIONS  # others may have kept it by now
             match: Match | None
             added, match = self.store.check_and_add(
                 record,
@@ -316,7 +316,7 @@ class Gate:
             if first is None:
                 first, found = match, finding
             looks += 1
-            contradicted += finding.differs in _CLAIMED
+            contradicted += finding.differs in _CONTRADICTIONS
             passed_over.append(match.record)
 
 
@@ -349,7 +349,7 @@ def _kept(
         )
     if match is None:
         return Verdict("new", "no similar page is remembered", policy, page, record=record)
-    reason = found.said or f"beyond the threshold of {policy.threshold}"
+    reason = found.reason or f"beyond the threshold of {policy.threshold}"
     return Verdict(
         *("near", f"distance {match.distance}: {reason}", policy, page, match, record),
         not_compared=passed,

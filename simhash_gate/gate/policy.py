@@ -152,7 +152,7 @@ class Policies:
     ) -> None:
         self.default = default
         self._scope = scope
-        self._domains = {bare_host(name): policy for name, policy in (domains or {}).items()}
+        self._domains = {without_www(name): policy for name, policy in (domains or {}).items()}
         self._site_of_host = lru_cache(maxsize=1024)(self._find_site)
 
     @property
@@ -184,13 +184,13 @@ class Policies:
         domain = registered_domain(host)
         policy = self._of_host(host)
         if self._scope == "host":
-            return Site(host, domain, bare_host(host), policy)
+            return Site(host, domain, without_www(host), policy)
         shared = self._of_host(domain) if self._scope == "domain" else self.default
         policy = replace(policy, window=shared.window, ttl=shared.ttl, quota=shared.quota)
         return Site(host, domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
 
     def _of_host(self, host: str) -> Policy:
-        labels = bare_host(host).split(".")
+        labels = without_www(host).split(".")
         for start in range(len(labels)):
             policy = self._domains.get(".".join(labels[start:]))
             if policy is not None:
@@ -198,7 +198,7 @@ class Policies:
         return self.default
 
 
-def bare_host(host: str) -> str:
+def without_www(host: str) -> str:
     """Return the host without a leading `www.`, which never tells two sites apart."""
     return host.lower().rstrip(".").removeprefix("www.")
 
@@ -233,9 +233,9 @@ def _public_domain(host: str) -> str:
     return host
 
 
-def is_scope(domain: str, scope: Scope) -> bool:
+def is_scope(name: str, scope: Scope) -> bool:
     """Tell whether the pages of a domain make whole scopes, with a window of their own."""
-    return scope == "host" or (scope == "domain" and registered_domain(bare_host(domain)) == domain)
+    return scope == "host" or (scope == "domain" and registered_domain(without_www(name)) == name)
 
 
 def scope_of(url: str, scope: Scope) -> str:
@@ -243,4 +243,4 @@ def scope_of(url: str, scope: Scope) -> str:
     if scope == "crawl":
         return WHOLE_CRAWL
     host = host_of(url)
-    return registered_domain(host) if scope == "domain" else bare_host(host)
+    return registered_domain(host) if scope == "domain" else without_www(host)

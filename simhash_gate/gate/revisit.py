@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import TEXT_ALONE, UNKNOWN
+from simhash_gate.fingerprints.contradictions import TEXT_ALONE, UNKNOWN
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.fingerprints.words import words
@@ -54,7 +54,7 @@ class Sent(NamedTuple):
 NOTHING_SENT = Sent()
 
 
-class _Claimed(NamedTuple):
+class _NameAndOffers(NamedTuple):
     """What a page claims; one that was read from its text does not tell all of it."""
 
     headline: str
@@ -182,10 +182,9 @@ class Revisits:
         return policy.revisit_after is not None and age >= max(policy.revisit_after, 1e-3)
 
     def _write(self, record: Record, history: History, at: float) -> None:
-        told = PageHistory(
-            record.scope, record.request, record.url, self._run, at, history.encode()
-        )
-        self._store.put(told.blob)
+        packed = history.encode()
+        page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
+        self._store.put(page.blob)
         self._visited[record.scope, record.request] = None
         if len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
@@ -193,7 +192,7 @@ class Revisits:
 
 def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version:
     """Return the version of a page that a visit found; `record` tells of the visit."""
-    headline, offers, of_text = _claimed(page.sketch)
+    headline, offers, of_text = _name_and_offers(page.sketch)
     return Version(
         record.last_seen,
         record.last_seen,
@@ -218,28 +217,28 @@ def version_in(record: Record, history: History) -> Version:
     for version in history.versions:
         if (version.run, version.fingerprint) == (record.run, record.fingerprint):
             return version
-    claimed = _Claimed("", None, of_text=False)
+    stated = _NameAndOffers("", None, of_text=False)
     with suppress(ValueError):  # it has no sketch, or of another version
-        claimed = _claimed(record.sketch)
+        stated = _name_and_offers(record.sketch)
     return Version(
         record.first_seen,
         record.last_seen,
         record.fingerprint,
-        0 if claimed.of_text else record.digest,
+        0 if stated.of_text else record.digest,
         record.words,
         record.title,
         record.run,
         record.pipeline,
-        headline=claimed.headline,
-        offers=claimed.offers,
+        headline=stated.headline,
+        offers=stated.offers,
         url=record.url,
     )
 
 
 def record_of(version: Version, record: Record) -> Record:
     """Return the record of an earlier version of the page of `record`, as far as it is known."""
-    told = {name: getattr(version, name) for name in _OF_VERSION}
-    return replace(record, **told, url=version.url or record.url, sketch=b"", settled=True)
+    fields = {name: getattr(version, name) for name in _OF_VERSION}
+    return replace(record, **fields, url=version.url or record.url, sketch=b"", settled=True)
 
 
 def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:
@@ -264,7 +263,7 @@ def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Ver
 def what_changed(before: Version, page: Page, policy: Policy) -> str:
     """Return in words what a page says that it did not say before; "" if it says the same."""
     assert page.fingerprint is not None
-    headline, offers, _ = _claimed(page.sketch)
+    headline, offers, _ = _name_and_offers(page.sketch)
     found = []
     if before.headline and headline and list(words(before.headline)) != list(words(headline)):
         found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
@@ -290,10 +289,10 @@ def _offers_changed(before: tuple[Offer, ...], now: tuple[Offer, ...]) -> list[s
     ] or ["another order of what is offered"]
 
 
-def _claimed(data: bytes) -> _Claimed:
+def _name_and_offers(data: bytes) -> _NameAndOffers:
     if not data:
-        return _Claimed("", (), of_text=False)
-    claims = decode(data)
-    told = [Offer(*each) for each in (*claims.offered, *claims.compared)]
-    known = tuple(it for it in told if it.value != UNKNOWN and it.field != TEXT_ALONE)
-    return _Claimed(claims.headline, known, of_text=len(known) < len(told))
+        return _NameAndOffers("", (), of_text=False)
+    sketch = decode(data)
+    offers = [Offer(*each) for each in (*sketch.offered, *sketch.compared)]
+    known = tuple(it for it in offers if it.value != UNKNOWN and it.field != TEXT_ALONE)
+    return _NameAndOffers(sketch.headline, known, of_text=len(known) < len(offers))

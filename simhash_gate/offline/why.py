@@ -12,11 +12,11 @@ import click
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import how_many, printable
-from simhash_gate.fingerprints.claims import contradiction
+from simhash_gate.fingerprints.contradictions import contradiction
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
-from simhash_gate.gate.policy import Policies, bare_host
+from simhash_gate.gate.policy import Policies, without_www
 from simhash_gate.gate.verdict import VERDICT_KEY, line_of
 from simhash_gate.offline.differences import changes, claims_as_json, side_by_side, sketch_of
 from simhash_gate.offline.replay import judge, open_gate
@@ -185,7 +185,7 @@ class Explanation:
         yield Way(self._set(compare=["h1"]), such)
         if self.policy.action != "tag":
             yield Way(self._set(action="tag"), "duplicates pass, with their verdict")
-        hosts = {bare_host(host_of(side.name)) for side in (self.page, self.kept) if side}
+        hosts = {without_www(host_of(side.name)) for side in (self.page, self.kept) if side}
         if len(hosts) > 1:
             yield Way(f'{PREFIX}SCOPE = "host"', "pages of different hosts are not compared")
 
@@ -203,7 +203,7 @@ class Explanation:
 
     def _set(self, **values: Any) -> str:
         """Return the line of a settings file that sets values: for the domain, if it has one."""
-        host = bare_host(host_of(self.page.name))
+        host = without_www(host_of(self.page.name))
         if host:
             return f"{PREFIX}DOMAINS = {_python({host: values})}"
         return "; ".join(f"{PREFIX}{name.upper()} = {_python(v)}" for name, v in values.items())

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.claims import same_name
+from simhash_gate.fingerprints.contradictions import same_name
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Listener

@@ -12,7 +12,7 @@ import pytest
 from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.names import words_of_line
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
-from simhash_gate.gate.judge import FEW_WORDS, MOST_CLAIMS, MOST_LOOKS, Gate
+from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
 from simhash_gate.history.versions import History
@@ -585,7 +585,7 @@ def test_a_copy_is_found_at_once_among_any_number_of_pages_with_other_names(gate
     for number in range(100):
         verdict = judge(gate, named(f"Drill {number} of many"), f"/{number}")
         assert (verdict.outcome, verdict.not_compared) == ("near" if number else "new", "")
-    assert len(asked) <= 100 * (MOST_CLAIMS + 1)
+    assert len(asked) <= 100 * (MOST_CONTRADICTIONS + 1)
     asked.clear()
     assert judge(gate, named("Drill 7 of many"), "/copy").match.record.request == "/7"
     assert len(asked) == 1
@@ -648,7 +648,7 @@ def test_a_page_that_two_crawls_judge_at_once_is_kept_once(
             assert (verdict.outcome, verdict.match.record.run) == ("duplicate", "then")
         else:
             assert alike == "names"
-            assert at > MOST_CLAIMS + 1
+            assert at > MOST_CONTRADICTIONS + 1
 
 
 def test_the_window_belongs_to_the_policy(gate) -> None:

@@ -52,7 +52,7 @@ class Contradiction(NamedTuple):
     """In what two pages contradict each other, and how, in words."""
 
     differs: Literal["names", "offers", "fields"]
-    said: str
+    reason: str
 
 
 def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradiction | None:
@@ -62,12 +62,12 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradi
     has a word more that the other page has nowhere, unless the two are one but for what templates
     add, cut and write otherwise. Of what is offered, each field that both pages have must agree.
     """
-    if said := _of_fields(kept.compared, new.compared):
-        return Contradiction("fields", said)
-    if said := _of_names(kept, new):
-        return Contradiction("names", said)
-    if offers and (said := _of_fields(kept.offered, new.offered) or _of_offers(kept, new)):
-        return Contradiction("offers", said)
+    if reason := _of_fields(kept.compared, new.compared):
+        return Contradiction("fields", reason)
+    if reason := _of_names(kept, new):
+        return Contradiction("names", reason)
+    if offers and (reason := _of_fields(kept.offered, new.offered) or _of_offers(kept, new)):
+        return Contradiction("offers", reason)
     return None
 
 
@@ -94,8 +94,8 @@ def _of_offers(kept: Sketch, new: Sketch) -> str:
 
 def _numbers(page: Sketch) -> set[str]:
     """Return the numbers that data say or the page shows."""
-    said = [value for name, value in page.offered if name in _NUMBERS]
-    return {number.casefold() for value in said for number in value.split(", ")}
+    values = [value for name, value in page.offered if name in _NUMBERS]
+    return {number.casefold() for value in values for number in value.split(", ")}
 
 
 def _price(page: Sketch) -> str:
@@ -104,8 +104,8 @@ def _price(page: Sketch) -> str:
     What a page shows may have the price before a sale, which is more.
     """
     offered = dict(page.offered)
-    said = offered.get("price") or offered.get("shown price") or ""
-    amounts = [part.split(" ")[0] for part in said.split(", ")]
+    prices = offered.get("price") or offered.get("shown price") or ""
+    amounts = [part.split(" ")[0] for part in prices.split(", ")]
     return min(amounts, key=lambda amount: (len(amount.partition(".")[0]), amount))
 
 
@@ -121,9 +121,9 @@ def _of_names(kept: Sketch, new: Sketch) -> str:
     headlines = kept.headline, new.headline
     if not all(map(own_words, headlines)):
         return _contradict(kept, kept.names, new, new.names)
-    said = _contradict(kept, headlines[:1], new, headlines[1:])
-    if said or _is_told(kept) or _is_told(new):
-        return said
+    reason = _contradict(kept, headlines[:1], new, headlines[1:])
+    if reason or _has_own_headline(kept) or _has_own_headline(new):
+        return reason
     return _contradict(kept, kept.names, new, new.names)
 
 
@@ -145,7 +145,7 @@ def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[
     return "" if one else f"a longer name: {_shown(before)} → {_shown(now)}"
 
 
-def _is_told(page: Sketch) -> bool:
+def _has_own_headline(page: Sketch) -> bool:
     """Tell if the headline is the name of a page, and not that of a part that all have.
 
     No title has a word of "Job description".

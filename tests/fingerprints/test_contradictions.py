@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_gate.fingerprints.claims import (
+from simhash_gate.fingerprints.contradictions import (
     IN_DATA,
     agreement,
     contradiction,
@@ -30,7 +30,7 @@ def claims(headline: str, *names: str, said: str = "", beside: str = "", **offer
 
 def said(a: Sketch, b: Sketch) -> str:
     found = contradiction(a, b)
-    return found.said if found else ""
+    return found.reason if found else ""
 
 
 HOUSE = "How to build a greenhouse out of old windows and sixty nails"
