@@ -65,8 +65,8 @@ def setting(default: Any, kind: Kind, meaning: str, *, of_request: bool = True) 
 
     One of a domain may be `of_request` alone, too.
     """
-    told = {"kind": kind, "meaning": meaning, "of_request": of_request}
-    return field(default=default, metadata=told)
+    metadata = {"kind": kind, "meaning": meaning, "of_request": of_request}
+    return field(default=default, metadata=metadata)
 
 
 def settings_in(table: Any) -> dict[str, Kind]:

@@ -83,9 +83,9 @@ def _plausible(context: click.Context, argument: click.Parameter, value: T) -> T
     is_store = argument.name == "store" or (argument.name == "url" and "store" not in names)
     for each in value if isinstance(value, tuple) else (value,):
         if isinstance(each, str) and (
-            said := _mistake(each, argument.name or "", is_store, of_pages=of_pages)
+            message := _mistake(each, argument.name or "", is_store, of_pages=of_pages)
         ):
-            raise click.BadParameter(said)
+            raise click.BadParameter(message)
     return value
 
 

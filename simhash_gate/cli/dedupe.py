@@ -264,7 +264,7 @@ def _write_corpus(
     def pages() -> Iterator[CorpusPage]:
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
             bits = None if page.fingerprint is None else to_hex(page.fingerprint)
-            told = {name: getattr(page, name) for name in ("title", *TOLD, "words")}
+            fields = {name: getattr(page, name) for name in ("title", *TOLD, "words")}
             yield CorpusPage(
                 id=name_of(entry),
                 url=entry.url,
@@ -272,7 +272,7 @@ def _write_corpus(
                 fingerprint=bits or "",
                 pipeline=pipeline,
                 markdown=markdown,
-                **told,
+                **fields,
             )
 
     form = form_of(output)

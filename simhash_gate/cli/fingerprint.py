@@ -9,7 +9,7 @@ import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.fingerprints.sketch import Sketch
-from simhash_gate.offline.differences import claims_as_json
+from simhash_gate.offline.differences import sketch_as_json
 from simhash_gate.offline.why import Side
 from simhash_gate.options import pipeline_version
 from simhash_gate.pipeline import read_closely
@@ -59,7 +59,7 @@ def _lines(
         else:
             reason = f"unreadable: {read}" if read else entry.skipped
             line |= {"fingerprint": None, "title": "", "words": 0, "reason": reason}
-            line |= claims_as_json(Sketch(), fields=fields)
+            line |= sketch_as_json(Sketch(), fields=fields)
             if text:
                 line["text"] = ""
         yield line

@@ -95,7 +95,7 @@ class _Import:
     def __init__(self, settings: Settings, console: Console, store: Store, run_name: str) -> None:
         self.gate = Gate(store, run=run_name, pipeline=pipeline_version(settings.options))
         self.added = self.copies = self.skipped = 0
-        self.beside: Counter[str] = Counter()  # what is kept beside pages, by kind
+        self.blobs: Counter[str] = Counter()  # what is kept beside pages, by kind
         self._settings = settings
         self._console = console
         self._store = store
@@ -112,15 +112,15 @@ class _Import:
     @property
     def found_something(self) -> bool:
         """Tell if the sources had anything."""
-        return bool(self.added + self.copies + self.skipped + self.beside.total())
+        return bool(self.added + self.copies + self.skipped + self.blobs.total())
 
     def tell(self, url: str) -> None:
         """Say what was added, and of what a crawl does not know all."""
         say = self._console.say
         say(f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}")
         for kind, known in KINDS.items():
-            if self.beside[kind]:
-                say(f"{known.named} added: {self.beside[kind]}")
+            if self.blobs[kind]:
+                say(f"{known.named} added: {self.blobs[kind]}")
         if self._other_versions:
             say(
                 f"{how_many(self._other_versions, 'page')} of another pipeline version: their "
@@ -202,7 +202,7 @@ class _Import:
                     if isinstance(thing, Record):
                         self._add(replace(thing, run=self.gate.run))
                     else:
-                        self._add_beside(thing)
+                        self._add_blob(thing)
             yield from [None] * len(some)
 
     def _add(self, record: Record) -> None:
@@ -215,7 +215,7 @@ class _Import:
             self._store.check_and_add(record, None, window=EVERYTHING)
         self._count(record, self._settings.policies.site_of(record.url).policy)
 
-    def _add_beside(self, blob: Blob) -> None:
+    def _add_blob(self, blob: Blob) -> None:
         """Add what is known beside pages to what the store knows."""
         with complaining(self._console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
             if blob.kind == HISTORY:
@@ -225,7 +225,7 @@ class _Import:
                 data = KINDS[blob.kind].merge(known, blob.data)
                 blob = Blob(blob.kind, blob.scope, blob.key, data, blob.at)
             self._store.put(blob)
-            self.beside[blob.kind] += 1
+            self.blobs[blob.kind] += 1
 
     def _warn_of_windows(self, url: str) -> None:
         """Name the scopes that have more pages now than a crawl compares with."""

@@ -123,7 +123,7 @@ def _read(
     if _is_web(name):
         found = PageTraces(name)
         found.look_in(sources or [last_log()], settings, console.complain, console.say)
-        found.look_beside(settings)
+        found.look_where_kept(settings)
         read = found.read(settings)
         if read is None:
             console.complain(found.url, "no such page. Name where it is: --in SOURCE")
@@ -144,13 +144,13 @@ def _became(
     sources, settings = sources or [last_log()], settings_of(assignments)
     found = PageTraces(url)
     found.look_in(sources, settings, console.complain, console.say)
-    found.look_beside(settings)
+    found.look_where_kept(settings)
     settings, kept = settings_of(assignments, found.crawl), None
     if found.line and found.line.get("matched_url"):
         kept = PageTraces(found.line["matched_url"], crawl=found.crawl)
         places = [source for source in sources if not is_log(source)]
         kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already
-        kept.look_beside(settings)
+        kept.look_where_kept(settings)
     answer = found.answer(kept, settings)
     if answer is None:
         missing = "no verdict on it, and no page of it. It was not fetched, or under another URL"
@@ -201,13 +201,13 @@ class PageTraces:
                 if not entry.skipped and self._is_page(entry.url or entry.name):
                     self.entry = entry
 
-    def look_beside(self, settings: Settings) -> None:
+    def look_where_kept(self, settings: Settings) -> None:
         """Look where the crawl says that it kept pages, as far as that is on this machine."""
-        said = self.crawl.get("settings") or {}
-        store = said.get(PREFIX + "STORE", "")
+        crawl_settings = self.crawl.get("settings") or {}
+        store = crawl_settings.get(PREFIX + "STORE", "")
         if store == "sqlite:":
             store = f"sqlite:///.scrapy/simhash_gate/{self.crawl.get('name')}.sqlite"
-        places = [said.get(PREFIX + "JOURNAL", "")]
+        places = [crawl_settings.get(PREFIX + "JOURNAL", "")]
         places += [store] if str(store).startswith("sqlite:///") else []
         for place in places:
             if place and Path(str(place).removeprefix("sqlite:///")).exists():

@@ -119,19 +119,19 @@ def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Conne
 
 
 def private_lock(
-    path: str | os.PathLike[str], *, beside: str | os.PathLike[str] | None = None, **options: Any
+    path: str | os.PathLike[str], *, mode_of: str | os.PathLike[str] | None = None, **options: Any
 ) -> FileLock:
     """Return a lock whose file only its owner can open: others could hold it for ever.
 
-    The file has the permissions of the one that it is `beside`, if that is there. A lock file that
+    The file has the permissions of the file `mode_of`, if that is there. A lock file that
     is there keeps its own: before 4.2, filelock gives it those that it is told.
     """
     from filelock import FileLock  # it loads asyncio
 
     mode = _FILE
-    if beside is not None:
+    if mode_of is not None:
         with suppress(OSError):
-            mode |= Path(beside).stat().st_mode & 0o666
+            mode |= Path(mode_of).stat().st_mode & 0o666
     with suppress(OSError):
         mode = Path(path).stat().st_mode & 0o666
     return FileLock(path, mode=mode, **options)

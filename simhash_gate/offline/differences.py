@@ -22,7 +22,7 @@ CONTEXT = 5  # words around a change
 _MOST_WORDS = 40  # of one change that are shown
 
 
-class Claim(NamedTuple):
+class FieldPair(NamedTuple):
     """One thing that two pages claim: what A says and what B says, None for nothing.
 
     `kind` is `names`, `offered` or `fields`. `name` is that of the field, "" for a name.
@@ -42,8 +42,8 @@ class Claim(NamedTuple):
 
     def as_text(self) -> str:
         """Return a line of text: what only A has in red, what only B has in green."""
-        said = _marked(self.a, self.b) if self.differs else printable(self.b or "")
-        return f"{self.name or 'name':11}  {said}"
+        value = _marked(self.a, self.b) if self.differs else printable(self.b or "")
+        return f"{self.name or 'name':11}  {value}"
 
 
 class TextChange(NamedTuple):
@@ -75,22 +75,22 @@ def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[TextChange]:
             yield TextChange(before, a[start:end], b[b_start:b_end], after)
 
 
-def side_by_side(a: Sketch, b: Sketch) -> Iterator[Claim]:
+def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
     """Yield all that two pages claim."""
     names = {words_of_name(name): name for name in names_of(a)}
     others = {words_of_name(name): name for name in names_of(b)}
     both = [name for name in others if name in names]
-    yield from (Claim("names", "", names[name], others[name]) for name in both)
-    yield from (Claim("names", "", names[name], None) for name in names if name not in others)
-    yield from (Claim("names", "", None, others[name]) for name in others if name not in names)
+    yield from (FieldPair("names", "", names[name], others[name]) for name in both)
+    yield from (FieldPair("names", "", names[name], None) for name in names if name not in others)
+    yield from (FieldPair("names", "", None, others[name]) for name in others if name not in names)
     yield from _by_name("offered", a.offered, b.offered)
     yield from _by_name("fields", a.compared, b.compared)
 
 
-def _by_name(kind: str, a: Offered, b: Offered) -> Iterator[Claim]:
+def _by_name(kind: str, a: Offered, b: Offered) -> Iterator[FieldPair]:
     one, other = dict(a), dict(b)
     for name in one | other:
-        yield Claim(kind, name, one.get(name), other.get(name))
+        yield FieldPair(kind, name, one.get(name), other.get(name))
 
 
 def _marked(a: str | None, b: str | None) -> str:
@@ -120,7 +120,7 @@ def words_of_name(name: str) -> tuple[str, ...]:
     return tuple(words(name)) or (name,)
 
 
-def claims_as_json(sketch: Sketch, *, fields: bool) -> dict[str, Any]:
+def sketch_as_json(sketch: Sketch, *, fields: bool) -> dict[str, Any]:
     """Return what a page claims, for JSON."""
-    said: dict[str, Any] = {"names": names_of(sketch), "offered": dict(sketch.offered)}
-    return said | {"fields": dict(sketch.compared)} if fields else said
+    values: dict[str, Any] = {"names": names_of(sketch), "offered": dict(sketch.offered)}
+    return values | {"fields": dict(sketch.compared)} if fields else values

@@ -71,9 +71,9 @@ def settings_of_crawl(crawl: Mapping[str, Any], more: Mapping[str, Any]) -> Sett
     `crawl` is what its first verdict says of the crawl. What can't be read, such as that of another
     release, is left out. Raises `SettingsError` for what is wrong in `more`.
     """
-    said, domains = crawl.get("settings"), crawl.get("domains")
+    settings, domains = crawl.get("settings"), crawl.get("domains")
     known = {PREFIX + "DOMAINS": domains} if isinstance(domains, dict) else {}
-    known |= said if isinstance(said, dict) else {}
+    known |= settings if isinstance(settings, dict) else {}
     judged_by = {name: value for name, value in known.items() if name not in _OF_FILES}
     try:
         return read_settings({**judged_by, **more})

@@ -60,8 +60,8 @@ def read_labels(path: str, complain: Complain) -> list[Label]:
                     raise ValueError(f"{key!r} is {line.get(key)!r}: expected a URL, or a path")
             a, b = (without_credentials(line[key]) for key in ("a", "b"))
             if not isinstance(line.get("duplicate"), bool):
-                said = line.get("duplicate")
-                raise ValueError(f"'duplicate' is {said!r}: expected true or false")
+                value = line.get("duplicate")
+                raise ValueError(f"'duplicate' is {value!r}: expected true or false")
             labels[frozenset((a, b))] = Label(a, b, line["duplicate"])
     return list(labels.values())
 

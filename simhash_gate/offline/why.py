@@ -18,7 +18,7 @@ from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, without_www
 from simhash_gate.gate.verdict import VERDICT_KEY, line_of
-from simhash_gate.offline.differences import changes, claims_as_json, side_by_side, sketch_of
+from simhash_gate.offline.differences import changes, side_by_side, sketch_as_json, sketch_of
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.pipeline import read_closely
 from simhash_gate.report.findings import advice_on
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.differences import Claim, TextChange
+    from simhash_gate.offline.differences import FieldPair, TextChange
     from simhash_gate.page import Page
     from simhash_gate.pipeline import Reading
     from simhash_gate.settings import Settings
@@ -89,10 +89,10 @@ class Side(NamedTuple):
     def as_json(self, *, fields: bool) -> dict[str, Any]:
         """Return what a line says of a page. `fields` adds what the user's selectors find."""
         digits = None if self.fingerprint is None else to_hex(self.fingerprint)
-        said = {"fingerprint": digits, "title": self.title, "words": self.words}
+        values = {"fingerprint": digits, "title": self.title, "words": self.words}
         if self.reason and not digits:
-            said["reason"] = self.reason
-        return said | (claims_as_json(self.sketch, fields=fields) if self.sketch else {})
+            values["reason"] = self.reason
+        return values | (sketch_as_json(self.sketch, fields=fields) if self.sketch else {})
 
     def as_text(self, *, markdown: bool) -> Iterator[str]:
         """Yield lines of text: what is known."""
@@ -143,7 +143,7 @@ class Explanation:
         return "kept" if self.line["outcome"] == "kept" else "passed"
 
     @property
-    def claims(self) -> list[Claim]:
+    def field_pairs(self) -> list[FieldPair]:
         """What both pages claim, as far as it is known."""
         if self.kept is None or self.kept.sketch is None or self.page.sketch is None:
             return []
@@ -213,16 +213,16 @@ class Explanation:
         found, fields = self.changes, bool(self.policy.compare)
         sides = {"kept": self.kept, "page": self.page}
 
-        def said_of(side: Side) -> dict[str, Any]:
-            said = {"name": side.name} | side.as_json(fields=fields)
-            return said | {"markdown": side.markdown} if markdown else said
+        def side_as_json(side: Side) -> dict[str, Any]:
+            values = {"name": side.name} | side.as_json(fields=fields)
+            return values | {"markdown": side.markdown} if markdown else values
 
         names = ("url", "time", "outcome", "reason", "distance", "differs", "threshold", "near")
         return {
             "became": self.became,
             **{name: self.line.get(name) for name in names},
-            **{name: side and said_of(side) for name, side in sides.items()},
-            "claims": [claim._asdict() for claim in self.claims if claim.differs],
+            **{name: side and side_as_json(side) for name, side in sides.items()},
+            "mismatches": [pair._asdict() for pair in self.field_pairs if pair.differs],
             "changes": None if found is None else [change._asdict() for change in found],
             "copies": [copy.get("url") for copy in self.copies],
             "settings": [way._asdict() for way in self.ways],
@@ -239,7 +239,7 @@ class Explanation:
                     yield from side.as_text(markdown=markdown)
         if self.kept is not None:
             yield ""
-            yield from self._claims_as_text()
+            yield from self._fields_as_text()
             yield from self._changes_as_text()
         if self.copies:
             yield ""
@@ -280,19 +280,19 @@ class Explanation:
         if line.get("time") is not None:
             yield f"   when         {shown(line['time'])}"
 
-    def _claims_as_text(self) -> Iterator[str]:
-        if not self.claims:
+    def _fields_as_text(self) -> Iterator[str]:
+        if not self.field_pairs:
             return
         a, b = self.kept and self.kept.sketch, self.page.sketch
         apart = contradiction(a, b) if a and b else None
         for kind, title in (("names", "names"), ("offered", "offers"), ("fields", "fields")):
-            claims = [claim for claim in self.claims if claim.kind == kind]
-            if claims:
-                said = "differ" if any(claim.differs for claim in claims) else "agree"
-                if said == "differ" and kind != "fields" and apart is None:
-                    said = "differ, but do not contradict each other"
-                yield click.style(f"{title} {said}", bold=True)
-                yield from (f"   {claim.as_text()}" for claim in claims)
+            pairs = [pair for pair in self.field_pairs if pair.kind == kind]
+            if pairs:
+                result = "differ" if any(pair.differs for pair in pairs) else "agree"
+                if result == "differ" and kind != "fields" and apart is None:
+                    result = "differ, but do not contradict each other"
+                yield click.style(f"{title} {result}", bold=True)
+                yield from (f"   {pair.as_text()}" for pair in pairs)
                 yield ""
 
     def _changes_as_text(self) -> Iterator[str]:

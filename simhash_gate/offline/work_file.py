@@ -232,8 +232,8 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
     if known is None:
         return entry, size, None if failure is None else ReadError(json.loads(failure))
     *fields, sketch = json.loads(known)
-    told = dict(zip(_FIELDS, fields, strict=True))
-    return entry, size, Page(**told, sketch=bytes.fromhex(sketch), lines=lines, url=entry.url)
+    values = dict(zip(_FIELDS, fields, strict=True))
+    return entry, size, Page(**values, sketch=bytes.fromhex(sketch), lines=lines, url=entry.url)
 
 
 def _unpack(markdown: bytes) -> str:

@@ -45,25 +45,25 @@ def read_text(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]
     """Yield the page of a file of text. The front matter of Markdown tells what is known of it."""
     with complaining(complain, file.path):
         body = _body(file, max_bytes)
-        said: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
         if body:
             text = body.decode("utf-8-sig", "replace")
             if file.path.lower().endswith(".md"):
-                said, text = front_matter(text)
-                body = markdown_as_html(text, text_of(said, "title"), text_of(said, "url"))
+                metadata, text = front_matter(text)
+                body = markdown_as_html(text, text_of(metadata, "title"), text_of(metadata, "url"))
             else:
                 body = text_as_html(text)
-        url = text_of(said, "url")
+        url = text_of(metadata, "url")
         yield Entry(
             file.path,
             body or b"",
             file.path,
             url or url_of_path(file.path, file.folder),
-            said.get("id"),
+            metadata.get("id"),
             skipped=TOO_LARGE if body is None else "",
-            time=unix_time(said.get("time")),
+            time=unix_time(metadata.get("time")),
             guessed=not url,
-            known=known_of(said),
+            known=known_of(metadata),
             of_text=True,
         )
 
@@ -84,21 +84,21 @@ def _body(file: File, max_bytes: int) -> bytes | None:
     return read_body(path, max_bytes)
 
 
-def text_of(said: dict[str, Any], key: str) -> str:
+def text_of(values: dict[str, Any], key: str) -> str:
     """Return a text that front matter, or a line, has under a key; else ""."""
-    value = said.get(key)
+    value = values.get(key)
     return value if isinstance(value, str) else ""
 
 
-def known_of(said: dict[str, Any]) -> Known | None:
+def known_of(values: dict[str, Any]) -> Known | None:
     """Return the fingerprint of a page of a corpus, if its front matter, or its line, has one."""
     with suppress(ValueError):
-        words = said.get("words")
+        words = values.get("words")
         return Known(
-            from_hex(text_of(said, "fingerprint")),
-            text_of(said, "title"),
+            from_hex(text_of(values, "fingerprint")),
+            text_of(values, "title"),
             words if isinstance(words, int) else 0,
-            text_of(said, "pipeline"),
+            text_of(values, "pipeline"),
         )
     return None
 

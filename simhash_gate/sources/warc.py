@@ -51,7 +51,7 @@ def responses(
     """Yield the HTTP responses of an open file; `path` is what messages call it."""
     from fastwarc.warc import ArchiveIterator
 
-    place, number, told = path, 0, ""
+    place, number, damaged = path, 0, ""
     unpacked = _Unpacked(file)
     try:
         for number, record in enumerate(ArchiveIterator(unpacked, parse_http=False), 1):
@@ -60,14 +60,14 @@ def responses(
                 entry = _entry(record, place, max_bytes)
             except (DamagedRecordError, UndecodableError) as error:
                 complain(place, str(error))
-                told = place
+                damaged = place
             else:
                 if entry is not None:
                     yield entry
     except OSError as error:
         complain(place, f"{why(error)}; nothing after this can be read")
         return
-    if unpacked.failure and told != place:
+    if unpacked.failure and damaged != place:
         complain(place, f"cut off, or damaged, after this: {unpacked.failure}")
     elif not number:
         complain(path, "no WARC record in it")

@@ -111,9 +111,9 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
 
 
 def _reason(radius: int) -> Column:
-    said = sql.format_string(f"distance %d, threshold {radius}", sql.col("distance"))
+    reason = sql.format_string(f"distance %d, threshold {radius}", sql.col("distance"))
     return (
-        sql.when(sql.col("distance").isNotNull(), said)
+        sql.when(sql.col("distance").isNotNull(), reason)
         .when(sql.col("id").isNull(), "no id")
         .when(~sql.col("kept"), "no fingerprint")
     )

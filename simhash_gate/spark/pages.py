@@ -178,9 +178,9 @@ def _row(
     }
 
 
-def _text(said: str | None) -> str | None:
+def _text(text: str | None) -> str | None:
     """Return text that UTF-8 can hold: broken pages have lone surrogates."""
-    return None if said is None else said.encode("utf-8", "replace").decode("utf-8")
+    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _with(batch: RecordBatch, rows: list[dict[str, Any]]) -> RecordBatch:

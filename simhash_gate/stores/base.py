@@ -169,9 +169,9 @@ def pack(record: Record) -> bytes:
     return len(head).to_bytes(4, "big") + head + record.sketch
 
 
-def join(told: Any, data: bytes) -> bytes:
+def join(values: Any, data: bytes) -> bytes:
     """Return what JSON can tell, and bytes, as one."""
-    head = as_bytes(_as_json(told))
+    head = as_bytes(_as_json(values))
     return len(head).to_bytes(4, "big") + head + data
 
 

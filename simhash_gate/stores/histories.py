@@ -136,13 +136,13 @@ class Histories:
 
 
 def _pack(entries: Sequence[_Entry]) -> bytes:
-    told = [(*entry[:-1], len(entry.data)) for entry in entries]
-    return join(told, b"".join(entry.data for entry in entries)) if entries else b""
+    heads = [(*entry[:-1], len(entry.data)) for entry in entries]
+    return join(heads, b"".join(entry.data for entry in entries)) if entries else b""
 
 
 def _unpack(value: bytes) -> list[_Entry]:
-    entries, (told, data) = [], split(value) if value else ((), b"")
-    for at, durable, run, size in told:
+    entries, (heads, data) = [], split(value) if value else ((), b"")
+    for at, durable, run, size in heads:
         entries.append(_Entry(at, durable, run, data[:size]))
         data = data[size:]
     return entries

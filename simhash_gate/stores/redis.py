@@ -232,19 +232,19 @@ class RedisDriver(Driver):
 
     def _warn(self) -> None:
         """Warn of settings by which the server forgets, where it tells its settings."""
-        told: dict[str, str] = {}
+        config: dict[str, str] = {}
         try:
             for name in ("save", "appendonly", "maxmemory-policy"):  # Redis 6.2 takes one at once
-                told |= self._client.config_get(name)
+                config |= self._client.config_get(name)
         except _ERRORS:
             return  # not allowed, as a rule
-        if not told.get("save", "x") and told.get("appendonly") == "no":
+        if not config.get("save", "x") and config.get("appendonly") == "no":
             logger.warning(
                 "%s: the server keeps nothing on disk (`save` is empty, `appendonly` is no). After "
                 "a restart, pages of earlier crawls pass once more. Set appendonly yes",
                 self.name,
             )
-        if (policy := told.get("maxmemory-policy", "noeviction")) != "noeviction":
+        if (policy := config.get("maxmemory-policy", "noeviction")) != "noeviction":
             logger.warning(
                 "%s: with full memory the server forgets whole scopes (`maxmemory-policy` is %s), "
                 "and their duplicates pass. Set maxmemory-policy noeviction",

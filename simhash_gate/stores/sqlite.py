@@ -293,7 +293,7 @@ class StoreLock:
             number = secrets.randbits(63)
             path = self._path(number)
             # It may be let go in another thread.
-            lock = private_lock(path, beside=self._database, thread_local=False)
+            lock = private_lock(path, mode_of=self._database, thread_local=False)
             lock.acquire(blocking=False)  # there may be no room for its file
             _held[path] = lock
             self._own = number

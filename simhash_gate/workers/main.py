@@ -25,7 +25,7 @@ from threading import Thread
 from typing import IO
 
 from simhash_gate.pipeline import read_page
-from simhash_gate.workers.process import frames, read_frame
+from simhash_gate.workers.process import length_prefixed, read_payload
 
 GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
@@ -34,13 +34,13 @@ _STATM = Path("/proc/self/statm")
 def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:
     try:
         while True:
-            received.put(read_frame(stream))
+            received.put(read_payload(stream))
     except (EOFError, OSError):
         os._exit(0)
 
 
 def _answer(stream: IO[bytes], answer: object) -> None:
-    message = frames(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+    message = length_prefixed(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
     try:
         stream.writelines(message)
         stream.flush()

@@ -39,14 +39,14 @@ _LENGTH = struct.Struct(">Q")
 _BUFFERS = 16
 
 
-def frames(*payloads: bytes) -> Iterator[bytes]:
+def length_prefixed(*payloads: bytes) -> Iterator[bytes]:
     """Yield what is written for these payloads: of each its length, and the payload itself."""
     for payload in payloads:
         yield _LENGTH.pack(len(payload))
         yield payload
 
 
-def read_frame(stream: IO[bytes]) -> bytes:
+def read_payload(stream: IO[bytes]) -> bytes:
     """Return the next frame's payload. Raises `EOFError` when the stream ends before it does."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
@@ -181,7 +181,7 @@ class WorkerProcess:
 
     def _send(self, *payloads: bytes) -> None:
         idle = not self._unsent
-        self._unsent.extend(map(memoryview, frames(*payloads)))
+        self._unsent.extend(map(memoryview, length_prefixed(*payloads)))
         if idle:
             self._write()
 
@@ -215,7 +215,7 @@ class WorkerProcess:
             return
         self._since = self._loop.time()
         self._received += received
-        while (answer := self._next_frame()) is not None and self._take(pickle.loads(answer)):
+        while (answer := self._next_payload()) is not None and self._take(pickle.loads(answer)):
             pass
 
     def _excuses_its_first(self) -> bool:
@@ -234,15 +234,15 @@ class WorkerProcess:
         self.jobs[0] = self.jobs[0]._replace(again=True)
         return True
 
-    def _next_frame(self) -> bytes | None:
+    def _next_payload(self) -> bytes | None:
         if len(self._received) < _LENGTH.size:
             return None
         end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
         if len(self._received) < end:
             return None
-        frame = bytes(self._received[_LENGTH.size : end])
+        payload = bytes(self._received[_LENGTH.size : end])
         del self._received[:end]
-        return frame
+        return payload
 
     def _take(self, answer: object) -> bool:
         """Take an answer; False if it was the last."""

@@ -125,7 +125,7 @@ def test_what_is_there_keeps_its_permissions_and_gives_them_to_its_lock(tmp_path
     with whole_file(tmp_path / "whole") as file:
         file.write(b"said")
     open_anew(tmp_path / "anew").close()
-    with private_lock(tmp_path / "lock"), private_lock(tmp_path / "new", beside=tmp_path / "lock"):
+    with private_lock(tmp_path / "lock"), private_lock(tmp_path / "new", mode_of=tmp_path / "lock"):
         pass
     with sqlite3.connect(tmp_path / "database") as database:
         open_database(tmp_path / "database").close()

@@ -70,7 +70,7 @@ def test_names_offers_and_fields_that_differ_are_shown(run, write_named) -> None
     settings = ("-s", "SIMHASH_GATE_COMPARE=.price")
     found = json.loads(run("why", "a.html", "b.html", "--json", *settings).out)
     assert found["differs"] == "fields"
-    assert found["claims"] == [
+    assert found["mismatches"] == [
         {"kind": "names", "name": "", "a": "Apple jam", "b": None},
         {"kind": "names", "name": "", "a": None, "b": "Plum jam"},
         {"kind": "offered", "name": "shown price", "a": "9.00 EUR", "b": "8.00 EUR"},
