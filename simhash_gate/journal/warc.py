@@ -36,7 +36,7 @@ class Drop:
     `url` and `time` (Unix) are those of the response, `matched_url`, `distance` and `threshold`
     (bits), `outcome` and `reason` are the verdict: "" and 0 where no page matched. `pipeline` is
     the version that the page was read with, `fingerprint` 16 hex digits. `request` is the request
-    as Scrapy's `Request.to_dict` has it, said in JSON; `unsaid` names what of it JSON can't say.
+    as Scrapy's `Request.to_dict` has it, said in JSON; `omitted` names what of it JSON can't say.
     `response` is what a response has beside the parts that HTTP knows. `matched_markdown` is that
     of the page which was found, if it is kept.
     """
@@ -54,7 +54,7 @@ class Drop:
     words: int
     fingerprint: str | None
     request: dict[str, Any] = field(default_factory=dict)
-    unsaid: list[str] = field(default_factory=list)
+    omitted: list[str] = field(default_factory=list)
     response: dict[str, Any] = field(default_factory=dict)
     matched_markdown: str = ""
 
@@ -99,7 +99,7 @@ _TYPES: dict[str, Any] = {
     "time": (int, float),
     "fingerprint": (str, type(None)),
     **dict.fromkeys(("request", "response"), dict),
-    "unsaid": list,
+    "omitted": list,
 }
 
 

@@ -59,10 +59,9 @@ def read_labels(path: str, complain: Complain) -> list[Label]:
                 if not isinstance(line.get(key), str):
                     raise ValueError(f"{key!r} is {line.get(key)!r}: expected a URL, or a path")
             a, b = (without_credentials(line[key]) for key in ("a", "b"))
-            if not isinstance(line.get("duplicate"), bool):
-                value = line.get("duplicate")
+            if not isinstance(value := line.get("duplicate"), bool):
                 raise ValueError(f"'duplicate' is {value!r}: expected true or false")
-            labels[frozenset((a, b))] = Label(a, b, line["duplicate"])
+            labels[frozenset((a, b))] = Label(a, b, value)
     return list(labels.values())
 
 

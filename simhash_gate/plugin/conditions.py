@@ -59,7 +59,7 @@ def take_condition(request: Request) -> None:
         request.headers.pop(name, None)
 
 
-def said_by(response: Response) -> Validators:
+def validators_in(response: Response) -> Validators:
     """Return what a response can be asked for again with."""
     names = ("ETag", "Last-Modified", "Date")
     values = {name.lower(): (response.headers.get(name) or b"").decode("latin-1") for name in names}

@@ -38,7 +38,7 @@ class _Waiting(NamedTuple):
     response: Response
     verdict: Verdict
     request: dict[str, Any]
-    unsaid: list[str]
+    omitted: list[str]
     time: float
 
 
@@ -82,13 +82,12 @@ class Journal(Listener):
         try:
             if self._queued_bytes - self._taken_bytes + size > MOST_WAITING:
                 raise OSError(f"more than {MOST_WAITING} bytes wait to be written")
-            request, unsaid = self._requests.json_of(judged.as_sent)
+            request, omitted = self._requests.json_of(judged.as_sent)
         except Exception as error:
             self._tell(error)
             return
-        if self._thread.put(
-            _Waiting(judged.response, judged.verdict, request, unsaid, time.time())
-        ):
+        waiting = _Waiting(judged.response, judged.verdict, request, omitted, time.time())
+        if self._thread.put(waiting):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -145,8 +144,8 @@ class Journal(Listener):
             words=verdict.page.words if verdict.page else 0,
             fingerprint=None if verdict.fingerprint is None else to_hex(verdict.fingerprint),
             request=waiting.request,
-            unsaid=waiting.unsaid,
-            response=_beside(response),
+            omitted=waiting.omitted,
+            response=_attributes(response),
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
 
@@ -171,7 +170,7 @@ def _stored(response: Response) -> Stored:
     return Stored(response.status, headers, response.body, address)
 
 
-def _beside(response: Response) -> dict[str, Any]:
+def _attributes(response: Response) -> dict[str, Any]:
     """Return what `response_of` needs beside what HTTP knows."""
     found: dict[str, Any] = {"flags": list(map(str, response.flags)), "protocol": response.protocol}
     if isinstance(response, HtmlResponse):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
-from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, said_by
+from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_in
 from simhash_gate.plugin.listeners import Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.requests import LASTMOD_KEY
@@ -110,7 +110,7 @@ class KeptTexts(Listener):
             return None
         if not (verdict.policy.revalidate and needs_page(verdict.policy)):
             return None
-        if not any(said_by(response)) and not judged.request.meta.get(LASTMOD_KEY):
+        if not any(validators_in(response)) and not judged.request.meta.get(LASTMOD_KEY):
             return None
         variant = self._crawl.variants.of(judged.request, response)
         return _source_of(response, f"{judged.fingerprint} {variant}")

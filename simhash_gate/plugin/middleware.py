@@ -25,7 +25,7 @@ from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
-from simhash_gate.plugin.conditions import said_by
+from simhash_gate.plugin.conditions import validators_in
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
 from simhash_gate.plugin.journal import Journal
@@ -320,7 +320,7 @@ class SimhashGateMiddleware(CrawlGate):
                 request=fingerprint,
                 retry=retry,
                 at=at,
-                sent=Sent(said_by(response), variant, moved, rendition, walled_from(request)),
+                sent=Sent(validators_in(response), variant, moved, rendition, walled_from(request)),
             )
             verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
             return replace(verdict, canonical_url=key.url), fingerprint

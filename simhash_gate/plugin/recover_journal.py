@@ -127,7 +127,7 @@ class RecoverSpiderMiddleware(_Recover):
             except ValueError as error:
                 self._failed(found.place, error)
                 continue
-            if found.drop.unsaid:
+            if found.drop.omitted:
                 self._incomplete(found)
             request.meta[RECOVERED_KEY] = found
             yield request.replace(dont_filter=True)
@@ -164,7 +164,7 @@ class RecoverSpiderMiddleware(_Recover):
 
     def _incomplete(self, found: Found) -> None:
         self._count("recovered_incomplete")
-        names = ", ".join(map(str, found.drop.unsaid))
+        names = ", ".join(map(str, found.drop.omitted))
         if names not in self._warned:
             self._warned.add(names)
             logger.warning(
@@ -208,9 +208,9 @@ class RecoverDownloaderMiddleware(_Recover):
 
 def _response(stored: Stored, found: Found) -> Response:
     """Return the response that was dropped. Raises `ValueError` where its class is not there."""
-    beside = found.drop.response
+    attributes = found.drop.response
     cls = HtmlResponse
-    if name := beside.get("class"):
+    if name := attributes.get("class"):
         try:
             cls = load_object(name)
         except Exception as error:
@@ -225,8 +225,8 @@ def _response(stored: Stored, found: Found) -> Response:
         status=stored.status,
         headers=headers,
         body=stored.body,
-        flags=[*beside.get("flags", ()), "recovered"],
+        flags=[*attributes.get("flags", ()), "recovered"],
         ip_address=ip_address(stored.ip_address) if stored.ip_address else None,
-        protocol=beside.get("protocol"),
-        encoding=beside.get("encoding"),
+        protocol=attributes.get("protocol"),
+        encoding=attributes.get("encoding"),
     )

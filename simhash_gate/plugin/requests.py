@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 METHODS = ("callback", "errback")
 
 
-class _UnsayableError(Exception):
+class _NotJsonError(Exception):
     """JSON has no word for a value."""
 
 
@@ -84,7 +84,7 @@ class RequestWriter:
         A tuple becomes a list; nothing else changes.
         """
         found: dict[str, Any] = {}
-        unsaid: list[str] = []
+        omitted: list[str] = []
         for name in request.attributes:
             value = getattr(request, name)
             try:
@@ -98,14 +98,14 @@ class RequestWriter:
                 elif isinstance(value, bytes):
                     found[name] = b64encode(value).decode()
                 elif isinstance(value, dict):
-                    found[name] = _sayable_part(value, name, unsaid)
+                    found[name] = _json_dict(value, name, omitted)
                 else:
-                    found[name] = _sayable(value)
-            except (_UnsayableError, RecursionError):
-                unsaid.append(name)
+                    found[name] = _json_value(value)
+            except (_NotJsonError, RecursionError):
+                omitted.append(name)
         if type(request) is not Request:
             found["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
-        return found, unsaid
+        return found, omitted
 
     def _name(self, method: Callable[..., Any]) -> str:
         """Return the name of a method of the spider. Scrapy looks at all of them for it."""
@@ -114,7 +114,7 @@ class RequestWriter:
             try:
                 as_dict = Request("data:,", callback=method).to_dict(spider=self._spider)
             except ValueError:
-                raise _UnsayableError from None
+                raise _NotJsonError from None
             self._names[function] = as_dict["callback"]
         return self._names[function]
 
@@ -142,30 +142,30 @@ def request_of(found: dict[str, Any], spider: Spider) -> Request:
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
-def _sayable_part(values: dict[Any, Any], where: str, unsaid: list[str]) -> dict[str, Any]:
+def _json_dict(values: dict[Any, Any], where: str, omitted: list[str]) -> dict[str, Any]:
     found = {}
     for key, value in values.items():
         if key == VERDICT_KEY:
             continue
         try:
             if not isinstance(key, str):
-                raise _UnsayableError
-            found[key] = _sayable(value)
-        except (_UnsayableError, RecursionError):
-            unsaid.append(f"{where}[{key!r}]")
+                raise _NotJsonError
+            found[key] = _json_value(value)
+        except (_NotJsonError, RecursionError):
+            omitted.append(f"{where}[{key!r}]")
     return found
 
 
-def _sayable(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, list | tuple):
-        return [_sayable(each) for each in value]
+        return [_json_value(each) for each in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _sayable(each) for key, each in value.items()}
-    raise _UnsayableError
+        return {key: _json_value(each) for key, each in value.items()}
+    raise _NotJsonError
 
 
 META_KEY = "simhash_gate"

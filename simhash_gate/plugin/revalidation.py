@@ -34,8 +34,8 @@ from simhash_gate.plugin.conditions import (
     needs_page,
     plainly,
     response_of,
-    said_by,
     take_condition,
+    validators_in,
 )
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Listener
@@ -101,7 +101,8 @@ class KnownPage(NamedTuple):
         before = self.previous
         if source is None or source.request != f"{self.page.request} {before.variant}":
             return None
-        return source if said_by(response_of(self.page.url, source)) == before.validators else None
+        response = response_of(self.page.url, source)
+        return source if validators_in(response) == before.validators else None
 
     @property
     def can_be_spared(self) -> bool:
@@ -205,14 +206,14 @@ class Revalidation(Listener):
             return None
         try:
             known = await self._look_up(request)
-            said = known is not None and self._lastmod_says(request, known.previous)
+            same = known is not None and self._lastmod_says(request, known.previous)
         except Exception as error:
             self._failed(error)
             return None
         if known is None:
             return None
         site = known.site("lastmod")
-        if said and known.can_be_spared and self._trusts.of(site, known.page.last_seen).proved:
+        if same and known.can_be_spared and self._trusts.of(site, known.page.last_seen).proved:
             if not self._is_probe(request, site, known.policy):
                 return self._spare(request, known)
         elif self._may_ask(request, known):
@@ -235,7 +236,7 @@ class Revalidation(Listener):
         source = known.source
         site = known.site("http")
         refused = (
-            same_version(known.previous.validators, said_by(response)) is False
+            same_version(known.previous.validators, validators_in(response)) is False
             or self._trusts.of(site, known.page.last_seen).state == "wrong"
         )
         if refused or (source is None and needs_page(known.policy)):
@@ -263,10 +264,10 @@ class Revalidation(Listener):
 
     def found(self, request: Request, response: Response) -> bool:
         """Note on a request what a sitemap says of its page."""
-        said = request.meta.get(LASTMOD_KEY)
+        lastmod = request.meta.get(LASTMOD_KEY)
         page = response.request
         of_page = page.meta.get(LASTMOD_KEY) if page and page.url != request.url else None
-        if said is not None and said == of_page:
+        if lastmod is not None and lastmod == of_page:
             del request.meta[LASTMOD_KEY]  # it came with the rest of the page's meta
         note_lastmod(self._crawler.spider, request)
         return True
@@ -285,15 +286,15 @@ class Revalidation(Listener):
         changed = verdict.outcome != "unchanged"
         url = without_credentials(response.url)
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
-        said = same_version(before.validators, said_by(response))
-        if said is not None and not (changed and _is_trifle(before.validators, verdict)):
+        same = same_version(before.validators, validators_in(response))
+        if same is not None and not (changed and _is_trifle(before.validators, verdict)):
             plain = request not in self._conditional
             self._learn(
-                SignalSource(scope, judged.domain, "http"), Seen(url, at, said, changed, plain)
+                SignalSource(scope, judged.domain, "http"), Seen(url, at, same, changed, plain)
             )
-        said = self._lastmod_says(request, before)
-        if said is not None:
-            self._learn(SignalSource(scope, judged.domain, "lastmod"), Seen(url, at, said, changed))
+        same = self._lastmod_says(request, before)
+        if same is not None:
+            self._learn(SignalSource(scope, judged.domain, "lastmod"), Seen(url, at, same, changed))
 
     async def closed(self) -> None:
         """Let the store keep what was learned."""

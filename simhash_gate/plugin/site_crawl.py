@@ -127,8 +127,8 @@ def crawl_to(
 def _in_one_line(record: logging.LogRecord) -> bool:
     """Say in one line why a page could not be fetched, and not where in Scrapy."""
     if str(record.msg).startswith("Error downloading") and record.exc_info:
-        said, reason = record.getMessage(), str(record.exc_info[1])
-        record.msg = said if reason in said else f"{said}: {reason}"
+        message, reason = record.getMessage(), str(record.exc_info[1])
+        record.msg = message if reason in message else f"{message}: {reason}"
         record.args, record.exc_info = (), None
     return True
 

@@ -81,7 +81,7 @@ class StoreRun:
         self.pipeline = pipeline
         self._durable = durable
         self._open_store = read_store if reads else open_store
-        self._told_lost = False
+        self._warned_lost = False
         self._url = ""
         self._gate: Gate | None = None
         self._outage: Outage | None = None
@@ -149,8 +149,8 @@ class StoreRun:
 
     def _tell_lost(self, store: Store) -> None:
         """Say once that the store has lost the run, which was begun anew."""
-        if self.name in store.lost and not self._told_lost:
-            self._told_lost = True
+        if self.name in store.lost and not self._warned_lost:
+            self._warned_lost = True
             logger.warning(
                 "The store has lost what this crawl kept: somebody emptied it, or took the crawl "
                 "for dead. Pages that are like those pass once more, here and in later crawls. "

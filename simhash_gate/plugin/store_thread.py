@@ -195,8 +195,8 @@ class StoreFailures:
         """Count a page that passed unjudged, and say why, once for each reason."""
         self._crawler.stats.inc_value("simhash_gate/store_failed")
         reason = str(error)
-        told = error is self._run.failure or isinstance(error, StoreUnavailable)
-        if not told and reason not in self._reported:
+        is_reported = error is self._run.failure or isinstance(error, StoreUnavailable)
+        if not is_reported and reason not in self._reported:
             self._reported.add(reason)
             logger.error("Passing pages unjudged: %s", reason)
         self._close_spider(reason)

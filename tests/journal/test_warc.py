@@ -67,7 +67,7 @@ def test_another_tool_reads_the_response_and_its_metadata() -> None:
 
 
 def test_what_was_dropped_comes_back(tmp_path) -> None:
-    known = drop(request={"url": "https://hive.example/0", "meta": {"depth": 2}}, unsaid=["body"])
+    known = drop(request={"url": "https://hive.example/0", "meta": {"depth": 2}}, omitted=["body"])
     stored = Stored(203, HEADERS, BODY, "192.0.2.7")
     path = tmp_path / "one.warc.gz"
     path.write_bytes(warcinfo() + packed(7) + pack(known, stored))

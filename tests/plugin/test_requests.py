@@ -43,15 +43,15 @@ REQUESTS = [
 
 
 def said(request: Request) -> tuple[dict, list[str]]:
-    found, unsaid = RequestWriter(SPIDER).json_of(request)
-    return json.loads(json.dumps(found, allow_nan=False)), unsaid
+    found, omitted = RequestWriter(SPIDER).json_of(request)
+    return json.loads(json.dumps(found, allow_nan=False)), omitted
 
 
 def test_a_request_comes_back_as_it_was() -> None:
     for request in REQUESTS:
-        found, unsaid = said(request)
+        found, omitted = said(request)
         again = request_of(found, SPIDER)
-        assert not unsaid
+        assert not omitted
         assert type(again) is type(request)
         assert again.to_dict(spider=SPIDER) == request.to_dict(spider=SPIDER)
 
@@ -65,15 +65,15 @@ def test_what_json_can_not_say_is_left_out_and_named() -> None:
         cb_kwargs={"bytes": b"x", "nan": float("nan")},
     )
     request.meta[VERDICT_KEY] = object()
-    found, unsaid = said(request)
-    assert unsaid == [
+    found, omitted = said(request)
+    assert omitted == [
         *("meta['when']", "meta['deep']", "meta['endless']", "meta[7]"),
         *("cb_kwargs['bytes']", "cb_kwargs['nan']"),
     ]
     assert request_of(found, SPIDER).meta == {"ok": [1, 2]}
     for callback in (lambda response: None, Bees.read):  # never taken for `parse`
-        found, unsaid = said(Request(URL, callback))
-        assert unsaid == ["callback"]
+        found, omitted = said(Request(URL, callback))
+        assert omitted == ["callback"]
         with pytest.raises(ValueError, match="its callback was no method of the spider"):
             request_of(found, SPIDER)
 

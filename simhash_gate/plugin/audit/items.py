@@ -140,12 +140,12 @@ def _change(before: str, after: str) -> str:
 
 def _new_share(before: str, after: str) -> float:
     """Return the share of the words of a text that another lacks, 0.0 to 1.0."""
-    new = Counter(_lasting_words(after))
-    missing = new - Counter(_lasting_words(before))
+    new = Counter(_stable_words(after))
+    missing = new - Counter(_stable_words(before))
     return missing.total() / max(1, new.total())
 
 
-def _lasting_words(text: str) -> list[str]:
+def _stable_words(text: str) -> list[str]:
     """Return the words of a text without addresses, and without lines of clocks and counters."""
     lines = [line.strip() for line in _ADDRESS.sub(" ", text).splitlines()]
     tokens = [(line, words(line)) for line in lines]
