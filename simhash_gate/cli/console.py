@@ -45,7 +45,7 @@ class Console:
 
     def __init__(self, progress: bool | None = None) -> None:
         self.complaints = 0
-        self._alike: Counter[tuple[str, str]] = Counter()
+        self._similar: Counter[tuple[str, str]] = Counter()
         self._progress = progress
         self._echo: Callable[[str], Any] = lambda message: click.echo(message, err=True)
 
@@ -56,12 +56,12 @@ class Console:
         """
         self.complaints += 1
         file, _, line = place.rpartition(":")
-        alike = file, message.partition(":")[0]
-        self._alike[alike] += line.isdigit()
-        if self._alike[alike] <= _MOST_ALIKE:
+        kind = file, message.partition(":")[0]
+        self._similar[kind] += line.isdigit()
+        if self._similar[kind] <= _MOST_ALIKE:
             self._echo(f"{place}: {message}")
-        elif self._alike[alike] == _MOST_ALIKE + 1:
-            self._echo(f"{file}: {alike[1]}: more lines are like this")
+        elif self._similar[kind] == _MOST_ALIKE + 1:
+            self._echo(f"{file}: {kind[1]}: more lines are like this")
 
     def complain_of_nothing(self, place: str, message: str, *, since: int = 0) -> None:
         """Report that a source has nothing to use.

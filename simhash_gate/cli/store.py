@@ -137,7 +137,7 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
     with open_kept(url) as store:
         with live_run(url):
             pass  # every new run removes what dead runs left
-        gone: Counter[str] = Counter()
+        blobs_removed: Counter[str] = Counter()
         left = Counter(record.scope for record in chosen.of(store)) if pages else None
         removed = 0
         for record in console.bar(chosen.of(store)):
@@ -148,16 +148,16 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
                 store.put(Blob(HISTORY, record.scope, record.request, b""))
             removed += store.forget(record)
         if left is None:
-            gone[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
+            blobs_removed[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
             for kind in _OF_SITES:
-                gone[kind] += forget_all(store, chosen.of_sites(store, kind))
-            gone[SITE_NOTES] += forget_notes_on(store, chosen)
+                blobs_removed[kind] += forget_all(store, chosen.of_sites(store, kind))
+            blobs_removed[SITE_NOTES] += forget_notes_on(store, chosen)
         for blob in [*left_over(store)]:
-            gone[blob.kind] += forget_all(store, [blob])
+            blobs_removed[blob.kind] += forget_all(store, [blob])
     console.say(f"pages removed: {removed}")
     for kind, known in KINDS.items():
-        if gone[kind]:
-            console.say(f"{known.named} removed: {gone[kind]}")
+        if blobs_removed[kind]:
+            console.say(f"{known.named} removed: {blobs_removed[kind]}")
     return console.status()
 
 

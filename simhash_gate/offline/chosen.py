@@ -86,10 +86,10 @@ class Chosen:
 
 def forget_all(store: Store, blobs: Iterable[Blob]) -> int:
     """Forget what is kept beside pages; return how much it was."""
-    gone = [*blobs]
-    for blob in gone:
+    known = [*blobs]
+    for blob in known:
         store.put(replace(blob, data=b"", run=""))
-    return len(gone)
+    return len(known)
 
 
 def forget_notes_on(store: Store, chosen: Chosen) -> int:

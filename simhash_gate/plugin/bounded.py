@@ -33,9 +33,9 @@ class Bounded(Generic[K, V]):
         """Keep a value of so many bytes, in place of an earlier one; return what had to go."""
         self._bytes += size - self._values.pop(key, (None, 0))[1]
         self._values[key] = value, size
-        gone = []
+        removed = []
         while self._bytes > self._most_bytes or len(self._values) > self._most:
             _, (oldest, freed) = self._values.popitem(last=False)
             self._bytes -= freed
-            gone.append(oldest)
-        return gone
+            removed.append(oldest)
+        return removed

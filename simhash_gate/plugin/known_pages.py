@@ -49,7 +49,7 @@ class ListingPage:
     key: tuple[str, str]
     shows: set[int]
     next: list[int] = field(default_factory=list)
-    led: bool = False
+    has_led: bool = False
 
 
 class KnownPages(Listener):
@@ -174,8 +174,8 @@ class KnownPages(Listener):
         """Let the first next page of a page with news go that nobody has asked for."""
         self._quiet.pop(page, None)
         link = next((link for link in page.next if link not in self._sent), None)
-        if link is not None and not page.led:
-            page.led = True
+        if link is not None and not page.has_led:
+            page.has_led = True
             self._sent.add(link)
             self._send("listing", link)
 

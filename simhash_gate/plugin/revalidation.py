@@ -336,8 +336,8 @@ class Revalidation(Listener):
             self._tell_once(site, trust)
             return False
         variant, versions = known.previous.variant, known.revisit.history.versions
-        alike = [version.validators for version in versions if version.variant == variant]
-        if contradict(alike):  # whatever others of its domain do
+        validators = [version.validators for version in versions if version.variant == variant]
+        if contradict(validators):  # whatever others of its domain do
             return False
         return known.can_be_spared and not self._is_probe(request, site, known.policy)
 

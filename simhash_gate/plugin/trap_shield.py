@@ -189,8 +189,8 @@ class TrapGuard(Listener):
     def _send_more(self, visit: Visit) -> None:
         self._sampled.discard(visit.group.name)
         waiting = self._parked.of_kind("trap")
-        alike = [held.belief for held in waiting if held.shape == visit.shape.name]
-        self._send(alike[:AT_ONCE])
+        same_shape = [held.belief for held in waiting if held.shape == visit.shape.name]
+        self._send(same_shape[:AT_ONCE])
 
     async def closed(self) -> None:
         """Say what was held back, or would have been."""

@@ -181,12 +181,12 @@ class SQLDriver(Driver):
     _cursor: Any
 
     @abstractmethod
-    def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, args: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Ask the database."""
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        ask = _ROWS if scope is None else _ROWS_OF_SCOPE
-        for _, name, *row in self._in_parts(ask, 0, {"id": number_of(scope or "")}):
+        query = _ROWS if scope is None else _ROWS_OF_SCOPE
+        for _, name, *row in self._in_parts(query, 0, {"id": number_of(scope or "")}):
             yield Row(as_text(name), *row)
 
     def pages_of(self, run: int) -> Iterable[tuple[str, Sequence[int]]]:
@@ -196,12 +196,12 @@ class SQLDriver(Driver):
         return found.items()
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
-        asked = {"address": address_of(kind, scope, key)}
-        rows = self._rows("SELECT data FROM blob WHERE address = %(address)s", asked)
+        args = {"address": address_of(kind, scope, key)}
+        rows = self._rows("SELECT data FROM blob WHERE address = %(address)s", args)
         return rows[0][0] if rows else b""
 
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        asked = {
+        args = {
             "address": address_of(blob.kind, blob.scope, blob.key),
             "kind": blob.kind,
             "scope": as_bytes(blob.scope),
@@ -211,22 +211,22 @@ class SQLDriver(Driver):
             "old": old or b"",
             "whatever": old is None,
         }
-        self._rows(_DELETE if not blob.data else _REPLACE if old else _PUT, asked)
+        self._rows(_DELETE if not blob.data else _REPLACE if old else _PUT, args)
         if self._cursor.rowcount or old is None:
             return None
         there = self.blob(blob.kind, blob.scope, blob.key)
         return None if there == old else there
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        asked = {"kind": kind, "scope": as_bytes(scope or ""), "every": scope is None, "read": data}
+        args = {"kind": kind, "scope": as_bytes(scope or ""), "every": scope is None, "read": data}
         start = b"" if scope is None else address_of(kind, scope, "")[:8]
-        asked["end"] = start + b"\xff" * 24
-        for _, name, key, at, size, read in self._in_parts(_BLOBS, start, asked):
+        args["end"] = start + b"\xff" * 24
+        for _, name, key, at, size, read in self._in_parts(_BLOBS, start, args):
             yield Blob(kind, as_text(name), as_text(key), read or b"", at, size=size)
 
-    def _in_parts(self, ask: str, after: Any, asked: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    def _in_parts(self, query: str, after: Any, args: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
         """Yield rows, read in parts: those whose first column is after that of the last one."""
-        while some := self._rows(ask, asked | {"after": after}):
+        while some := self._rows(query, args | {"after": after}):
             yield from some
             after = some[-1][0]
 

@@ -111,13 +111,13 @@ class Mirror:
 
         With `but`, of all runs but these.
         """
-        asked, run, *_ = hints_of(record)
+        wanted, run, *_ = hints_of(record)
         runs = {run} if but is None else {hash64(other) % 2**16 for other in but}
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
         return [
             number
             for number, request, run, _, _ in rows
-            if request == asked and (run in runs) == (but is None)
+            if request == wanted and (run in runs) == (but is None)
         ]
 
     def near(self, lookup: Lookup) -> list[tuple[Rank, int]]:
@@ -151,8 +151,8 @@ class Mirror:
 
     def _near(self, fingerprint: int, limit: int) -> list[tuple[int, int]]:
         """Return the places of the fingerprints no more than `limit` bits away, and how many."""
-        asked = int.from_bytes(fingerprint.to_bytes(8, "big"), byteorder)
-        bits = np.bitwise_count(np.frombuffer(self._fingerprints, np.uint64) ^ asked)
+        wanted = int.from_bytes(fingerprint.to_bytes(8, "big"), byteorder)
+        bits = np.bitwise_count(np.frombuffer(self._fingerprints, np.uint64) ^ wanted)
         return [(place, int(bits[place])) for place in (bits <= limit).nonzero()[0].tolist()]
 
     def _place(self, number: int) -> int:

@@ -118,12 +118,12 @@ class PostgresDriver(SQLDriver):
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         head, self._run = base.head_of(record), number_of(record.run)
-        asked = (
+        args = (
             *(number_of(known.scope), *known[1:], through, as_bytes(known.scope)),
             *(self._run, SETTLED if record.settled else 0, float(record.last_seen)),
             *(head, base.pack(record)),
         )
-        ((number, first, removals, old),) = self._rows(_APPEND, asked, prepare=True)
+        ((number, first, removals, old),) = self._rows(_APPEND, args, prepare=True)
         if number is None:
             return self.news(known)
         heads = (old or b"") + number.to_bytes(8, "big") + head
@@ -138,8 +138,8 @@ class PostgresDriver(SQLDriver):
         self._rows(_TRIM, {"id": number_of(scope), "through": through})
 
     def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        asked = {**_known(known), "numbers": _array(numbers), "live": _LIVE, "own": self._run}
-        rows = self._rows(_LOAD, asked, prepare=True)
+        args = {**_known(known), "numbers": _array(numbers), "live": _LIVE, "own": self._run}
+        rows = self._rows(_LOAD, args, prepare=True)
         found = {
             number: Row(known.scope, *page)
             for _, _, _, _, number, *page in rows
@@ -154,17 +154,17 @@ class PostgresDriver(SQLDriver):
         self._rows(_CHANGE, {"numbers": _array(numbers), "mark": mark, "seen": float(seen)})
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
-        asked = {"id": number_of(scope), "numbers": _array(numbers)}
-        ask = "SELECT last, removals FROM remove(%(id)s, %(numbers)s::bigint[])"
-        last, removals = self._rows(ask, asked)[0]
+        args = {"id": number_of(scope), "numbers": _array(numbers)}
+        query = "SELECT last, removals FROM remove(%(id)s, %(numbers)s::bigint[])"
+        last, removals = self._rows(query, args)[0]
         return State(scope, last or 0, removals or 0)
 
     def claim(self) -> int:
         return self._owner
 
     def clock(self) -> float:
-        ask = "SELECT extract(epoch FROM clock_timestamp())::double precision"
-        seconds: float = self._rows(ask)[0][0]
+        query = "SELECT extract(epoch FROM clock_timestamp())::double precision"
+        seconds: float = self._rows(query)[0][0]
         return seconds
 
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
@@ -190,8 +190,8 @@ class PostgresDriver(SQLDriver):
 
     def _rows(
         self,
-        ask: str,
-        asked: Mapping[str, Any] | Sequence[Any] | None = None,
+        query: str,
+        args: Mapping[str, Any] | Sequence[Any] | None = None,
         *,
         prepare: bool | None = None,
     ) -> list[tuple[Any, ...]]:
@@ -201,7 +201,7 @@ class PostgresDriver(SQLDriver):
             self.connections += 1
         assert self._cursor is not None
         try:
-            cursor = self._cursor.execute(ask, asked, prepare=prepare)
+            cursor = self._cursor.execute(query, args, prepare=prepare)
             # `description` makes an object for each column.
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
         except psycopg.Error as error:
@@ -252,12 +252,12 @@ class PostgresDriver(SQLDriver):
         if encoding != "UTF8":
             what = f"the database is encoded in {encoding}; make one with ENCODING 'UTF8'"
             raise StoreError(f"{self.name}: {what}")
-        ask = "SELECT pg_backend_pid()"
-        own = self._rows(ask)[0]
+        query = "SELECT pg_backend_pid()"
+        own = self._rows(query)[0]
         if own == (info.backend_pid,):
             return
         with psycopg.connect(self._server.url, autocommit=True, prepare_threshold=None) as other:
-            if own in [other.execute(ask).fetchone() for _ in range(3)]:
+            if own in [other.execute(query).fetchone() for _ in range(3)]:
                 raise StoreError(
                     f"{self.name}: a pooler stands before the server, and gives no session of its"
                     " own; set pool_mode = session there, or connect to the server itself"
@@ -274,12 +274,12 @@ class PostgresDriver(SQLDriver):
         if not self._create:
             raise StoreMissing(f"{self.name}: there is no store in schema {schema!r}")
         with connection.transaction():
-            asked = {"schema": schema}
-            self._rows("SELECT pg_advisory_xact_lock(hashtextextended(%(schema)s, 23))", asked)
+            args = {"schema": schema}
+            self._rows("SELECT pg_advisory_xact_lock(hashtextextended(%(schema)s, 23))", args)
             if self._is_made():
                 return
             # Who may not make schemas can use one that is there.
-            if not self._rows("SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s", asked):
+            if not self._rows("SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s", args):
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
             self._rows(f"CREATE TABLE simhash_gate_schema AS SELECT {VERSION} AS version")
             script = files(__package__).joinpath("postgres.sql").read_text("utf-8")

@@ -91,8 +91,8 @@ class RedisDriver(Driver):
         self._ask(State(scope), b"trim", b"", through)
 
     def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        asked = ("HMGET", self._keys("scope", known.scope)[0], b"state", *numbers)
-        ((state, *found),) = self._call(self._exchange, asked)
+        command = ("HMGET", self._keys("scope", known.scope)[0], b"state", *numbers)
+        ((state, *found),) = self._call(self._exchange, command)
         rows = [page and _row(known.scope, page) for page in found]
         last, _, removals, _ = map(int, (state or b"0 0 0 0").split())
         return None if (last, removals) == known[1:] else self.news(known), rows
@@ -130,9 +130,9 @@ class RedisDriver(Driver):
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
         values = (blob.data, _OF_BLOB.pack(blob.at, len(blob.data)))
         expiry = _SITE_SECONDS if blob.kind == base.SITE_MEMORY else 0
-        asked = (b"swap", as_bytes(blob.key), int(old is not None), old or b"", *values, expiry)
+        args = (b"swap", as_bytes(blob.key), int(old is not None), old or b"", *values, expiry)
         keys = self._keys(blob.kind, blob.scope)
-        there: bytes | None = self._call(self._evaluate, *keys, *asked)
+        there: bytes | None = self._call(self._evaluate, *keys, *args)
         return there
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
@@ -175,10 +175,10 @@ class RedisDriver(Driver):
         """
         connection = getattr(self._client, "connection", None)
         if connection is None:  # a cluster, where each goes its way
-            asked = self._client.pipeline()
+            pipeline = self._client.pipeline()
             for command in commands:
-                asked.execute_command(*command)
-            answers: list[Any] = asked.execute()
+                pipeline.execute_command(*command)
+            answers: list[Any] = pipeline.execute()
             return answers
         try:
             connection.send_packed_command(connection.pack_commands(commands))
@@ -189,18 +189,18 @@ class RedisDriver(Driver):
             raise
 
     def _evaluate(self, *keys_and_arguments: Any) -> Any:
-        asked = (self._digest, 2, *keys_and_arguments)
+        args = (self._digest, 2, *keys_and_arguments)
         try:
-            (answer,) = self._exchange(("EVALSHA", *asked))
+            (answer,) = self._exchange(("EVALSHA", *args))
         except errors.NoScriptError:
-            (answer,) = self._exchange(("EVAL", self._script, *asked[1:]))
+            (answer,) = self._exchange(("EVAL", self._script, *args[1:]))
         return answer
 
     def _ask(self, known: State, what: bytes, data: bytes = b"", *numbers: Any) -> News:
         """Run the script on a scope that is known in a state."""
         keys = self._keys("scope", known.scope)
-        asked = (what, known.last, known.removals, data, *numbers)
-        answer = self._call(self._evaluate, *keys, *asked)
+        args = (what, known.last, known.removals, data, *numbers)
+        answer = self._call(self._evaluate, *keys, *args)
         number, last, first, removals, heads = answer.split(b" ", 4)
         return News(State(known.scope, int(last), int(removals)), int(first), heads, int(number))
 

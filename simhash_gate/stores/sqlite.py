@@ -186,8 +186,8 @@ class MemoryDriver(SQLDriver):
     def close(self) -> None:
         self._db.close()
 
-    def _rows(self, ask: str, asked: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        return self._cursor.execute(_named(ask), asked or {}).fetchall()
+    def _rows(self, query: str, args: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        return self._cursor.execute(_named(query), args or {}).fetchall()
 
     def _ask(self, statement: str, *values: Any) -> list[Any]:
         return self._cursor.execute(statement, values).fetchall()
@@ -263,9 +263,9 @@ class SQLiteDriver(MemoryDriver):
 
 
 @cache
-def _named(ask: str) -> str:
+def _named(query: str) -> str:
     """Return a statement with parameters as SQLite names them."""
-    return re.sub(r"%\((\w+)\)s", r":\1", ask)
+    return re.sub(r"%\((\w+)\)s", r":\1", query)
 
 
 # The locks that this process holds, by path; each is changed while its database is locked.
