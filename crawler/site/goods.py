@@ -10,7 +10,7 @@ from itertools import product as combinations
 from random import Random
 from typing import NamedTuple
 
-from crawler.site.prose import Writer, grammar
+from crawler.site.prose import Writer
 
 CURRENCY = "EUR"
 
@@ -128,7 +128,7 @@ def make_goods(seed: int, articles: int) -> list[Good]:
 def _families(department: str, rng: Random) -> Iterator[list[Good]]:
     number = 100 * (1 + list(DEPARTMENTS).index(department))
     while True:
-        writer = Writer("en", rng.choice(grammar("en").topics()), rng)
+        writer = Writer.of_any_topic(rng)
         category = rng.choice(list(DEPARTMENTS[department]))
         kind = rng.choice(DEPARTMENTS[department][category])
         description = tuple(writer.several("description", rng.randint(1, 3)))

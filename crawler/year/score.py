@@ -130,7 +130,7 @@ def score(year: Year, met: Sequence[Visit], days: Sequence[Day], seconds: float)
     deliveries = Deliveries(year, met)
     unchanged, recognised = _unchanged(met)
     told = {day.moment: day.stats.get(REDESIGNS, 0) for day in days}
-    moved = [paper.redesign.at for paper in year.papers.values() if paper.redesign]
+    moved = [paper.redesign.since for paper in year.papers.values()]
     moved = [at for at in moved if min(told) < at <= max(told)]
     reported = sum(any(told[day] for day in told if at <= day <= at + WITHIN) for at in moved)
     large = [apart for apart in deliveries.updates.values() if apart >= LARGE]
