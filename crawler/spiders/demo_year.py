@@ -16,7 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
 from typing_extensions import Self
 
-from crawler.pages import SiteHosts
+from crawler.pages import SiteHosts, positive, whole_number
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year_plan import ARTICLES, DAYS, Year, unix
 from crawler.year.crawl import DaySpider
@@ -67,16 +67,11 @@ class DemoYearSpider(Spider):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
-        for name, value in {"articles": articles, "days": days}.items():
-            if not (value.isdecimal() and int(value)):
-                raise SystemExit(f"{name}={value!r} is not a number of at least 1")
-        if not seed.removeprefix("-").isdecimal():
-            raise SystemExit(f"seed={seed!r} is not a whole number")
+        made_of = positive("articles", articles), whole_number("seed", seed)
+        self.year = Year(*made_of, positive("days", days))
         if begin not in ("known", "homes"):
             raise SystemExit(f"begin={begin!r} is neither known nor homes")
         self.visits, self.begin = visits, begin
-        self.year = Year(int(articles), int(seed), int(days))
         self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
         self.chosen: dict[str, Any] = {}
         self.known: dict[str, None] = {}
@@ -86,7 +81,7 @@ class DemoYearSpider(Spider):
         self.started = time.monotonic()
         self.folder = TemporaryDirectory(prefix="demo-year-")
         try:
-            self.process = SiteProcess(int(articles), int(seed), days=int(days))
+            self.process = SiteProcess(*made_of, days=self.year.days)
         except SiteError as error:
             raise SystemExit(str(error)) from error
 
@@ -124,11 +119,9 @@ class DemoYearSpider(Spider):
         day = Day(number, moment, serve_number(self.process.url))
         self.days.append(day)
         self.today = Crawler(DaySpider, self.settings_of(number))
-        self.running = asyncio.ensure_future(
-            self.today.crawl_async(
-                self.homes, self.known if self.begin == "known" else (), unix(moment), day
-            )
-        )
+        known = self.known if self.begin == "known" else ()
+        crawl = self.today.crawl_async(self.homes, known, unix(moment), day)
+        self.running = asyncio.ensure_future(crawl)
         await asyncio.shield(self.running)  # a year that is stopped ends its day in order
         spider = self.today.spider
         assert isinstance(spider, DaySpider)
@@ -169,7 +162,7 @@ class DemoYearSpider(Spider):
             Path(self.visits).write_text("".join(lines), encoding="utf-8")
         figures = score(self.year, met, self.days, time.monotonic() - self.started)
         print(report(figures))
-        print(json.dumps(figures._asdict()), flush=True)
+        print(json.dumps(figures), flush=True)
 
 
 async def stopped(crawler: Crawler, running: asyncio.Future[None]) -> None:

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from typing_extensions import Self
 
-from crawler.pages import Links, site_of
+from crawler.pages import Links, article_of, serve_of, site_of
 from crawler.year.score import GONE, Day
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 
-class DayItem(TypedDict):
-    """A page of a newspaper as the gate found it, and what the site says it is; null is neither.
-
-    `serve` is the number of the response.
-    """
-
-    day: int
-    url: str
-    title: str | None
-    outcome: str | None
-    article_id: str | None
-    article_version: int | None
-    serve: int
-
-
 class DaySpider(Spider):
-    """Fetches home pages and all `known` ones at a Unix time, and what they show that is new."""
+    """Fetches home pages and all `known` ones at a Unix time, and what they show that is new.
+
+    `found` are the pages that are there, and `gone` those that are not, or lead elsewhere.
+    """
 
     name = "demo-year-day"
     handle_httpstatus_list = list(GONE)  # noqa: RUF012 - Scrapy's own way
@@ -43,8 +31,7 @@ class DaySpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         self.first = list(dict.fromkeys([*homes, *known]))
-        self.at = at
-        self.day = day
+        self.at, self.day = at, day
         self.links = Links({site_of(home) for home in homes})
         self.links.seen |= {*self.first}
         self.found: dict[str, None] = {}
@@ -67,31 +54,28 @@ class DaySpider(Spider):
         """Return a request at the time of the day's crawl."""
         return Request(url, meta={TIME_KEY: self.at})
 
-    def parse(self, response: Response) -> Iterator[DayItem | Request]:
-        """Yield the page, and the requests of its links that are new."""
+    def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
+        """Yield the page as the gate found it and as the site knows it, and its new links."""
         self.gone.update(response.meta.get("redirect_urls", ()))
         if response.status in GONE:
             self.gone.add(response.url)
-        else:
-            self.found[response.url] = None
-        if response.status in GONE or not isinstance(response, HtmlResponse):
             return
-        serve = _serve(response)
+        self.found[response.url] = None
+        if not isinstance(response, HtmlResponse):
+            return
         verdict = response.meta.get(VERDICT_KEY)
-        self.day.outcomes[serve] = verdict.outcome if verdict else ""
-        article, _, version = (
-            (response.headers.get("X-Demo-Article") or b"").decode().partition(";")
-        )
-        yield DayItem(
-            day=self.day.number,
-            url=response.url,
-            title=verdict.page.title if verdict and verdict.page else None,
-            outcome=verdict.outcome if verdict else None,
-            article_id=article or None,
-            article_version=int(version) if version else None,
-            serve=serve,
-        )
-        if article and verdict and verdict.outcome == "unchanged":
+        outcome = verdict.outcome if verdict else None
+        self.day.outcomes[serve_of(response)] = outcome or ""
+        item = {
+            "day": self.day.number,
+            "url": response.url,
+            "title": verdict.page.title if verdict and verdict.page else None,
+            "outcome": outcome,
+            **article_of(response),
+            "serve": serve_of(response),
+        }
+        yield item
+        if item["article_id"] and outcome == "unchanged":
             return  # its copies are known; what is new is on the lists
         for url in self.links.of(response):
             yield self.request(url)
@@ -99,12 +83,8 @@ class DaySpider(Spider):
     def dropped(self, response: Response, verdict: Any) -> None:
         """Note what the gate called a page that it dropped."""
         self.found[response.url] = None
-        self.day.outcomes[_serve(response)] = verdict.outcome
+        self.day.outcomes[serve_of(response)] = verdict.outcome
 
-    def scraped(self, item: DayItem) -> None:
+    def scraped(self, item: dict[str, Any]) -> None:
         """Note that a page was delivered."""
         self.day.delivered.add(item["serve"])
-
-
-def _serve(response: Response) -> int:
-    return int(response.headers.get("X-Demo-Serve") or 0)
