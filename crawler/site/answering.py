@@ -89,7 +89,9 @@ class Answering(ABC):
             hit = self._hits[target]
             self._hits[target] += 1
         reply = static_file(target) or conditional(self.answer(target, hit), asked)
-        if reply.trap and self._is_full():
+        with self._lock:
+            self._trapped += reply.trap
+        if reply.trap and self._trapped > self.trap_limit:
             reply = reply._replace(status=410, body=b"no more of this")
             reply.headers["X-Demo-Trap"] = "full"
         if accepts_gzip and reply.html and self.draw("gzip", target) < 0.4:
@@ -98,13 +100,10 @@ class Answering(ABC):
         with self._lock:
             serve = len(self.log) + 1
             self.note(target, serve, reply)
-        shown = {
-            "Serve": serve,
-            "Article": reply.article and f"{reply.article};{reply.version}",
-            "Product": reply.product,
-            "Offer": reply.offer,
-        }
-        reply.headers.update({f"X-Demo-{name}": str(it) for name, it in shown.items() if it})
+        article = reply.article and f"{reply.article};{reply.version}"
+        told = {"Serve": str(serve), "Article": article, "Product": reply.product}
+        told["Offer"] = reply.offer
+        reply.headers.update({f"X-Demo-{name}": value for name, value in told.items() if value})
         return reply
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
@@ -147,12 +146,6 @@ class Answering(ABC):
             reply.headers["ETag"] = f'"{zlib.crc32(key.encode()):08x}"'
         return reply._replace(article=article.id, version=version, content=key)
 
-    def _is_full(self) -> bool:
-        """Count a page of a trap, and tell whether the site has served enough of them."""
-        with self._lock:
-            self._trapped += 1
-            return self._trapped > self.trap_limit
-
 
 def conditional(reply: Reply, asked: Mapping[str, str]) -> Reply:
     """Return the response, without its page if the client has one with the same validators."""
@@ -165,7 +158,7 @@ def conditional(reply: Reply, asked: Mapping[str, str]) -> Reply:
         same = _not_later(since, asked.get("If-Modified-Since", ""))
     if not same:
         return reply
-    kept = {"ETag": tag, **({"Last-Modified": since} if since else {})}
+    kept = {name: it for name, it in reply.headers.items() if name in ("ETag", "Last-Modified")}
     return reply._replace(status=304, headers=kept, body=b"")
 
 

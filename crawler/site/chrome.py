@@ -97,10 +97,6 @@ class Chrome:
             "if(document.cookie.indexOf('consent=')<0){document.write('<div id=\"cmp\"></div>');}"
         )
 
-    def ad(self, rng: Random) -> str:
-        """Return one advertisement's text, another one each time."""
-        return escape(rng.choice(self.ads))
-
     def script(self, rng: Random, state: Mapping[str, object]) -> str:
         """Return the scripts of one page, its own state among them."""
         return self._state(rng, {"page": state})

@@ -67,7 +67,7 @@ class Sheet:
 
     def ad(self) -> str:
         """Return the text of an advertisement, another one each time."""
-        return self.chrome.ad(self.rng)
+        return escape(self.rng.choice(self.chrome.ads))
 
     def script(self) -> str:
         """Return the page's scripts."""

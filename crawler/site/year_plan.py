@@ -79,19 +79,6 @@ class Paper(NamedTuple):
         return "hashed" if self.redesign.holds(moment) else self.design
 
 
-def papers_of(days: int) -> dict[str, Paper]:
-    """Return the newspapers of a year of so many days, by name."""
-    redesign = Season(round(0.55 * days) + 0.1)
-    soft404 = Season(0.3 * days, 0.3 * days + days / 10 + 2)
-    notice = Season(0.7 * days, 0.7 * days + days / 12)
-    return {
-        "morning": Paper("morning.example", "semantic", "honest", redesign=redesign),
-        "evening": Paper("evening.example", "table", "stale"),
-        "village": Paper("village.example", "semantic", "none", soft404=soft404),
-        "weekly": Paper("weekly.example", "hashed", "fresh", notice=notice),
-    }
-
-
 class YearArticle(Article):
     """An article that is published on a day of the year; those of day 0 are older.
 
@@ -143,12 +130,21 @@ class Life:
 
 
 class Year:
-    """All that happens in a year of so many days."""
+    """All that happens in a year of so many days; `papers` are its newspapers by their host."""
 
     def __init__(self, articles: int = ARTICLES, seed: int = 1, days: int = DAYS) -> None:
         self.seed = seed
         self.days = days
-        self.papers = papers_of(days)
+        redesign = Season(round(0.55 * days) + 0.1)
+        soft404 = Season(0.3 * days, 0.3 * days + days / 10 + 2)
+        notice = Season(0.7 * days, 0.7 * days + days / 12)
+        papers = (
+            Paper("morning.example", "semantic", "honest", redesign=redesign),
+            Paper("evening.example", "table", "stale"),
+            Paper("village.example", "semantic", "none", soft404=soft404),
+            Paper("weekly.example", "hashed", "fresh", notice=notice),
+        )
+        self.papers = {paper.host: paper for paper in papers}
         self.lives = [self._life(number) for number in range(articles)]
         self.by_id = {life.article.id: life for life in self.lives}
         self.spells = {spell.url: (life, spell) for life in self.lives for spell in life.spells}
@@ -158,7 +154,7 @@ class Year:
         # Most articles are there from the first day on.
         day = rng.uniform(0.02, 0.85) * self.days if rng.random() < 0.4 else 0.0
         article = YearArticle(self.seed, number, day)
-        paper = self.papers[deal(SHARES, self.seed, "year/paper", number)]
+        paper = self.papers[f"{deal(SHARES, self.seed, 'year/paper', number)}.example"]
         spells = self._spells(article, paper, rng)
         rate = rng.uniform(*deal(RATES, self.seed, "year/rate", number))
         end = min(self.days, max(spell.season.until for spell in spells))

@@ -40,7 +40,7 @@ class YearSite(Answering):
     def __init__(self, articles: int, seed: int, days: int) -> None:
         self.year = Year(articles, seed, days)
         super().__init__([life.article for life in self.year.lives], seed)
-        self.papers = {paper.host: paper for paper in self.year.papers.values()}
+        self.papers = self.year.papers
         self.chrome = {
             host: LightChrome(zlib.crc32(f"{seed}/{host}".encode()), MENU, MORE)
             for host in self.papers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from scrapy import Request, Spider
@@ -31,15 +31,10 @@ class ArticlesSpider(Spider):
         if not self.start_urls:
             raise SystemExit(f"url is missing. Usage: {USAGE}")
         for start in self.start_urls:
-            if not (re.match("https?://", start) and host_of(start)):
+            if not (re.match("(?i)https?://", start) and host_of(start)):
                 raise SystemExit(f"url={start!r} is not an http or https URL. Usage: {USAGE}")
         self.pages_left = positive("max_pages", max_pages) if max_pages else None
         self.links = Links({site_of(start) for start in self.start_urls})
-
-    async def start(self) -> AsyncIterator[Request]:
-        """Yield the start URLs."""
-        for url in self.start_urls:
-            yield Request(url, dont_filter=True)
 
     def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
         """Yield the page and the requests of its links; nothing for what is no web page."""

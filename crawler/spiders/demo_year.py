@@ -144,7 +144,7 @@ class DemoYearSpider(Spider):
         if begin not in ("known", "homes"):
             raise SystemExit(f"begin={begin!r} is neither known nor homes")
         self.visits, self.begin = visits, begin
-        self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
+        self.homes = [f"http://{host}/" for host in self.year.papers]
         self.chosen: dict[str, Any] = {}
         self.known: dict[str, None] = {}
         self.days: list[Day] = []

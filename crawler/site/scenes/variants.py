@@ -49,22 +49,19 @@ class Tracking(Sections):
     noise = frozenset({"utm_source", "utm_medium", "utm_campaign", "ref", "fbclid", HOUSE})
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        base = self.base(article)
-        return [
-            also(base, "&".join(rng.sample(self.marks(rng), rng.choice([1, 1, 2]))))
-            for _ in range(rng.randint(2, 5))
-        ]
-
-    def marks(self, rng: Random) -> list[str]:
-        """Return a mark of each kind."""
-        campaign = f"{rng.choice(CAMPAIGNS)}-{rng.randint(1, 99)}"
-        source = rng.choice(SOURCES)
-        return [
-            f"utm_source={source}&utm_medium=link&utm_campaign={campaign}",
-            f"ref={source}",
-            f"fbclid=IwAR{rng.getrandbits(96):024x}",
-            f"{HOUSE}={rng.randint(10_000, 99_999)}",
-        ]
+        found = []
+        for _ in range(rng.randint(2, 5)):
+            campaign = f"{rng.choice(CAMPAIGNS)}-{rng.randint(1, 99)}"
+            source = rng.choice(SOURCES)
+            marks = [
+                f"utm_source={source}&utm_medium=link&utm_campaign={campaign}",
+                f"ref={source}",
+                f"fbclid=IwAR{rng.getrandbits(96):024x}",
+                f"{HOUSE}={rng.randint(10_000, 99_999)}",
+            ]
+            chosen = rng.sample(marks, rng.choice([1, 1, 2]))
+            found.append(also(self.base(article), "&".join(chosen)))
+        return found
 
 
 class Sessions(Sections):
@@ -315,7 +312,7 @@ class Facets(Scene):
         page = Content(
             title=name.title(),
             language=name if name in EDITIONS else "en",
-            design=VIEWS.get(address.first("view")) or design_of(name),
+            design=VIEWS.get(address.first("view"), design_of(name)),
             entries=tuple(shown),
             formats=tuple(_way(address, key, v) for key, values in ways.items() for v in values),
         )
