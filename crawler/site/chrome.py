@@ -15,6 +15,7 @@ from crawler.site.prose import Writer
 
 RIGHTS = "<p>© 2024 The Daily Miniature. All rights reserved."
 ICONS = ("facebook", "mail", "search", "user", "menu", "close", "play", "bookmark")
+PATH = f'<path d="{"M4.25 4.50 H16.75 V16.25 " * 10}Z"/>'
 ITEM = '<li><a href="{}">{}</a></li>'
 SPAN = '<span><a href="{}">{}</a></span>'
 
@@ -25,7 +26,11 @@ def anchors(links: Iterable[Link], template: str = ITEM) -> str:
 
 
 class Chrome:
-    """The furniture of one site."""
+    """The furniture of one site; `icons`, `rules` and `flags` are what only a browser reads."""
+
+    icons: Sequence[str] = ICONS
+    rules = 110
+    flags = 108
 
     def __init__(self, seed: int, sections: Sequence[Link], more: Sequence[Link]) -> None:
         self.seed = seed
@@ -34,7 +39,11 @@ class Chrome:
         self.ads = [Writer.of_any_topic(rng).write("ad") for _ in range(40)]
         self.menu = self._menu(rng, more)
         self.footer = self._footer(rng, more)
-        self.sprite = self._sprite(rng)
+        symbols = "".join(
+            f'<symbol id="i-{name}" viewBox="0 0 24 24"><title>{name}</title>{PATH}</symbol>'
+            for name in self.icons
+        )
+        self.sprite = f'<svg style="display:none" aria-hidden="true">{symbols}</svg>'
         self.styles = {name: f"<style>{self._style(rng, name)}</style>" for name in DESIGNS}
         self.scripts = [f"<script>{self._script(rng)}</script>" for _ in range(4)]
 
@@ -62,39 +71,18 @@ class Chrome:
             " The Daily Miniature is not responsible for the content of external sites.</p>"
         )
 
-    def _sprite(self, rng: Random) -> str:
-        def path() -> str:
-            points = (
-                f"{rng.choice('MLHVC')}{rng.random() * 24:.2f} {rng.random() * 24:.2f}"
-                for _ in range(24)
-            )
-            return " ".join(points)
-
-        symbols = "".join(
-            f'<symbol id="i-{name}" viewBox="0 0 24 24"><title>{name}</title>'
-            f'<path d="{path()}Z"/></symbol>'
-            for name in ICONS
-        )
-        return f'<svg style="display:none" aria-hidden="true">{symbols}</svg>'
-
     def _style(self, rng: Random, name: str) -> str:
         return "".join(
-            f".{name}-{i}{rng.choice(['', ':hover', ' a', ' > li'])}"
-            f"{{margin:{rng.randint(0, 40)}px {rng.randint(0, 40)}px;"
-            f"color:#{rng.randrange(1 << 24):06x}}}"
-            for i in range(90)
+            f".{name}-{i}{{margin:{rng.randint(0, 40)}px;color:#{rng.randrange(1 << 24):06x}}}"
+            for i in range(self.rules)
         )
 
     def _script(self, rng: Random) -> str:
-        flags = {f"exp_{rng.randrange(1 << 32):08x}": rng.random() < 0.5 for _ in range(80)}
-        slots = [
-            {"id": f"div-gpt-{i}", "sizes": [[300, 250], [728, 90]], "bid": round(rng.random(), 4)}
-            for i in range(30)
-        ]
+        flags = {f"exp_{rng.getrandbits(32):08x}": rng.random() for _ in range(self.flags)}
         return (
             "window.dataLayer=window.dataLayer||[];function gtag(){dataLayer.push(arguments);}"
-            f"window.__FLAGS__={json.dumps(flags)};window.__ADS__={json.dumps(slots)};"
             "if(document.cookie.indexOf('consent=')<0){document.write('<div id=\"cmp\"></div>');}"
+            f"window.__FLAGS__={json.dumps(flags)};"
         )
 
     def script(self, rng: Random, state: Mapping[str, object]) -> str:
@@ -121,6 +109,8 @@ class LightChrome(Chrome):
     `today` is the date at the top of all pages. `notice` is a box that all pages have for a while.
     """
 
+    icons = ()
+    rules = flags = 1
     today = ""
     notice = ""
 
@@ -142,12 +132,3 @@ class LightChrome(Chrome):
 
     def _footer(self, rng: Random, more: Sequence[Link]) -> str:
         return f'<ul class="footer-links">{anchors(more)}</ul>{RIGHTS}</p>'
-
-    def _sprite(self, rng: Random) -> str:
-        return ""
-
-    def _style(self, rng: Random, name: str) -> str:
-        return f".{name}{{margin:{rng.randint(0, 40)}px}}"
-
-    def _script(self, rng: Random) -> str:
-        return f"window.__FLAG__={rng.getrandbits(32)}"

@@ -157,7 +157,7 @@ class Scene(Answering):
         return Link.to(article, pool[int(self.draw(place, article.id) * len(pool))])
 
     def some(self, place: str, count: int, rng: Random | None = None) -> tuple[Link, ...]:
-        """Return links to some articles, which hang on the place alone if nothing is drawn."""
+        """Return links to some articles, drawn by `rng`, or else by the place alone."""
         rng = rng or Random(f"{self.seed}/{place}")
         chosen = rng.sample(self.articles, min(count, len(self.articles)))
         return tuple(self.link(article, place) for article in chosen)
