@@ -111,7 +111,8 @@ def score(
         elif page.article and had:
             pairs = [sorted((page.version, other)) for other in had]
             changes = [known.changed[f"{page.article} {a} {b}"] for a, b in pairs]
-            updates += [page] if min(changes) >= TRUE_UPDATE else []
+            if min(changes) >= TRUE_UPDATE:
+                updates.append(page)
         if page.serve in delivered:
             shown.add(what)
             had.add(page.version)

@@ -40,7 +40,7 @@ OPTIONS = [(0, 0)] * 4 + [(2, 0), (3, 0), (0, 2), (0, 3), (2, 2), (2, 2)]
 
 
 class Variant(NamedTuple):
-    """One choice of a product's options; its prices, also that of a sale, are in cents.
+    """One choice of a product's options; its price is in cents.
 
     `name` is what is chosen, like "Moss / L"; blank where there is nothing to choose.
     """
@@ -50,11 +50,6 @@ class Variant(NamedTuple):
     name: str
     price: int
     stock: int
-
-    @property
-    def reduced(self) -> int:
-        """The price of a sale."""
-        return self.price * 8 // 10
 
 
 @dataclass(frozen=True)
@@ -88,7 +83,7 @@ class Offer(NamedTuple):
     @property
     def price(self) -> str:
         """The price as data has it, like 12.90."""
-        cents = self.variant.reduced if self.reduced else self.variant.price
+        cents = self.variant.price * 8 // 10 if self.reduced else self.variant.price
         return f"{cents // 100}.{cents % 100:02}"
 
     @property

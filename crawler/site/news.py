@@ -141,7 +141,11 @@ class Site(Answering):
         return reply
 
     def _answer(self, target: str, hit: int) -> Reply:
-        plain = _without_session(target) if "sid=" in target else target
+        plain = target
+        if "sid=" in target:  # which says nothing; a link beside it is decoded
+            path, _, query = target.partition("?")
+            kept = [f"{name}={value}" for name, value in parse_qsl(query) if name != "sid"]
+            plain = f"{path}?{'&'.join(kept)}" if kept else path
         if view := self.views.get(plain):
             story = self.story(view, session="sid=" in target)
             reply = web_page(200, render(story, self.chrome, target, hit), view.charset)
@@ -279,10 +283,3 @@ class Site(Answering):
         """Add a listing with its pages; return the link to its first one."""
         self.pages |= listing(path, title, entries, **how)
         return Link(path, title)
-
-
-def _without_session(target: str) -> str:
-    """Return the target without its session id; a link it carries is decoded."""
-    path, _, query = target.partition("?")
-    kept = [f"{name}={value}" for name, value in parse_qsl(query) if name != "sid"]
-    return f"{path}?{'&'.join(kept)}" if kept else path

@@ -72,8 +72,10 @@ class YearSite(Answering):
             return Reply(404, {"Content-Type": "text/plain"}, b"no such newspaper")
         life, spell = self.year.spells.get(url, (None, None))
         status = 404
+        is_soft = paper.soft404.holds(self.now)
         if life and spell and spell.season.holds(self.now):
-            if not self._is_soft(paper, url):
+            # Some pages that are there answer today that they are not.
+            if not is_soft or self.draw(f"soft/{int(self.now)}", url) >= SOFT_SHARE:
                 return self._reply(paper, url, hit, self._story(life, spell))
         elif shown := self.lists[paper.host].get(url):
             return self._reply(paper, url, hit, shown)
@@ -84,13 +86,7 @@ class YearSite(Answering):
         related = self.lists[paper.host][f"http://{paper.host}/"].page.related[:4]
         page = not_found(urlsplit(url).path, related, paper.design_at(self.now))
         html = render(page, self.chrome[paper.host], url, hit)
-        status = 200 if paper.soft404.holds(self.now) else status
-        return web_page(status, html, content=f"missing {url}")
-
-    def _is_soft(self, paper: Paper, url: str) -> bool:
-        """Tell whether a page that is there answers today that it is not."""
-        is_drawn = self.draw(f"soft/{int(self.now)}", url) < SOFT_SHARE
-        return is_drawn and paper.soft404.holds(self.now)
+        return web_page(200 if is_soft else status, html, content=f"missing {url}")
 
     def _reply(self, paper: Paper, url: str, hit: int, shown: Shown) -> Reply:
         html = render(shown.page, self.chrome[paper.host], url, hit)

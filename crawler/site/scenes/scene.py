@@ -83,7 +83,7 @@ class Scene(Answering):
     def __init__(self, articles: int, seed: int) -> None:
         super().__init__([Article(seed, number) for number in range(articles)], seed)
         self.bases = {self.base(article): article for article in self.articles}
-        self.pools = [self._pool(article) for article in self.articles]
+        self.pools = [self._pool(article, article.random("urls")) for article in self.articles]
         self.lists: dict[str, Content] = {}
         self.more: list[Link] = []
         self.make_lists()
@@ -203,8 +203,7 @@ class Scene(Answering):
     def _with_doors(self, links: list[Link], place: int) -> list[Link]:
         return [*links[:place], *self.doors, *links[place:]]
 
-    def _pool(self, article: Article) -> list[str]:
-        rng = article.random("urls")
+    def _pool(self, article: Article, rng: Random) -> list[str]:
         found = list(dict.fromkeys(self.variants(article, rng)))
         # Some articles are never linked under their plain URL.
         if len(found) < 2 or rng.random() < 0.85:

@@ -137,15 +137,14 @@ class Maze(Trap):
             Block("p", tuple(writer.several("sentence", rng.randint(2, 4))))
             for _ in range(rng.randint(4, 9))
         )
-        links = tuple(self._way_on(rng) for _ in range(8))
-        title = writer.write("headline")
-        return Content(title=title, blocks=blocks, entries=links, related=links[:3])
-
-    def _way_on(self, rng: Random) -> Link:
-        writer = Writer.of_any_topic(rng)
-        title = writer.write("headline")
-        slug = "-".join(word for word in title.lower().split()[:6] if word.isalnum())
-        return Link(f"/research/{writer.topic}/{slug}-{rng.getrandbits(24):06x}", title)
+        links = []
+        for _ in range(8):
+            other = Writer.of_any_topic(rng)
+            title = other.write("headline")
+            slug = "-".join(word for word in title.lower().split()[:6] if word.isalnum())
+            links.append(Link(f"/research/{other.topic}/{slug}-{rng.getrandbits(24):06x}", title))
+        entries, title = tuple(links), writer.write("headline")
+        return Content(title=title, blocks=blocks, entries=entries, related=entries[:3])
 
 
 class SessionPath(Trap):
