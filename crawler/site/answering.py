@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -24,7 +23,6 @@ PIXEL = bytes.fromhex(
 )
 Charset = tuple[str, str, str]
 PLAIN_CHARSET: Charset = ("utf-8", "utf-8", "utf-8")
-NOTHING: Mapping[str, str] = MappingProxyType({})
 TRAP_LIMIT = 20_000
 """How many pages of a trap a site serves before it says that it has no more."""
 
@@ -75,9 +73,9 @@ class Answering(ABC):
         """
 
     def reply(
-        self, target: str, *, accepts_gzip: bool = False, asked: Mapping[str, str] = NOTHING
+        self, target: str, *, accepts_gzip: bool = False, asked: Mapping[str, str] | None = None
     ) -> Reply:
-        """Return the response to a GET of `target`: a path with its query, or a whole URL.
+        """Return the response to a GET of a path with its query, or of a whole URL.
 
         `asked` are the headers of the request.
         """
@@ -88,7 +86,7 @@ class Answering(ABC):
         with self._lock:
             hit = self._hits[target]
             self._hits[target] += 1
-        reply = static_file(target) or conditional(self.answer(target, hit), asked)
+        reply = static_file(target) or conditional(self.answer(target, hit), asked or {})
         with self._lock:
             self._trapped += reply.trap
         if reply.trap and self._trapped > self.trap_limit:

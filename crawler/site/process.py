@@ -82,8 +82,7 @@ def shop_url(url: str) -> str:
 
 def serve_number(url: str) -> int:
     """Return how many responses the site has served so far. Raises SiteError."""
-    number: int = _ask(url, "/-/serve")
-    return number
+    return int(_ask(url, "/-/serve"))
 
 
 def truth(url: str) -> Truth:
@@ -94,8 +93,7 @@ def truth(url: str) -> Truth:
 
 def contents(url: str, shown_at: Collection[str]) -> list[str]:
     """Return what URLs of the site at `url` show, in their order. Raises SiteError."""
-    found: list[str] = _ask(url, "/-/contents", json.dumps(list(shown_at)).encode())
-    return found
+    return list(_ask(url, "/-/contents", json.dumps(list(shown_at)).encode()))
 
 
 def set_time(url: str, moment: float) -> None:

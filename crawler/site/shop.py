@@ -255,13 +255,8 @@ def shelves(good: Good, rng: Random) -> Iterator[Shelf]:
 def structured(offer: Offer) -> dict[str, object]:
     """Return what JSON-LD says of a product and an offer of it."""
     good, variant = offer.good, offer.variant
-    offered = {
-        "@type": "Offer",
-        "price": offer.price,
-        "priceCurrency": CURRENCY,
-        "availability": f"{SCHEMA}{'InStock' if variant.stock else 'OutOfStock'}",
-        "url": shown(offer),
-    }
+    terms = {"@type": "Offer", "price": offer.price, "priceCurrency": CURRENCY}
+    stock = f"{SCHEMA}{'InStock' if variant.stock else 'OutOfStock'}"
     return {
         "@context": SCHEMA,
         "@type": "Product",
@@ -269,7 +264,7 @@ def structured(offer: Offer) -> dict[str, object]:
         "sku": variant.sku,
         "description": " ".join(good.description),
         "image": "/img/001.png",
-        "offers": [offered],
+        "offers": [{**terms, "availability": stock, "url": shown(offer)}],
     }
 
 
