@@ -1,60 +1,82 @@
-"""What a spider makes of a page: an item, and the links to follow."""
+"""What the spiders have in common: their arguments, items and links, and the names of hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timezone
-from functools import lru_cache
-from typing import TypedDict
+from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 from parsel import Selector
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.settings import BaseSettings
-from tldextract import TLDExtract
 from typing_extensions import Self
 
+from simhash_gate.common.urls import host_of, is_of_domain
+from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.policy import registered_domain
+from simhash_gate.gate.verdict import VERDICT_KEY
+
 TITLE = "normalize-space(//title)"
-EXTRACT = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
+SITE_HOSTS = "DEMO_SITE_HOSTS"
+"""A host, and the URL of the site that answers for it and for its subdomains."""
 
 
-class PageItem(TypedDict):
-    """A page as Markdown; `fingerprint` is 16 hex digits. None is what the gate did not read."""
+def positive(name: str, text: str) -> int:
+    """Return an argument of a spider that is a number of at least 1.
 
-    url: str
-    canonical_url: str | None
-    title: str | None
-    markdown: str | None
-    fingerprint: str | None
-    fetched_at: str
+    SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
+    """
+    if not (text.isdecimal() and int(text)):
+        raise SystemExit(f"{name}={text!r} is not a number of at least 1")
+    return int(text)
 
 
-def page_item(response: HtmlResponse) -> PageItem:
-    """Return the item of a page, from the verdict that the gate left on its request."""
-    verdict = response.meta.get("simhash_gate_verdict")
+def whole_number(name: str, text: str) -> int:
+    """Return an argument of a spider that may be below 0. Raises SystemExit."""
+    if not text.removeprefix("-").isdecimal():
+        raise SystemExit(f"{name}={text!r} is not a whole number")
+    return int(text)
+
+
+def page_item(response: HtmlResponse) -> dict[str, Any]:
+    """Return the item of a page as Markdown, from the verdict that the gate left on its request.
+
+    `fingerprint` is 16 hex digits. None is what the gate did not read.
+    """
+    verdict = response.meta.get(VERDICT_KEY)
     page = verdict.page if verdict else None
-    fingerprint = page.fingerprint if page else None
-    title = page.title if page else Selector(text=response.text).xpath(TITLE).get()
-    return PageItem(
-        url=response.url,
-        canonical_url=verdict.canonical_url or None if verdict else None,
-        title=title,
-        markdown=page.markdown if page else None,
-        fingerprint=None if fingerprint is None else f"{fingerprint:016x}",
-        fetched_at=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-    )
+    return {
+        "url": response.url,
+        "canonical_url": verdict.canonical_url or None if verdict else None,
+        "title": page.title if page else Selector(text=response.text).xpath(TITLE).get(),
+        "markdown": page.markdown if page else None,
+        "fingerprint": to_hex(page.fingerprint) if page and page.fingerprint is not None else None,
+        "fetched_at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    }
+
+
+def demo_header(response: Response, name: str) -> str:
+    """Return what the demonstration says of a page in a header; blank if it says nothing."""
+    return (response.headers.get(f"X-Demo-{name}") or b"").decode()
+
+
+def serve_of(response: Response) -> int:
+    """Return the number of a response of the demonstration, from 1 on; 0 for one of another."""
+    return int(demo_header(response, "Serve") or 0)
+
+
+def article_of(response: Response) -> dict[str, Any]:
+    """Return which article and version a page shows; None for a page of something else."""
+    article, _, version = demo_header(response, "Article").partition(";")
+    return {"article_id": article or None, "article_version": int(version) if version else None}
 
 
 def site_of(url: str) -> str:
-    """Return the registered domain of a URL, or its host where there is none. Raises ValueError."""
-    return _site_of_host((urlsplit(url).hostname or "").rstrip("."))
-
-
-@lru_cache(maxsize=4096)
-def _site_of_host(host: str) -> str:
-    return EXTRACT(host).top_domain_under_public_suffix or host
+    """Return the registered domain of a URL, or its host where there is none."""
+    return registered_domain(host_of(url))
 
 
 class Links:
@@ -85,10 +107,6 @@ def _join(base: str, href: str) -> str:
         return ""
 
 
-SITE_HOSTS = "DEMO_SITE_HOSTS"
-"""A host, and the URL of the site that answers for it and for its subdomains."""
-
-
 class SiteHosts:
     """A downloader middleware that sends requests for a site's own names to the site, as a proxy.
 
@@ -97,8 +115,7 @@ class SiteHosts:
     """
 
     def __init__(self, host: str, site: str) -> None:
-        self.host = host
-        self.site = site
+        self.host, self.site = host, site
 
     @classmethod
     def install(cls, settings: BaseSettings, host: str, site: str) -> None:
@@ -115,6 +132,5 @@ class SiteHosts:
 
     def process_request(self, request: Request) -> None:
         """Name the site as the proxy of a request for one of its names."""
-        host = urlsplit(request.url).hostname or ""
-        if host == self.host or host.endswith(f".{self.host}"):
+        if is_of_domain(request.url, self.host):
             request.meta["proxy"] = self.site

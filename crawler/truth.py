@@ -3,27 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 TRUE_UPDATE = 0.10
 """The share of its words that must change before a new version counts as a true update."""
 
 WORD = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+")
-
-
-class Skips(NamedTuple):
-    """What was not fetched: what the gate counted, and what each such request would have shown.
-
-    A request that was fetched after all is none of `contents`.
-    """
-
-    avoided: int = 0
-    probes: int = 0
-    contents: Sequence[str] = ()
-
-
-NO_SKIPS = Skips()
 
 
 class Served(NamedTuple):
@@ -48,44 +35,15 @@ class Served(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What a site knows: articles, products, how far versions are apart, what it served."""
+    """What a site knows: ids of articles and products, how far versions are apart, what it served.
+
+    `changed["article a b"]` with a < b is the fraction of words by which two versions differ.
+    """
 
     articles: list[str]
     products: list[str]
     changed: dict[str, float]
     log: list[Served]
-
-
-class Score(NamedTuple):
-    """The closing figures of a crawl. `caught` is 1 when there were no duplicates to catch.
-
-    None stands for what one of several crawls can't know: others may have delivered it.
-
-    `avoidable` are the requests after the first `warmup` pages that a crawler which knows the site
-    would not have sent: what they show was delivered anyway. `fetches_avoided` and `probes` are
-    what the gate counted. `trap_full` is whether the site had to end a trap that the crawl did not
-    leave.
-    """
-
-    articles: int
-    lost: int | None
-    products: int
-    products_lost: int | None
-    fetched: int
-    duplicates: int
-    duplicates_delivered: int
-    caught: float
-    updates: int
-    updates_dropped: int | None
-    offers: int
-    offers_lost: int | None
-    pages_per_second: float
-    fetches_avoided: int
-    avoidable: int
-    warmup: int
-    probes: int
-    trap_fetches: int
-    trap_full: bool
 
 
 def words(text: str) -> list[str]:
@@ -105,8 +63,7 @@ def changed_fraction(before: Sequence[str], after: Sequence[str]) -> float:
     positions: dict[str, int] = {}
     for i, word in enumerate(before):
         positions[word] = positions.get(word, 0) | 1 << i
-    ones = (1 << len(before)) - 1
-    row = ones
+    row = ones = (1 << len(before)) - 1
     for word in after:
         common = row & positions.get(word, 0)
         row = ((row + common) | (row - common)) & ones
@@ -120,73 +77,75 @@ def score(
     dropped: Collection[int] = (),
     seconds: float,
     alone: bool = True,
-    skips: Skips = NO_SKIPS,
+    avoided: int = 0,
+    probes: int = 0,
+    unsent: Iterable[str] = (),
     warmup: int = 0,
-) -> Score:
-    """Judge one crawl by what the site knows and the serve numbers that reached a callback.
+) -> dict[str, Any]:
+    """Return the closing figures of a crawl from the serve numbers that reached a callback.
 
     A page is a duplicate if what it shows was delivered before: this version of an article, or this
-    offer. An offer is lost if a page of it was `dropped`, and none was delivered.
+    offer; `caught` is the share of them that was not delivered, 1 when there were none. An offer is
+    lost if a page of it was `dropped`, and none was delivered. A crawl that is not `alone` shares
+    the site with others; the log is what it had of it, and what others may have delivered is None.
 
-    A crawl that is not `alone` shares the site with others; the log is what it had of it.
-
-    `changed["article a b"]` with a < b is the fraction of words by which two versions differ.
+    `avoidable` are the requests after the first `warmup` pages that a crawler which knows the site
+    would not have sent: what they show was delivered anyway. That holds for what those requests
+    would have shown that were left `unsent`. What the gate counted is `avoided` and `probes`.
+    `trap_full` is whether the site had to end a trap that the crawl did not leave.
     """
     entries = sorted(known.log)
     pages = [entry for entry in entries if entry.status == 200 and entry.html]
     received = [page for page in pages if page.serve in delivered]
     ever = {(page.article, page.version) for page in received}
-    versions: dict[str, set[int]] = {}
-    offers: set[str] = set()
-    duplicates = duplicates_delivered = updates = updates_dropped = 0
+    shown: set[object] = set()
+    versions: dict[str, set[int]] = defaultdict(set)
+    duplicates: list[Served] = []
+    updates: list[Served] = []
     for page in pages:
-        if page.offer:
-            duplicates += page.offer in offers
-            duplicates_delivered += page.offer in offers and page.serve in delivered
-            if page.serve in delivered:
-                offers.add(page.offer)
-        if not page.article:
+        if not (page.article or page.offer):
             continue
-        had = versions.setdefault(page.article, set())
-        if page.version in had:
-            duplicates += 1
-            duplicates_delivered += page.serve in delivered
-        elif had and all(
-            known.changed["{} {} {}".format(page.article, *sorted((page.version, other)))]
-            >= TRUE_UPDATE
-            for other in had
-        ):
-            updates += 1
-            updates_dropped += (page.article, page.version) not in ever
+        what, had = page.offer or (page.article, page.version), versions[page.article]
+        if what in shown:
+            duplicates.append(page)
+        elif page.article and had:
+            pairs = [sorted((page.version, other)) for other in had]
+            changes = [known.changed[f"{page.article} {a} {b}"] for a, b in pairs]
+            if min(changes) >= TRUE_UPDATE:
+                updates.append(page)
         if page.serve in delivered:
+            shown.add(what)
             had.add(page.version)
-    return Score(
-        articles=len(known.articles),
-        lost=len(set(known.articles) - {page.article for page in received}) if alone else None,
-        products=len(known.products),
-        products_lost=len(set(known.products) - {p.product for p in received}) if alone else None,
-        fetched=len(pages),
-        duplicates=duplicates,
-        duplicates_delivered=duplicates_delivered,
-        caught=round(1 - duplicates_delivered / duplicates, 4) if duplicates else 1.0,
-        updates=updates,
-        updates_dropped=updates_dropped if alone else None,
-        offers=len({page.offer for page in pages if page.offer}),
-        offers_lost=len({p.offer for p in pages if p.offer and p.serve in dropped} - offers)
-        if alone
-        else None,
-        pages_per_second=round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
-        fetches_avoided=skips.avoided,
-        avoidable=_avoidable(pages, delivered, skips.contents, warmup),
-        warmup=warmup,
-        probes=skips.probes,
-        trap_fetches=sum(page.trap for page in pages),
-        trap_full=any(entry.trap and entry.status != 200 for entry in entries),
-    )
+    copies = sum(page.serve in delivered for page in duplicates)
+    lost = len(set(known.articles) - {page.article for page in received})
+    products_lost = len(set(known.products) - {page.product for page in received})
+    updates_dropped = sum((page.article, page.version) not in ever for page in updates)
+    offers_lost = {page.offer for page in pages if page.serve in dropped} - shown - {""}
+    return {
+        "articles": len(known.articles),
+        "lost": lost if alone else None,
+        "products": len(known.products),
+        "products_lost": products_lost if alone else None,
+        "fetched": len(pages),
+        "duplicates": len(duplicates),
+        "duplicates_delivered": copies,
+        "caught": round(1 - copies / len(duplicates), 4) if duplicates else 1.0,
+        "updates": len(updates),
+        "updates_dropped": updates_dropped if alone else None,
+        "offers": len({page.offer for page in pages if page.offer}),
+        "offers_lost": len(offers_lost) if alone else None,
+        "pages_per_second": round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
+        "fetches_avoided": avoided,
+        "avoidable": _avoidable(pages, delivered, unsent, warmup),
+        "warmup": warmup,
+        "probes": probes,
+        "trap_fetches": sum(page.trap for page in pages),
+        "trap_full": any(entry.trap and entry.status != 200 for entry in entries),
+    }
 
 
 def _avoidable(
-    pages: Iterable[Served], delivered: Collection[int], avoided: Iterable[str], warmup: int
+    pages: Iterable[Served], delivered: Collection[int], unsent: Iterable[str], warmup: int
 ) -> int:
     """Count the requests that showed, or would have shown, what was delivered anyway."""
     had: set[str] = set()
@@ -196,45 +155,49 @@ def _avoidable(
             count += number >= warmup
         elif page.content and page.serve in delivered:
             had.add(page.content)
-    return count + sum(content in had for content in avoided)
+    return count + sum(content in had for content in unsent)
 
 
-def report(figures: Score, *, urls: bool = False) -> str:
+def report(figures: dict[str, Any], *, urls: bool = False) -> str:
     """Return the figures as a few lines of text; of a site whose `urls` are the matter, others."""
-    caught = figures.duplicates - figures.duplicates_delivered
-    after = f"after the first {figures.warmup} pages"
-    end = "; FAILED: the site had to end it" if figures.trap_full else ""
-    probed = f"{figures.probes} sent to test"
-    updated = "delivered here or by others"
-    if figures.updates_dropped is not None:
-        kept = figures.updates - figures.updates_dropped
-        updated = f"{kept} delivered, {figures.updates_dropped} dropped"
+    alone = figures["lost"] is not None
+
+    def lost(key: str) -> str:
+        return f"{{{key}}} lost" if alone else "in all of the site"
+
     lines = [
-        ("pages fetched", figures.fetched, f"{figures.pages_per_second:g} a second"),
-        ("articles", figures.articles, _lost(figures.lost)),
+        ("pages fetched", "fetched", "{pages_per_second:g} a second"),
+        ("articles", "articles", lost("lost")),
     ]
     if urls:
+        end = "; FAILED: the site had to end it" if figures["trap_full"] else ""
+        trap = [("in the trap", "trap_fetches", f"pages fetched{end}")]
         lines += [
-            ("avoidable", figures.avoidable, f"requests for what is known, {after}"),
-            ("avoided", figures.fetches_avoided, f"requests not sent; {probed}"),
+            (
+                "avoidable",
+                "avoidable",
+                "requests for what is known, after the first {warmup} pages",
+            ),
+            ("avoided", "fetches_avoided", "requests not sent; {probes} sent to test"),
+            *(trap if figures["trap_fetches"] else ()),
         ]
-        if figures.trap_fetches:
-            lines.append(("in the trap", figures.trap_fetches, f"pages fetched{end}"))
-    else:
-        lines += [
-            ("products", figures.products, _lost(figures.products_lost)),
-            ("offers", figures.offers, _lost(figures.offers_lost)),
-            ("duplicates", figures.duplicates, f"{caught} not delivered ({figures.caught:.1%})"),
-            ("true updates", figures.updates, updated),
-        ]
-    return rows(lines)
+        return rows(figures, lines)
+    kept = "{updates_kept} delivered, {updates_dropped} dropped"
+    lines += [
+        ("products", "products", lost("products_lost")),
+        ("offers", "offers", lost("offers_lost")),
+        ("duplicates", "duplicates", "{held} not delivered ({caught:.1%})"),
+        ("true updates", "updates", kept if alone else "delivered here or by others"),
+    ]
+    held = figures["duplicates"] - figures["duplicates_delivered"]
+    updates_kept = figures["updates"] - (figures["updates_dropped"] or 0)
+    return rows({**figures, "held": held, "updates_kept": updates_kept}, lines)
 
 
-def rows(lines: Iterable[tuple[str, int, str]]) -> str:
-    """Return figures with their names and remarks, below one another."""
-    told = (f"  {name:<14}{count:>7}   {remark}" for name, count, remark in lines)
-    return "\n".join(["What the gate did, against what the site knows:", *told])
+def rows(figures: dict[str, Any], lines: Iterable[tuple[str, str, str]]) -> str:
+    """Return figures below one another, each with a name and a remark, in which others may stand.
 
-
-def _lost(count: int | None) -> str:
-    return "in all of the site" if count is None else f"{count} lost"
+    A line is the name, the key of the figure, and the remark with the keys of others in braces.
+    """
+    shown = (f"  {name:<14}{figures[key]:>7}   {end.format(**figures)}" for name, key, end in lines)
+    return "\n".join(["What the gate did, against what the site knows:", *shown])

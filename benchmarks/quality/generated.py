@@ -72,7 +72,7 @@ def _site(maker: Maker, kind: str, seed: int, stories: int) -> None:
     other = LightChrome(seed + 1_000, MENU[::-1], MENU[:2])
     articles = [Article(100 * seed + len(kind), number) for number in range(stories)]
     notes = Block("p", tuple(Writer("en", "business", Random(seed)).several("sentence", 6)))
-    links = tuple(Link(article.path, *article.opening[::2]) for article in articles)
+    links = tuple(map(Link.to, articles))
     look, firsts = DESIGNS[seed % 3], []
     for article in articles:
         version = text_of(kind, article, notes)
@@ -83,7 +83,6 @@ def _site(maker: Maker, kind: str, seed: int, stories: int) -> None:
             formats=(Link(article.path, "Version 1"),),
             related=links[:6],
             article=article,
-            version=1,
         )
         size = len(version.words())
 

@@ -20,18 +20,17 @@ def positive(text: str) -> int:
 def main() -> int:
     """Serve the site; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m crawler.site", description=__doc__)
-    parser.add_argument("--port", type=int, default=0, help="0 (default) takes a free one")
-    parser.add_argument("--articles", type=positive, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--urls", choices=sorted(SCENES), help="a site whose URLs are the matter")
-    parser.add_argument(
-        "--days", type=positive, help="a year of so many days, in place of one moment"
-    )
-    parser.add_argument("--trap-limit", type=positive, default=TRAP_LIMIT)
-    parser.add_argument("--parent-pipe", action="store_true", help="stop when stdin ends")
+    add = parser.add_argument
+    add("--port", type=int, default=0, help="0 (default) takes a free one")
+    add("--articles", type=positive, default=100)
+    add("--seed", type=int, default=1)
+    add("--urls", choices=sorted(SCENES), default="", help="a site whose URLs are the matter")
+    add("--days", type=positive, default=0, help="a year of so many days, not one moment")
+    add("--trap-limit", type=positive, default=TRAP_LIMIT)
+    add("--parent-pipe", action="store_true", help="stop when stdin ends")
     options = parser.parse_args()
     try:
-        site = make_site(options.urls or "", options.articles, options.seed, options.days or 0)
+        site = make_site(options.urls, options.articles, options.seed, options.days)
         site.trap_limit = options.trap_limit
         serve(site, options.port, until_stdin_ends=options.parent_pipe)
     except (OSError, OverflowError) as error:

@@ -8,9 +8,8 @@ import threading
 import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -24,7 +23,6 @@ PIXEL = bytes.fromhex(
 )
 Charset = tuple[str, str, str]
 PLAIN_CHARSET: Charset = ("utf-8", "utf-8", "utf-8")
-NOTHING: Mapping[str, str] = MappingProxyType({})
 TRAP_LIMIT = 20_000
 """How many pages of a trap a site serves before it says that it has no more."""
 
@@ -49,10 +47,14 @@ class Reply(NamedTuple):
 
 
 class Answering(ABC):
-    """Answers requests. Safe to call from several threads."""
+    """Answers requests. Safe to call from several threads.
+
+    `host` is the name of the site's host, where it has one of its own, and `products` are the
+    numbers of what it sells.
+    """
 
     host = ""
-    """The name of the site's host, where it has one of its own."""
+    products: Sequence[str] = ()
 
     def __init__(self, articles: Sequence[Article], seed: int) -> None:
         self.articles = articles
@@ -70,36 +72,10 @@ class Answering(ABC):
         A URL without a host is one of the site's own.
         """
 
-    @property
-    def products(self) -> list[str]:
-        """The numbers of what the site sells."""
-        return []
-
-    def conditional(self, reply: Reply, asked: Mapping[str, str]) -> Reply:
-        """Return the response, without its page if the client has one with the same validators."""
-        tag, since = reply.headers.get("ETag"), reply.headers.get("Last-Modified", "")
-        if not tag or reply.status != 200:
-            return reply
-        if match := asked.get("If-None-Match"):
-            same = tag in [part.strip().removeprefix("W/") for part in match.split(",")]
-        else:
-            same = _not_later(since, asked.get("If-Modified-Since", ""))
-        if not same:
-            return reply
-        said = {"ETag": tag, **({"Last-Modified": since} if since else {})}
-        return reply._replace(status=304, headers=said, body=b"")
-
-    def with_tag(self, reply: Reply) -> Reply:
-        """Return the page of a story with its validator, which half of the stories have."""
-        shown = f"{reply.article};{reply.version}"
-        if reply.article and self.draw("tag", shown) < 0.5:
-            reply.headers["ETag"] = f'"{zlib.crc32(shown.encode()):08x}"'
-        return reply
-
     def reply(
-        self, target: str, *, accepts_gzip: bool = False, asked: Mapping[str, str] = NOTHING
+        self, target: str, *, accepts_gzip: bool = False, asked: Mapping[str, str] | None = None
     ) -> Reply:
-        """Return the response to a GET of `target`: a path with its query, or a whole URL.
+        """Return the response to a GET of a path with its query, or of a whole URL.
 
         `asked` are the headers of the request.
         """
@@ -110,8 +86,10 @@ class Answering(ABC):
         with self._lock:
             hit = self._hits[target]
             self._hits[target] += 1
-        reply = self.conditional(self.answer(target, hit), asked)
-        if reply.trap and self._is_full():
+        reply = static_file(target) or conditional(self.answer(target, hit), asked or {})
+        with self._lock:
+            self._trapped += reply.trap
+        if reply.trap and self._trapped > self.trap_limit:
             reply = reply._replace(status=410, body=b"no more of this")
             reply.headers["X-Demo-Trap"] = "full"
         if accepts_gzip and reply.html and self.draw("gzip", target) < 0.4:
@@ -120,57 +98,66 @@ class Answering(ABC):
         with self._lock:
             serve = len(self.log) + 1
             self.note(target, serve, reply)
-        shown = {
-            "Serve": serve,
-            "Article": reply.article and f"{reply.article};{reply.version}",
-            "Product": reply.product,
-            "Offer": reply.offer,
-        }
-        reply.headers.update({f"X-Demo-{name}": str(said) for name, said in shown.items() if said})
+        article = reply.article and f"{reply.article};{reply.version}"
+        told = {"Serve": str(serve), "Article": article, "Product": reply.product}
+        told["Offer"] = reply.offer
+        reply.headers.update({f"X-Demo-{name}": value for name, value in told.items() if value})
         return reply
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
         """Write down what was served."""
-        told = {name: value for name, value in reply._asdict().items() if name in Served._fields}
-        self.log.append(Served(serve=serve, path=target, html=reply.html, **told))
-
-    def contents(self, urls: Iterable[str]) -> list[str]:
-        """Return what each URL shows, as `Reply.content`, without serving it."""
-        return [self.content(url) for url in urls]
+        self.log.append(Served(serve, target, reply.status, reply.html, *reply[3:]))
 
     def content(self, url: str) -> str:
         """Return what one URL shows; blank where it shows no page."""
         for _ in range(5):
-            reply = self.answer(url, 1)  # at the first time some pages are too busy
+            reply = static_file(url) or self.answer(url, 1)  # at first some pages are too busy
             if "Location" not in reply.headers:
                 return reply.content
             url = urljoin(url, reply.headers["Location"])
         return ""
 
     def told(self, target: str, body: bytes) -> Reply:
-        """Return the response to a POST: what the URLs show that are a list in JSON."""
+        """Return the response to a POST: what each URL shows of a list in JSON, without serving."""
         try:
             urls = json.loads(body) if target == "/-/contents" else None
         except ValueError:
             urls = None
         if not isinstance(urls, list):
             return Reply(404, {"Content-Type": "text/plain"}, b"nothing is told here")
-        return _json(self.contents(url for url in urls if isinstance(url, str)))
+        return _json([self.content(url) for url in urls if isinstance(url, str)])
 
     def truth(self) -> Truth:
         """Return what the site knows."""
-        changed = {f"{i} {a} {b}": c for x in self.articles for (i, a, b), c in x.changes().items()}
-        return Truth([article.id for article in self.articles], self.products, changed, self.log)
+        changed = {key: change for it in self.articles for key, change in it.changes().items()}
+        ids = [article.id for article in self.articles]
+        return Truth(ids, [*self.products], changed, self.log)
 
     def draw(self, name: str, target: str) -> float:
         """Return a number from 0 to 1 that hangs on seed, name and target alone."""
         return zlib.crc32(f"{self.seed}/{name}/{target}".encode()) / 2**32
 
-    def _is_full(self) -> bool:
-        """Count a page of a trap, and tell whether the site has served enough of them."""
-        with self._lock:
-            self._trapped += 1
-            return self._trapped > self.trap_limit
+    def of_article(self, reply: Reply, article: Article, version: int) -> Reply:
+        """Return the page of an article with its truth, and a validator for half of them."""
+        key = f"{article.id};{version}"
+        if self.draw("tag", key) < 0.5:
+            reply.headers["ETag"] = f'"{zlib.crc32(key.encode()):08x}"'
+        return reply._replace(article=article.id, version=version, content=key)
+
+
+def conditional(reply: Reply, asked: Mapping[str, str]) -> Reply:
+    """Return the response, without its page if the client has one with the same validators."""
+    tag, since = reply.headers.get("ETag"), reply.headers.get("Last-Modified", "")
+    if not tag or reply.status != 200:
+        return reply
+    if match := asked.get("If-None-Match"):
+        same = tag in [part.strip().removeprefix("W/") for part in match.split(",")]
+    else:
+        same = _not_later(since, asked.get("If-Modified-Since", ""))
+    if not same:
+        return reply
+    kept = {name: it for name, it in reply.headers.items() if name in ("ETag", "Last-Modified")}
+    return reply._replace(status=304, headers=kept, body=b"")
 
 
 def _json(told: object) -> Reply:
@@ -191,13 +178,12 @@ def target_of(url: str) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-def static_file(target: str) -> Reply | None:
+def static_file(url: str) -> Reply | None:
     """Return what every site has that is no web page."""
-    if target == "/robots.txt":
+    path = urlsplit(url).path
+    if path == "/robots.txt":
         return Reply(200, {"Content-Type": "text/plain"}, ROBOTS)
-    if target.startswith("/img/"):
-        return Reply(200, {"Content-Type": "image/png"}, PIXEL)
-    return None
+    return Reply(200, {"Content-Type": "image/png"}, PIXEL) if path.startswith("/img/") else None
 
 
 def web_page(

@@ -66,16 +66,16 @@ def render_blocks(blocks: tuple[Block, ...], manner: str, language: str) -> tupl
 
 
 def _render(block: Block, manner: dict[str, str], glue: str, number: int) -> str:
-    template = manner[block.kind]
+    template, items = manner[block.kind], block.items
     if block.kind == "figure":
-        return template.format(image=f"/img/{number:03}.png", text=escape(block.items[0]))
+        return template.format(image=f"/img/{number:03}.png", text=escape(items[0]))
     if block.kind == "ul":
-        return template.format("".join(manner["li"].format(escape(each)) for each in block.items))
+        return template.format("".join(manner["li"].format(escape(item)) for item in items))
     if block.kind == "table":
-        rows = []
-        for start in range(0, len(block.items), block.columns):
+        rows = ""
+        for start in range(0, len(items), block.columns):
             tag = "td" if start else manner["head"]
-            cells = block.items[start : start + block.columns]
-            rows.append(f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>")
-        return template.format("".join(rows))
-    return template.format(glue.join(escape(item, quote=False) for item in block.items))
+            cells = (f"<{tag}>{escape(cell)}</{tag}>" for cell in items[start:][: block.columns])
+            rows += f"<tr>{''.join(cells)}</tr>"
+        return template.format(rows)
+    return template.format(glue.join(escape(item, quote=False) for item in items))

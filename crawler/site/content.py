@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from crawler.site.articles import Article, Block
-from crawler.site.prose import Writer, grammar
+from crawler.site.articles import Article, Block, Version
+from crawler.site.prose import TOPICS, Writer
 
 EDITIONS = ("ar", "de", "zh")
-SECTIONS = (*grammar("en").topics(), *EDITIONS)
+SECTIONS = (*TOPICS, *EDITIONS)
 DESIGNS = ("table", "semantic", "hashed")
 STATIC = ("about", "contact", "imprint", "privacy", "terms")
 PAGE_SIZE = 20
@@ -25,6 +25,15 @@ class Link(NamedTuple):
     text: str
     teaser: str = ""
     session: bool = False
+
+    @classmethod
+    def to(cls, article: Article, href: str = "") -> Link:
+        """Return the link to an article that lists and boxes show, under one of its URLs."""
+        headline, _, lede = article.opening
+        return cls(href or article.path, headline, lede)
+
+
+MENU = [Link(f"/{name}", name.title()) for name in SECTIONS]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,9 +52,14 @@ class Content:
     formats: tuple[Link, ...] = ()
     related: tuple[Link, ...] = ()
     article: Article | None = None
-    version: int = 0
     session: bool = False
     late_comment: bool = False
+
+    @classmethod
+    def of(cls, article: Article, version: Version, **more: Any) -> Content:
+        """Return the page of a version of an article."""
+        more |= {"title": version.headline, "blocks": version.blocks}
+        return cls(language=article.language, article=article, **more)
 
 
 def design_of(section: str) -> str:
@@ -60,10 +74,9 @@ def also(href: str, query: str) -> str:
 
 def paged(path: str, entries: Sequence[Link], size: int) -> dict[str, tuple[Link, ...]]:
     """Return the entries of a list by the URL of the page that they are on; one page at least."""
-    starts = range(0, max(1, len(entries)), size)
     return {
-        also(path, f"page={i + 1}") if i else path: tuple(entries[start : start + size])
-        for i, start in enumerate(starts)
+        also(path, f"page={start // size + 1}") if start else path: tuple(entries[start:][:size])
+        for start in range(0, max(1, len(entries)), size)
     }
 
 
@@ -81,20 +94,22 @@ def listing(
     A pager names the first page, the last one, and the neighbours.
     """
     parts = list(paged(path, entries, size).items())[:pages]
-    found = {}
-    for i, (href, part) in enumerate(parts):
-        near = range(max(0, i - 2), min(len(parts), i + 3))
-        found[href] = Content(
-            title=title if i == 0 else f"{title} – {i + 1}",
+    last = len(parts) - 1
+    return {
+        href: Content(
+            title=f"{title} – {i + 1}" if i else title,
             language=path[1:] if path[1:] in EDITIONS else "en",
             design=design,
             entries=part,
             formats=tuple(
-                Link(parts[j][0], str(j + 1)) for j in sorted({0, len(parts) - 1, *near})
+                Link(parts[j][0], str(j + 1))
+                for j in range(last + 1)
+                if j in (0, last) or abs(i - j) <= 2
             ),
             related=part[:8],
         )
-    return found
+        for i, (href, part) in enumerate(parts)
+    }
 
 
 def small_pages(seed: int) -> dict[str, Content]:

@@ -8,8 +8,9 @@ from random import Random
 from urllib.parse import quote
 
 from crawler.site.blocks import render_blocks
-from crawler.site.chrome import LABELS, Chrome, anchors, newsletter_box, share_bar
+from crawler.site.chrome import ITEM, SPAN, Chrome, anchors
 from crawler.site.content import Content, Link, also
+from crawler.site.prose import labels
 
 
 class Sheet:
@@ -20,33 +21,36 @@ class Sheet:
     """
 
     def __init__(self, content: Content, chrome: Chrome, path: str, live: int) -> None:
-        self.content = content
-        self.chrome = chrome
-        self.path = path
-        self.live = live
+        self.content, self.chrome, self.path, self.live = content, chrome, path, live
         self.rng = Random(f"{chrome.seed}/live/{path}/{live}")
-        self.ui = LABELS[content.language]
+        self.ui = ui = labels(content.language)
         self.title = escape(content.title)
-        self.html = f'lang="{content.language}"'
-        if content.language == "ar":
-            self.html += ' dir="rtl"'
-        self.comments = (
-            [escape(text) for text in content.article.comments] if content.article else []
-        )
+        self.html = f'lang="{content.language}"' + ' dir="rtl"' * (content.language == "ar")
+        self.comments = [*map(escape, content.article.comments)] if content.article else []
         if not (content.late_comment or live):
             self.comments = self.comments[:-1]  # the last one comes with time
-        self.cookies = chrome.cookies(self.rng, self.ui)
-        self.share = share_bar(path, self.ui)
-        self.newsletter = newsletter_box(self.ui)
+        self.cookies = chrome.cookies(self.rng, ui)
+        buttons = "".join(
+            f'<li><a href="https://{host}.example.com/share?u={escape(path)}" rel="nofollow">'
+            f'<svg width="16" height="16"><use href="#i-{host}"/></svg><span>{host.title()}</span>'
+            "</a></li>"
+            for host in ("facebook", "mail", "chat", "bookmark")
+        )
+        self.share = f'<ul class="share-bar" aria-label="{ui["share"]}">{buttons}</ul>'
+        self.newsletter = (
+            '<form class="newsletter-signup" action="/account/subscribe" method="post">'
+            f'<h3>{ui["newsletter"]}</h3><label>{ui["email"]}<input type="email" name="e"></label>'
+            f"<button>{ui['subscribe']}</button></form>"
+        )
 
-    def href(self, link: Link) -> str:
-        """Return where a link of the content goes: with a new session id, if it has one."""
+    def led(self, link: Link) -> Link:
+        """Return a link of the content as it is shown: with a new session id, if it has one."""
         session = f"sid={self.rng.getrandbits(64):016x}"
         if link.session:
-            return escape(also(link.href, session))
+            return link._replace(href=also(link.href, session))
         if self.content.session:
-            return f"/go?to={quote(link.href, safe='')}&amp;{session}"
-        return escape(link.href)
+            return link._replace(href=f"/go?to={quote(link.href, safe='')}&{session}")
+        return link
 
     def byline(self) -> tuple[str, str, str]:
         """Return author, date, and what is live about them; blanks where nobody signed."""
@@ -63,11 +67,11 @@ class Sheet:
 
     def ad(self) -> str:
         """Return the text of an advertisement, another one each time."""
-        return self.chrome.ad(self.rng)
+        return escape(self.rng.choice(self.chrome.ads))
 
     def script(self) -> str:
         """Return the page's scripts."""
-        state: dict[str, object] = {
+        state = {
             "title": self.content.title,
             "path": self.path,
             "teasers": [link.teaser or link.text for link in self.content.related],
@@ -76,23 +80,20 @@ class Sheet:
         return self.chrome.script(self.rng, state)
 
     def entries(self, template: str) -> str:
-        """Return the entries of a list, each in a template of href, text and teaser."""
-        return "".join(
-            template.format(self.href(link), escape(link.text), escape(link.teaser))
-            for link in self.content.entries
-        )
+        """Return the entries of a list, each in a template of URL, text and teaser."""
+        return anchors(map(self.led, self.content.entries), template)
 
-    def shuffled(self, count: int, template: str = '<li><a href="{}">{}</a></li>') -> str:
+    def some(self, count: int) -> list[Link]:
+        """Return some of the related links in an order of today."""
+        return self.rng.sample(self.content.related, min(count, len(self.content.related)))
+
+    def shuffled(self, count: int, template: str = ITEM) -> str:
         """Return some of the related links in an order of today, each in a template."""
-        related = self.content.related
-        return "".join(
-            template.format(escape(link.href), escape(link.text), escape(link.teaser))
-            for link in self.rng.sample(related, min(count, len(related)))
-        )
+        return anchors(self.some(count), template)
 
-    def formats(self, tag: str = "li") -> str:
-        """Return the links to other views, or the pager, as list items or in another tag."""
-        return anchors(self.content.formats, tag=tag)
+    def formats(self, template: str = ITEM) -> str:
+        """Return the links to other views, or the pager, each in a template."""
+        return anchors(self.content.formats, template)
 
     def body(self, manner: str, *boxes: str) -> str:
         """Return the blocks, with boxes of the design between them."""
@@ -130,7 +131,7 @@ def table(sheet: Sheet) -> str:
 <div class="path"><a href="/">{ui["home"]}</a> &gt; <a href="#">{sheet.title}</a></div>
 <font size="5" face="Georgia"><span class="headline">{sheet.title}</span></font><br>
 <font size="1" color="gray">{author} {day} {live}</font><br>
-<font size="1">{sheet.formats("span")}</font></td></tr>
+<font size="1">{sheet.formats(SPAN)}</font></td></tr>
 <tr><td class="storytext">{sheet.body("table", ad)}</td></tr></table>
 <table width="100%">{entries}</table>
 <div class="sharetools">{sheet.share}</div>
@@ -184,11 +185,8 @@ def _semantic_story(sheet: Sheet) -> str:
     author, day, live = sheet.byline()
     data = json.dumps({"@type": "NewsArticle", "headline": content.title, "datePublished": day})
     ad = f'<div class="ad-slot" data-ad="mpu"><span>{ui["ad"]}</span><p>{sheet.ad()}</p></div>'
-    more = "".join(
-        f'<p class="read-more">{ui["read_more"]}: '
-        f'<a href="{sheet.href(link)}">{escape(link.text)}</a></p>'
-        for link in sheet.rng.sample(content.related, min(1, len(content.related)))
-    )
+    template = f'<p class="read-more">{ui["read_more"]}: <a href="{{}}">{{}}</a></p>'
+    more = anchors(map(sheet.led, sheet.some(1)), template)
     return f"""\
 <script type="application/ld+json">{data}</script><article class="article">
 <header class="article-header"><h1 class="article-header-title">{sheet.title}</h1>
@@ -230,7 +228,7 @@ def hashed(sheet: Sheet) -> str:
 <div class="css-sh" role="toolbar">{sheet.share}</div>
 <section name="articleBody" class="meteredContent css-1r7ky0e">
 {sheet.body("hashed", *ads[:2])}</section>
-<div class="css-l1st">{entries}</div><div class="css-fmt">{sheet.formats("span")}</div>
+<div class="css-l1st">{entries}</div><div class="css-fmt">{sheet.formats(SPAN)}</div>
 </div></div></div></main></div>
 <div class="css-bt0"><div id="comments-panel">{comments}</div>
 <div class="css-rc" data-testid="recirculation">{recirculation}</div>
@@ -264,7 +262,7 @@ def print_view(sheet: Sheet) -> str:
 <img src="/img/logo.png" alt="The Daily Miniature"><hr><h2>{sheet.title}</h2>
 <p>{author}, {day}</p><div id="printable">{sheet.body("print")}</div><hr>
 <p class="print-footer">Printed from {escape(sheet.path)} on {1 + sheet.live % 28}.7.2024.
-{sheet.formats("span")} © The Daily Miniature. For personal use only.</p></body></html>"""
+{sheet.formats(SPAN)} © The Daily Miniature. For personal use only.</p></body></html>"""
 
 
 RENDERERS = {

@@ -14,13 +14,13 @@ from crawler.site.answering import (
     Answering,
     Charset,
     Reply,
-    static_file,
     target_of,
     web_page,
 )
 from crawler.site.articles import Article, Block, newest_first
-from crawler.site.chrome import Chrome
+from crawler.site.chrome import Chrome, anchors
 from crawler.site.content import (
+    MENU,
     PAGE_SIZE,
     SECTIONS,
     TITLE,
@@ -33,7 +33,7 @@ from crawler.site.content import (
     small_pages,
 )
 from crawler.site.designs import render
-from crawler.site.prose import Writer, grammar
+from crawler.site.prose import TOPICS, Writer
 from crawler.site.shop import Shop
 
 # In the bytes, in the header and in the page; some of them contradict.
@@ -113,63 +113,50 @@ class Site(Answering):
     def __init__(self, articles: int, seed: int) -> None:
         super().__init__([Article(seed, number) for number in range(articles)], seed)
         self.rng = Random(f"{seed}/pages")
-        self.views: dict[str, View] = {}
         self.pages: dict[str, Content] = {}
         self.redirects: dict[str, str] = {}
         self.refreshes: dict[str, str] = {}
         self.views_of = [
-            [
-                view
-                for number in range(len(article.history) + 1)
-                for view in views(article, number + 1)
-            ]
+            [view for i in range(len(article.history) + 1) for view in views(article, i + 1)]
             for article in self.articles
         ]
-        for found in self.views_of:
-            self.views.update((view.href, view) for view in found)
+        self.views = {view.href: view for found in self.views_of for view in found}
         self.copies = [view for found in self.views_of for view in found if view.kind != "main"]
-        menu = [Link(f"/{name}", name.title()) for name in SECTIONS]
         self.more = self._listings()
         self.others: list[Link] = []
         self._small_pages()
         self._archive()
-        self.chrome = Chrome(seed, menu, self.more)
+        self.chrome = Chrome(seed, MENU, self.more)
         self.shop = Shop(articles, seed)
-
-    @property
-    def products(self) -> list[str]:
-        """The numbers of what the shop sells."""
-        return sorted(self.shop.numbers)
+        self.products = sorted(self.shop.numbers)
 
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""
         target = target_of(url) if "://" in url else url
-        plain = _without_session(target) if "sid=" in target else target
-        reply = self._answer(target, plain, hit)
-        if reply.article:
-            return self.with_tag(reply)._replace(content=f"{reply.article};{reply.version}")
-        found = reply.html and reply.status == 200
-        return reply._replace(content=reply.offer or (plain if found else ""))
-
-    def _answer(self, target: str, plain: str, hit: int) -> Reply:
+        reply = self._answer(target, hit)
         # Some pages are asked for twice.
-        is_busy = hit == 0 and self.draw("unavailable", target) < 0.02
+        is_page = hit == 0 and (reply.article or reply.offer)
+        if is_page and self.draw("unavailable", target) < 0.02:
+            return Reply(503, {"Content-Type": "text/html", "Retry-After": "0"}, b"Try later")
+        return reply
+
+    def _answer(self, target: str, hit: int) -> Reply:
+        plain = target
+        if "sid=" in target:  # which says nothing; a link beside it is decoded
+            path, _, query = target.partition("?")
+            kept = [f"{name}={value}" for name, value in parse_qsl(query) if name != "sid"]
+            plain = f"{path}?{'&'.join(kept)}" if kept else path
         if view := self.views.get(plain):
-            if is_busy:
-                return _busy()
-            content = self.story(view, session="sid=" in target)
-            reply = web_page(200, render(content, self.chrome, target, hit), view.charset)
-            return reply._replace(article=view.article.id, version=view.version)
+            story = self.story(view, session="sid=" in target)
+            reply = web_page(200, render(story, self.chrome, target, hit), view.charset)
+            return self.of_article(reply, view.article, view.version)
         if page := self.pages.get(plain):
-            return web_page(200, render(page, self.chrome, target, hit))
+            return web_page(200, render(page, self.chrome, target, hit), content=plain)
         if sold := self.shop.page(plain, hit):
             html, product, offer = sold
-            return (
-                _busy()
-                if offer and is_busy
-                else web_page(200, html)._replace(product=product, offer=offer)
-            )
-        return self._elsewhere(plain) or static_file(plain) or self._missing(plain, hit)
+            reply = web_page(200, html, content=offer or plain)
+            return reply._replace(product=product, offer=offer)
+        return self._elsewhere(plain) or self._missing(plain, hit)
 
     def _elsewhere(self, target: str) -> Reply | None:
         """Return a redirect, by status or by a meta tag, or the feed."""
@@ -177,64 +164,54 @@ class Site(Answering):
             return Reply(301, {"Location": self.redirects[target]}, b"")
         if target in self.refreshes:
             to = escape(self.refreshes[target])
-            return web_page(
-                200, f'<html><head><meta http-equiv="refresh" content="0; url={to}"></head>'
-            )
+            html = f'<html><head><meta http-equiv="refresh" content="0; url={to}"></head>'
+            return web_page(200, html, content=target)
         if target.startswith("/go?to=/"):
             return Reply(302, {"Location": target.removeprefix("/go?to=")}, b"")
         if target == "/feed.xml":
-            items = "".join(
-                f"<item><title>{escape(link.text)}</title><link>{escape(link.href)}</link></item>"
-                for link in map(self.link, self.articles[:20])
-            )
+            links = map(Link.to, self.articles[:20])
+            items = anchors(links, "<item><title>{1}</title><link>{0}</link></item>")
             feed = f'<rss version="2.0"><channel>{items}</channel></rss>'
             return Reply(200, {"Content-Type": "application/rss+xml"}, feed.encode())
         return None
 
     def _missing(self, target: str, hit: int) -> Reply:
         """Return what stands for a page that is gone: old stories say so with status 200."""
-        status = 200 if target.startswith("/story/") else 404
-        page = not_found(target, tuple(map(self.link, self.articles[:6])))
-        return web_page(status, render(page, self.chrome, target, hit))
+        page = not_found(target, tuple(map(Link.to, self.articles[:6])))
+        html = render(page, self.chrome, target, hit)
+        if target.startswith("/story/"):
+            return web_page(200, html, content=target)
+        return web_page(404, html)
 
     def story(self, view: View, *, session: bool = False) -> Content:
         """Return an article page."""
         article = view.article
-        version = article.versions[view.version - 1]
         related = article.random("related").sample(self.articles, min(10, len(self.articles)))
-        return Content(
-            title=version.headline,
-            language=article.language,
+        return Content.of(
+            article,
+            article.versions[view.version - 1],
             design=view.design,
-            blocks=version.blocks,
             formats=tuple(
                 Link(other.href, FORMATS[other.kind].format(other.version))
                 for other in self.views_of[article.number]
                 if other.kind in FORMATS
             ),
-            related=tuple(self.link(other) for other in related if other is not article),
-            article=article,
-            version=view.version,
+            related=tuple(Link.to(other) for other in related if other is not article),
             session=session,
             late_comment=view.kind == "comments",
         )
 
-    def link(self, article: Article) -> Link:
-        """Return the link to an article that listings and boxes show."""
-        headline, _, lede = article.opening
-        return Link(article.path, headline, lede)
-
     def _listings(self) -> list[Link]:
         """Make the home page, sections and tags; return what menus name beside sections."""
         latest = newest_first(self.articles)
-        self._list("/", TITLE, [self.link(a) for a in latest[:30]], pages=1)
+        self._list("/", TITLE, [*map(Link.to, latest[:30])], pages=1)
         by_section: dict[str, list[Link]] = defaultdict(list)
         by_tag: dict[str, list[Link]] = defaultdict(list)
-        things = [Writer("en", t, self.rng).write("thing") for t in grammar("en").topics() * 3]
+        things = [Writer("en", topic, self.rng).write("thing") for topic in TOPICS * 3]
         for article in latest:
-            by_section[article.section].append(self.link(article))
+            by_section[article.section].append(Link.to(article))
             for tag in article.random("tags").sample(things, 2):
-                by_tag[tag].append(self.link(article))
+                by_tag[tag].append(Link.to(article))
         for section in SECTIONS:
             entries = by_section[section]
             self._list(f"/{section}", section.title(), entries, design=design_of(section))
@@ -244,17 +221,11 @@ class Site(Answering):
             for tag, entries in sorted(by_tag.items())
         ]
         updates = [
-            self.link(view.article)._replace(
-                href=view.href, text=f"Update: {view.article.opening[0]}"
-            )
+            Link.to(view.article, view.href)._replace(text=f"Update: {view.article.opening[0]}")
             for view in self.views.values()
             if view.kind == "main" and view.version > 1
         ]
-        tracked = [
-            self.link(view.article)._replace(href=view.href)
-            for view in self.copies
-            if view.kind == "tracking"
-        ]
+        tracked = [Link.to(it.article, it.href) for it in self.copies if it.kind == "tracking"]
         return [
             *tags,
             self._list("/live", "Live", updates),
@@ -263,35 +234,35 @@ class Site(Answering):
         ]
 
     def _small_pages(self) -> None:
-        for path, page in small_pages(self.seed).items():
-            self.pages[path] = page
-            self.more.append(Link(path, page.title))
+        """Make pages of few words; name those of authors and photos, and what is not there."""
+        small = small_pages(self.seed)
+        self.pages |= small
+        self.more += [Link(path, page.title) for path, page in small.items()]
         for article in self.articles[::10]:
             _, author, _ = article.opening
             bio = f"{author} writes about {article.section} from {article.cast['city']}."
-            path = f"/author/{article.number}"
-            self.pages[path] = Content(
-                title=author, blocks=(Block("p", (bio,)),), entries=(self.link(article),)
+            link = Link(f"/author/{article.number}", author)
+            self.pages[link.href] = Content(
+                title=author, blocks=(Block("p", (bio,)),), entries=(Link.to(article),)
             )
-            self.others.append(Link(path, author))
+            self.others.append(link)
         for number in range(len(self.articles) // 20 + 1):
             writer = Writer("en", "travel", Random(f"{self.seed}/photo/{number}"))
             figure = Block("figure", (writer.write("caption"),))
-            path = f"/photo/{number}"
-            self.pages[path] = Content(title="Photo of the day", blocks=(figure,))
-            self.others.append(Link(path, "Photo of the day"))
-            self.others.append(Link(f"/img/{number:03}.png", "Full size"))
+            link = Link(f"/photo/{number}", "Photo of the day")
+            self.pages[link.href] = Content(title=link.text, blocks=(figure,))
+            self.others += [link, Link(f"/img/{number:03}.png", "Full size")]
         for number in range(len(self.articles) // 25 + 4):
-            writer = Writer("en", self.rng.choice(grammar("en").topics()), self.rng)
-            slug = "-".join(writer.write("headline").lower().split()[:5])
-            self.others.append(Link(f"/story/{number}-{slug}".replace("’", ""), "Archived story"))
-            self.others.append(Link(f"/removed/{number}", "Removed story"))
+            words = Writer.of_any_topic(self.rng).write("headline").lower().split()[:5]
+            story = f"/story/{number}-{'-'.join(words)}".replace("’", "")
+            self.others += [Link(story, "Archived story")]
+            self.others += [Link(f"/removed/{number}", "Removed story")]
 
     def _archive(self) -> None:
         """List what has no other place: every copy, every short link, month by month."""
         months: dict[str, list[Link]] = defaultdict(list)
         for article in self.articles:
-            link, rng = self.link(article), article.random("archive")
+            link, rng = Link.to(article), article.random("archive")
             entries = months[f"{article.published:%Y/%m}"]
             entries.append(link)
             if rng.random() < 0.25:
@@ -312,14 +283,3 @@ class Site(Answering):
         """Add a listing with its pages; return the link to its first one."""
         self.pages |= listing(path, title, entries, **how)
         return Link(path, title)
-
-
-def _without_session(target: str) -> str:
-    """Return the target without its session id; a link it carries is decoded."""
-    path, _, query = target.partition("?")
-    kept = [f"{name}={value}" for name, value in parse_qsl(query) if name != "sid"]
-    return f"{path}?{'&'.join(kept)}" if kept else path
-
-
-def _busy() -> Reply:
-    return Reply(503, {"Content-Type": "text/html", "Retry-After": "0"}, b"Try later")

@@ -25,23 +25,15 @@ class SiteError(Exception):
 
 
 class SiteProcess:
-    """A running site. It stops with `stop()`, and by itself when this process dies."""
+    """A running site. It stops with `stop()`, and by itself when this process dies.
 
-    def __init__(
-        self,
-        articles: int,
-        seed: int,
-        port: int = 0,
-        *,
-        urls: str = "",
-        days: int = 0,
-        trap_limit: int = 0,
-    ) -> None:
+    `options` are others of `python -m crawler.site`; those that are blank or 0 are left out.
+    """
+
+    def __init__(self, articles: int, seed: int, **options: str | int) -> None:
         command = [sys.executable, "-m", "crawler.site", "--parent-pipe"]
-        command += [f"--articles={articles}", f"--seed={seed}", f"--port={port}"]
-        command += [f"--urls={urls}"] if urls else []
-        command += [f"--days={days}"] if days else []
-        command += [f"--trap-limit={trap_limit}"] if trap_limit else []
+        for name, value in {"articles": articles, "seed": str(seed), **options}.items():
+            command += [f"--{name.replace('_', '-')}={value}"] if value else []
         # A session of its own: Ctrl-C is for the crawl, which stops the site when it is done.
         self.process = subprocess.Popen(
             command,
@@ -60,23 +52,18 @@ class SiteProcess:
 
     def stop(self) -> None:
         """End the process, and wait for it."""
-        self.process.terminate()
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
-            if pipe is not None:
-                pipe.close()
+        with self.process:  # which closes its pipes, and waits
+            self.process.terminate()
+            try:
+                self.process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
 
 
 @contextmanager
-def running_site(
-    articles: int, seed: int = 1, *, urls: str = "", trap_limit: int = 0
-) -> Iterator[str]:
+def running_site(articles: int, seed: int = 1, **options: str | int) -> Iterator[str]:
     """Run a site on a free port as long as the block lasts; the value is its URL."""
-    site = SiteProcess(articles, seed, urls=urls, trap_limit=trap_limit)
+    site = SiteProcess(articles, seed, **options)
     try:
         yield site.url
     finally:
@@ -89,27 +76,24 @@ def shop_url(url: str) -> str:
     So it is a site of its own for those who go by the host, as the gate's scope does.
     """
     parts = urlsplit(url)
-    name = NAMES.get(parts.hostname or "")
-    host = parts.netloc.replace(parts.hostname or "", name, 1) if name else parts.netloc
-    return f"{parts.scheme}://{host}{HOME}"
+    host = parts.hostname or ""
+    return f"{parts.scheme}://{parts.netloc.replace(host, NAMES.get(host, host), 1)}{HOME}"
 
 
 def serve_number(url: str) -> int:
     """Return how many responses the site has served so far. Raises SiteError."""
-    number: int = _ask(url, "/-/serve")
-    return number
+    return int(_ask(url, "/-/serve"))
 
 
 def truth(url: str) -> Truth:
     """Return what the site at `url` knows. Raises SiteError."""
-    articles, products, changed, log = _ask(url, "/-/truth")
-    return Truth(articles, products, changed, [Served(*entry) for entry in log])
+    known = Truth(*_ask(url, "/-/truth"))
+    return known._replace(log=[Served(*entry) for entry in known.log])
 
 
 def contents(url: str, shown_at: Collection[str]) -> list[str]:
     """Return what URLs of the site at `url` show, in their order. Raises SiteError."""
-    found: list[str] = _ask(url, "/-/contents", json.dumps(list(shown_at)).encode())
-    return found
+    return list(_ask(url, "/-/contents", json.dumps(list(shown_at)).encode()))
 
 
 def set_time(url: str, moment: float) -> None:

@@ -6,7 +6,9 @@ import os
 import signal
 import ssl
 import sys
+import tempfile
 import threading
+from datetime import datetime, timedelta, timezone
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import FrameType
@@ -28,10 +30,35 @@ class Server(ThreadingHTTPServer):
 
     @cached_property
     def tls(self) -> ssl.SSLContext:
-        """What is needed to speak TLS, made when first asked for."""
-        from crawler.site.certificate import own_context
+        """What is needed to speak TLS as the site's host and its subdomains; made when needed."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
 
-        return own_context(self.site.host)
+        host = self.site.host
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+        names = [x509.DNSName(host), x509.DNSName(f"*.{host}")]
+        now = datetime.now(timezone.utc)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=30))
+            .add_extension(x509.SubjectAlternativeName(names), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        pem, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+        secret = key.private_bytes(pem, form, serialization.NoEncryption())
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        with tempfile.NamedTemporaryFile() as file:  # a private one; the module reads files only
+            file.write(certificate.public_bytes(pem) + secret)
+            file.flush()
+            context.load_cert_chain(file.name)
+        return context
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Say nothing of a client that hung up; anything else is an error of ours."""
@@ -40,14 +67,13 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Turns requests into calls of the site."""
+    """Turns requests into calls of the site; `host` is that which a tunnel leads to."""
 
     protocol_version = "HTTP/1.1"
     server: Server
     disable_nagle_algorithm = True
     wbufsize = -1  # headers and body in one packet
     host = ""
-    """The host that a tunnel of this connection leads to."""
 
     def do_GET(self) -> None:
         """Answer a GET."""

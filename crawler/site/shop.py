@@ -7,7 +7,7 @@ number and price, variants of one in number, price and the option that is chosen
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from html import escape
 from random import Random
 from typing import NamedTuple
@@ -22,6 +22,11 @@ NOTES = ("Shipping", "Exchanges and returns", "Size guide", "Washing", "Payment"
 """What has a long text on every page of a product."""
 SOURCES = ["newsletter", "comparison", "ads", "partner"]
 SCHEMA = "https://schema.org/"
+CARD = (
+    '<li class="grid__item"><div class="card-wrapper product-card-wrapper"><div class="card">'
+    '<h3 class="card__heading"><a href="{}" class="full-unstyled-link">{}</a></h3>'
+    '<div class="price">{}</div></div></div></li>'
+)
 
 
 class Shelf(NamedTuple):
@@ -43,31 +48,29 @@ class List(NamedTuple):
 
 
 class Shop:
-    """The shop by URL: `shelves` show an offer, `lists` lead there; `menus` are of departments."""
+    """The shop by URL: `shelves` show an offer, `lists` lead there; `menus` are of departments.
+
+    `numbers` are those of all variants that are sold, `offers` are the ids of all offers.
+    """
 
     def __init__(self, articles: int, seed: int) -> None:
         self.seed = seed
         self.goods = make_goods(seed, articles)
-        writer = Writer("en", "business", Random(f"{seed}/notes"))
-        self.notes = [(each, paragraphs(writer.several("sentence", 9))) for each in NOTES]
-        self.shelves: dict[str, Shelf] = {}
-        self.lists: dict[str, List] = {}
-        for good in self.goods:
-            rng = Random(f"{seed}/shelves/{good.slug}")
-            self.shelves.update((shelf.href, shelf) for shelf in shelves(good, rng))
-        self.menus = {name: list(self._department(name)) for name in DEPARTMENTS}
+        write = Writer("en", "business", Random(f"{seed}/notes")).write
+        self.notes = [
+            (note, "".join(f"<p>{escape(write('sentence'))}</p>" for _ in range(9)))
+            for note in NOTES
+        ]
+        self.shelves = {
+            shelf.href: shelf
+            for good in self.goods
+            for shelf in shelves(good, Random(f"{seed}/shelves/{good.slug}"))
+        }
+        self.numbers = {variant.sku for good in self.goods for variant in good.variants}
+        self.offers = {shelf.offer.id for shelf in self.shelves.values()}
         homes = tuple(Link(f"{HOME}{name}/", name.title()) for name in DEPARTMENTS)
-        self.lists[HOME] = List("workshop", "The Miniature Store", homes)
-
-    @property
-    def numbers(self) -> set[str]:
-        """The numbers of all that is sold: each variant has one."""
-        return {variant.sku for good in self.goods for variant in good.variants}
-
-    @property
-    def offers(self) -> set[str]:
-        """All that is offered anywhere in the shop."""
-        return {shelf.offer.id for shelf in self.shelves.values()}
+        self.lists = {HOME: List("workshop", "The Miniature Store", homes)}
+        self.menus = {name: list(self._department(name)) for name in DEPARTMENTS}
 
     def page(self, path: str, live: int) -> tuple[str, str, str] | None:
         """Return a page, the number of its product, and its offer; None if the shop has it not.
@@ -77,16 +80,10 @@ class Shop:
         """
         if shelf := self.shelves.get(path):
             rng = Random(f"{self.seed}/store/{path}/{live}")
-            others = [
-                good
-                for good in self.goods
-                if good.department == shelf.offer.good.department and good != shelf.offer.good
-            ]
-            related = [link_to(good) for good in rng.sample(others, min(4, len(others)))]
-            html = self._printed(shelf) if shelf.kind == "print" else self._shown(shelf, related)
+            html = self._printed(shelf) if shelf.kind == "print" else self._shown(shelf, rng)
             return html, shelf.offer.variant.sku, shelf.offer.id
         if content := self.lists.get(path):
-            return list_page(content, self.menus[content.department]), "", ""
+            return self._listed(content), "", ""
         return None
 
     def _department(self, department: str) -> Iterator[Link]:
@@ -96,33 +93,30 @@ class Shop:
         home = f"{HOME}{department}/"
         self.lists[home] = List(department, department.title(), tuple(map(link_to, goods[:8])))
         yield Link(home, department.title())
-        for category in [*DEPARTMENTS[department], "sale"]:
-            entries = [
+        lists = {
+            (category, category.title(), 6): [
                 Link(shelf.href, shelf.offer.good.name, f"{shelf.offer.price} €")
                 for shelf in own
                 if shelf.category == category
             ]
-            yield self._list(department, category, category.title(), entries, 6)
-        everything = [
+            for category in [*DEPARTMENTS[department], "sale"]
+        }
+        lists["all", "All of our pages", 30] = [
             Link(shelf.href, f"{shelf.offer.good.name} {shelf.offer.variant.name} ({shelf.kind})")
             for shelf in own
         ]
-        yield self._list(department, "all", "All of our pages", everything, 30)
+        for (name, title, size), entries in lists.items():
+            parts = paged(f"{home}collections/{name}", entries, size)
+            pager = tuple(Link(href, str(i)) for i, href in enumerate(parts, start=1))
+            for href, part in parts.items():
+                self.lists[href] = List(department, title, part, pager)
+            yield pager[0]._replace(text=title)
 
-    def _list(
-        self, department: str, name: str, title: str, entries: Sequence[Link], size: int
-    ) -> Link:
-        """Add a list with its pages; return the link to the first one."""
-        first = f"{HOME}{department}/collections/{name}"
-        parts = paged(first, entries, size)
-        pager = tuple(Link(href, str(i + 1)) for i, href in enumerate(parts))
-        for href, part in parts.items():
-            self.lists[href] = List(department, title, part, pager)
-        return Link(first, title)
-
-    def _shown(self, shelf: Shelf, related: Sequence[Link]) -> str:
+    def _shown(self, shelf: Shelf, rng: Random) -> str:
         """Return the page of a product."""
         offer, good, variant = shelf.offer, shelf.offer.good, shelf.offer.variant
+        others = [it for it in self.goods if it.department == good.department and it != good]
+        related = map(link_to, rng.sample(others, min(4, len(others))))
         name, price = escape(good.name), offer.price
         description = escape(" ".join(good.description))
         was = offer._replace(reduced=False).price if offer.reduced else ""
@@ -131,8 +125,7 @@ class Shop:
         all_variants = [{"id": v.number, "title": v.name, "sku": v.sku} for v in good.variants]
         regular = f'<span class="price-item price-item--regular">€{was or price}</span>'
         sale = f'<span class="price-item price-item--sale">€{price} EUR</span>' if was else ""
-        disabled = "" if variant.stock else " disabled"
-        button = "Add to cart" if variant.stock else "Sold out"
+        disabled, button = ("", "Add to cart") if variant.stock else (" disabled", "Sold out")
         notes = "".join(
             f'<div class="product__accordion accordion"><details id="Details-{i}"><summary>'
             f'<h2 class="h4 accordion__title">{heading}</h2></summary>'
@@ -165,7 +158,7 @@ class Shop:
 <section class="shopify-section section"><product-recommendations class="related-products">
 <h2 class="related-products__heading">You may also like</h2>{grid(related)}
 </product-recommendations></section>"""
-        return frame(f"{name} – Wardrobe", head, self.menus[good.department], body, "product")
+        return self._frame(f"{name} – Wardrobe", head, good.department, body, "product")
 
     def _printed(self, shelf: Shelf) -> str:
         """Return the view to print: the product and the notes, no boxes, and where it came from."""
@@ -181,6 +174,33 @@ class Shop:
 <p>Item no. {variant.sku}</p><p>{escape(" ".join(good.description))}</p><table>{facts}</table>
 {notes}<p>Printed from The Miniature Store</p></body></html>"""
 
+    def _listed(self, content: List) -> str:
+        """Return a page of a list."""
+        title = escape(content.title)
+        body = f"""\
+<section class="shopify-section section"><div class="collection-hero">
+<h1 class="collection-hero__title">{title}</h1></div>
+<div class="product-count">{len(content.entries)} products</div>{grid(content.entries)}
+<nav class="pagination" role="navigation"><ul class="pagination__list">{anchors(content.pager)}</ul>
+</nav></section>"""
+        return self._frame(f"{title} – Wardrobe", "", content.department, body, "collection")
+
+    def _frame(self, title: str, head: str, department: str, body: str, template: str) -> str:
+        """Return a page with what all pages of a department have."""
+        return f"""\
+<!doctype html><html class="no-js" lang="en"><head><meta name="theme-color" content="">
+<title>{title}</title>{head}</head>
+<body class="gradient template-{template}"><a class="skip-to-content-link" href="#MainContent">
+Skip to content</a><div class="announcement-bar"><p>Free shipping above 90 €</p></div>
+<sticky-header class="header-wrapper"><header class="header header--middle-left">
+<a href="/store/" class="header__heading-link">Wardrobe</a><nav class="header__inline-menu">
+<ul class="list-menu list-menu--inline">{anchors(self.menus[department])}</ul></nav>
+<cart-notification class="hidden">Item added to your cart</cart-notification></header>
+</sticky-header><main id="MainContent" class="content-for-layout" role="main">{body}</main>
+<footer class="footer color-scheme-1 gradient section-footer-padding">
+<div class="footer__copyright caption"><small>© 2024, Wardrobe</small>
+<small>Secure checkout</small></div></footer></body></html>"""
+
 
 def main(good: Good, category: str = "") -> str:
     """Return the address of a product, of its own or in a category."""
@@ -188,9 +208,9 @@ def main(good: Good, category: str = "") -> str:
     return f"{HOME}{good.department}/{inside}products/{good.slug}"
 
 
-def shown(offer: Offer, category: str = "") -> str:
+def shown(offer: Offer) -> str:
     """Return the address that shows an offer: its variant by number, if there are several."""
-    href = main(offer.good, category)
+    href = main(offer.good, "sale" if offer.reduced else "")
     several = len(offer.good.variants) > 1
     return also(href, f"variant={offer.variant.number}") if several else href
 
@@ -226,22 +246,17 @@ def shelves(good: Good, rng: Random) -> Iterator[Shelf]:
             yield Shelf(also(href, "print=1"), offer, "print")
         if good.on_sale:
             reduced = offer._replace(reduced=True)
-            yield Shelf(shown(reduced, "sale"), reduced, "sale", "sale")
+            href = shown(reduced)
+            yield Shelf(href, reduced, "sale", "sale")
             if rng.random() < 0.3:
-                href = also(shown(reduced, "sale"), f"rec={rng.randint(1, 9)}")
-                yield Shelf(href, reduced, "related")
+                yield Shelf(also(href, f"rec={rng.randint(1, 9)}"), reduced, "related")
 
 
 def structured(offer: Offer) -> dict[str, object]:
     """Return what JSON-LD says of a product and an offer of it."""
     good, variant = offer.good, offer.variant
-    offered = {
-        "@type": "Offer",
-        "price": offer.price,
-        "priceCurrency": CURRENCY,
-        "availability": f"{SCHEMA}{'InStock' if variant.stock else 'OutOfStock'}",
-        "url": shown(offer, "sale" if offer.reduced else ""),
-    }
+    terms = {"@type": "Offer", "price": offer.price, "priceCurrency": CURRENCY}
+    stock = f"{SCHEMA}{'InStock' if variant.stock else 'OutOfStock'}"
     return {
         "@context": SCHEMA,
         "@type": "Product",
@@ -249,7 +264,7 @@ def structured(offer: Offer) -> dict[str, object]:
         "sku": variant.sku,
         "description": " ".join(good.description),
         "image": "/img/001.png",
-        "offers": [offered],
+        "offers": [{**terms, "availability": stock, "url": shown(offer)}],
     }
 
 
@@ -258,35 +273,18 @@ def script(data: object, kind: str = "application/ld+json") -> str:
     return f'<script type="{kind}">{json.dumps(data)}</script>'
 
 
-def paragraphs(texts: Iterable[str]) -> str:
-    """Return texts as paragraphs."""
-    return "".join(f"<p>{escape(text)}</p>" for text in texts)
-
-
-def list_page(content: List, menu: Sequence[Link]) -> str:
-    """Return a page of a list."""
-    title = escape(content.title)
-    body = f"""\
-<section class="shopify-section section"><div class="collection-hero">
-<h1 class="collection-hero__title">{title}</h1></div>
-<div class="product-count">{len(content.entries)} products</div>{grid(content.entries)}
-<nav class="pagination" role="navigation"><ul class="pagination__list">{anchors(content.pager)}</ul>
-</nav></section>"""
-    return frame(f"{title} – Wardrobe", "", menu, body, "collection")
-
-
 def options(shelf: Shelf) -> str:
     """Return what a variant is chosen by; nothing where there is one."""
     chosen = shelf.offer.variant
     if not chosen.name:
         return ""
-    category = "sale" if shelf.category == "sale" else ""
+    offer = shelf.offer._replace(reduced=shelf.category == "sale")
     buttons = "".join(
         f'<input type="radio" id="o{variant.number}" name="option" value="{escape(variant.name)}"'
         f'{" checked" if variant == chosen else ""}><label for="o{variant.number}">'
-        f'<a href="{escape(shown(shelf.offer._replace(variant=variant), category))}">'
+        f'<a href="{escape(shown(offer._replace(variant=variant)))}">'
         f"{escape(variant.name)}</a></label>"
-        for variant in shelf.offer.good.variants
+        for variant in offer.good.variants
     )
     return (
         '<variant-selects><fieldset class="js product-form__input product-form__input--pill">'
@@ -297,28 +295,4 @@ def options(shelf: Shelf) -> str:
 
 def grid(links: Iterable[Link]) -> str:
     """Return links to products as cards."""
-    cards = "".join(
-        '<li class="grid__item"><div class="card-wrapper product-card-wrapper"><div class="card">'
-        f'<h3 class="card__heading"><a href="{escape(link.href)}" class="full-unstyled-link">'
-        f'{escape(link.text)}</a></h3><div class="price">{escape(link.teaser)}</div></div></div>'
-        "</li>"
-        for link in links
-    )
-    return f'<ul id="product-grid" class="grid product-grid">{cards}</ul>'
-
-
-def frame(title: str, head: str, menu: Sequence[Link], body: str, template: str) -> str:
-    """Return a page with what all pages of the shop have."""
-    return f"""\
-<!doctype html><html class="no-js" lang="en"><head><meta name="theme-color" content="">
-<title>{title}</title>{head}</head>
-<body class="gradient template-{template}"><a class="skip-to-content-link" href="#MainContent">
-Skip to content</a><div class="announcement-bar"><p>Free shipping above 90 €</p></div>
-<sticky-header class="header-wrapper"><header class="header header--middle-left">
-<a href="/store/" class="header__heading-link">Wardrobe</a><nav class="header__inline-menu">
-<ul class="list-menu list-menu--inline">{anchors(menu)}</ul></nav>
-<cart-notification class="hidden">Item added to your cart</cart-notification></header>
-</sticky-header><main id="MainContent" class="content-for-layout" role="main">{body}</main>
-<footer class="footer color-scheme-1 gradient section-footer-padding">
-<div class="footer__copyright caption"><small>© 2024, Wardrobe</small>
-<small>Secure checkout</small></div></footer></body></html>"""
+    return f'<ul id="product-grid" class="grid product-grid">{anchors(links, CARD)}</ul>'

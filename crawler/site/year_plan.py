@@ -6,9 +6,8 @@ Moments are days since the year's begin, with fractions; the plan depends on its
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from functools import cached_property
 from math import inf
 from random import Random
@@ -30,108 +29,80 @@ BEGIN = datetime(2024, 7, 1, tzinfo=timezone.utc)
 DAYS = 365
 ARTICLES = 300
 
+# How many of each among twenty articles.
 LENGTHS = [(60, 110)] * 4 + [(110, 200)] * 10 + [(200, 320)] * 6
 SHARES = ["morning"] * 10 + ["evening"] * 4 + ["village"] * 3 + ["weekly"] * 3
-# Edits a day, from and to.
-NEVER, RARELY, WEEKLY, DAILY = (0.0, 0.0), (1 / 90, 1 / 20), (1 / 10, 1 / 5), (0.5, 1.0)
-RATES = [NEVER] * 11 + [RARELY] * 5 + [WEEKLY] * 3 + [DAILY]
+# Edits a day, from and to: never, rarely, weekly, daily.
+RATES = [(0.0, 0.0)] * 11 + [(1 / 90, 1 / 20)] * 5 + [(1 / 10, 1 / 5)] * 3 + [(0.5, 1.0)]
 COPIES = [""] * 13 + ["print"] * 4 + ["mirror"] * 2 + ["print mirror"]
 FATES = [""] * 14 + ["404", "410", "404 but copy", "410 but copy", "301", "404 and moved"]
 """What becomes of an article's page: it answers 404 or 410, and its copies with it unless they
 stay, or the article is at another URL, to which the old one leads or does not."""
-
-
 KINDS = ["word"] * 5 + ["sentence"] * 6 + ["paragraph"] * 5 + ["update"] * 3 + ["rewrite"]
 """How often each kind of edit comes, among twenty."""
 MOST_WORDS = 450
 """An article that grows beyond this loses older paragraphs."""
 
 
-class Redesign(NamedTuple):
-    """From a moment on all pages have another design."""
+class Season(NamedTuple):
+    """A part of the year; by default it never comes."""
 
-    at: float
-    design: str
+    since: float = inf
+    until: float = inf
+
+    def holds(self, moment: float) -> bool:
+        """Tell whether a moment belongs to it."""
+        return self.since <= moment < self.until
+
+
+NEVER = Season()
 
 
 class Paper(NamedTuple):
     """A newspaper: its host, its design, and what is to be known of its server.
 
     `validators` are honest, stale (the same ones for other content), fresh (others for the same
-    content) or none. In the `soft404` season missing pages, and some that are not missing, answer
-    with status 200. In the `notice` season all pages have one box more.
+    content) or none. In the `redesign` season, which ends with the year, all pages have another
+    design. In the `soft404` season missing pages, and some that are not missing, answer with status
+    200. In the `notice` season all pages have one box more.
     """
 
     host: str
     design: str
     validators: str
-    redesign: Redesign | None = None
-    soft404: tuple[float, float] = (inf, inf)
-    notice: tuple[float, float] = (inf, inf)
+    redesign: Season = NEVER
+    soft404: Season = NEVER
+    notice: Season = NEVER
 
     def design_at(self, moment: float) -> str:
         """Return the design of its pages."""
-        return self.redesign.design if self.has_moved(moment) and self.redesign else self.design
-
-    def has_moved(self, moment: float) -> bool:
-        """Tell whether the redesign has taken place."""
-        return self.redesign is not None and moment >= self.redesign.at
+        return "hashed" if self.redesign.holds(moment) else self.design
 
 
-def papers_of(days: int) -> dict[str, Paper]:
-    """Return the newspapers of a year of so many days, by name."""
-    return {
-        "morning": Paper(
-            "morning.example",
-            "semantic",
-            "honest",
-            redesign=Redesign(round(0.55 * days) + 0.1, "hashed"),
-        ),
-        "evening": Paper("evening.example", "table", "stale"),
-        "village": Paper(
-            "village.example", "semantic", "none", soft404=(0.3 * days, 0.3 * days + days / 10 + 2)
-        ),
-        "weekly": Paper(
-            "weekly.example", "hashed", "fresh", notice=(0.7 * days, 0.7 * days + days / 12)
-        ),
-    }
-
-
-@dataclass(frozen=True)
 class YearArticle(Article):
-    """An article that is published on a day of the year; those of day 0 are older."""
+    """An article that is published on a day of the year; those of day 0 are older.
 
-    day: float = 0.0
+    It has no history of its own: what becomes of it is its life's.
+    """
 
-    @cached_property
-    def published(self) -> date:
-        """The day of its first version."""
-        if self.day:
-            return BEGIN.date() + timedelta(days=int(self.day))
-        return BEGIN.date() - timedelta(days=self.random("day").randrange(1, 540))
-
-    @cached_property
-    def history(self) -> list[str]:
-        """Blank: what becomes of it is its life's."""
-        return []
-
-    @cached_property
-    def length(self) -> tuple[int, int]:
-        """How many words its first version has, at least and about at most."""
-        return deal(LENGTHS, self.seed, "year/length", self.number)
+    def __init__(self, seed: int, number: int, day: float) -> None:
+        super().__init__(seed, number)
+        self.day = day
+        age = -int(day) if day else self.random("day").randrange(1, 540)
+        self.published = BEGIN.date() - timedelta(days=age)
+        self.length = deal(LENGTHS, seed, "year/length", number)
+        self.history = []
 
 
 class Spell(NamedTuple):
     """One URL of an article: `look` is main, print or mirror.
 
-    It is there from `since` until `until`. `after` is what it answers then: 404, 410, or the URL
-    that it leads to.
+    `after` its season it answers with 404, 410, or leads to a URL.
     """
 
     url: str
     look: str
-    since: float
-    until: float = inf
+    season: Season
     after: str = "404"
 
 
@@ -141,7 +112,6 @@ class Life:
 
     article: YearArticle
     paper: Paper
-    rate: float
     moments: tuple[float, ...]
     spells: tuple[Spell, ...]
 
@@ -153,22 +123,28 @@ class Life:
             found.append(edited(found[-1], self.article.writer(f"edit/{len(found)}")))
         return tuple(found)
 
-    def version_at(self, moment: float) -> Version:
-        """Return the version that it has at a moment of its life."""
-        return self.versions[max(0, bisect_right(self.moments, moment) - 1)]
-
-    def changed_at(self, moment: float) -> float:
-        """Return when it got the version that it has at a moment."""
-        return self.moments[max(0, bisect_right(self.moments, moment) - 1)]
+    def state_at(self, moment: float) -> tuple[Version, float]:
+        """Return the version that it has at a moment of its life, and since when."""
+        i = max(0, bisect_right(self.moments, moment) - 1)
+        return self.versions[i], self.moments[i]
 
 
 class Year:
-    """All that happens in a year of so many days."""
+    """All that happens in a year of so many days; `papers` are its newspapers by their host."""
 
     def __init__(self, articles: int = ARTICLES, seed: int = 1, days: int = DAYS) -> None:
         self.seed = seed
         self.days = days
-        self.papers = papers_of(days)
+        redesign = Season(round(0.55 * days) + 0.1)
+        soft404 = Season(0.3 * days, 0.3 * days + days / 10 + 2)
+        notice = Season(0.7 * days, 0.7 * days + days / 12)
+        papers = (
+            Paper("morning.example", "semantic", "honest", redesign=redesign),
+            Paper("evening.example", "table", "stale"),
+            Paper("village.example", "semantic", "none", soft404=soft404),
+            Paper("weekly.example", "hashed", "fresh", notice=notice),
+        )
+        self.papers = {paper.host: paper for paper in papers}
         self.lives = [self._life(number) for number in range(articles)]
         self.by_id = {life.article.id: life for life in self.lives}
         self.spells = {spell.url: (life, spell) for life in self.lives for spell in life.spells}
@@ -178,59 +154,37 @@ class Year:
         # Most articles are there from the first day on.
         day = rng.uniform(0.02, 0.85) * self.days if rng.random() < 0.4 else 0.0
         article = YearArticle(self.seed, number, day)
-        paper = self.papers[deal(SHARES, self.seed, "year/paper", number)]
+        paper = self.papers[f"{deal(SHARES, self.seed, 'year/paper', number)}.example"]
         spells = self._spells(article, paper, rng)
         rate = rng.uniform(*deal(RATES, self.seed, "year/rate", number))
-        end = min(self.days, max(spell.until for spell in spells))
-        return Life(article, paper, rate, _moments(article, rate, end), spells)
+        end = min(self.days, max(spell.season.until for spell in spells))
+        moments, edits = [day], article.random("edits")
+        while rate and (moment := moments[-1] + edits.expovariate(rate)) < end:
+            moments.append(moment)
+        return Life(article, paper, tuple(moments), spells)
 
     def _spells(self, article: YearArticle, paper: Paper, rng: Random) -> tuple[Spell, ...]:
-        fate, *remark = deal(FATES, self.seed, "year/fate", article.number).split(" ", 1) or [""]
+        fate, _, remark = deal(FATES, self.seed, "year/fate", article.number).partition(" ")
         copies = deal(COPIES, self.seed, "year/copies", article.number).split()
-        stays = remark == ["but copy"]
-        if stays and not copies:
+        if remark == "but copy" and not copies:
             copies = ["print"]
-        end = inf
-        if fate:
-            end = article.day + rng.uniform(0.2, 0.9) * (self.days - article.day)
-        home = f"http://{paper.host}"
-        place = f"{article.section}/{article.slug}"
+        end = article.day + rng.uniform(0.2, 0.9) * (self.days - article.day) if fate else inf
+        home, place = f"http://{paper.host}", f"{article.section}/{article.slug}"
         moved = f"{home}/archive/{article.slug}"
-        found = [Spell(f"{home}/{place}", "main", article.day, end, fate)]
-        if fate == "301":
-            found = [found[0]._replace(after=moved), Spell(moved, "main", end)]
-        elif remark == ["and moved"]:
-            found.append(Spell(moved, "main", end))
+        leads = moved if fate == "301" else fate
+        found = [Spell(f"{home}/{place}", "main", Season(article.day, end), leads)]
+        if fate == "301" or remark == "and moved":
+            found.append(Spell(moved, "main", Season(end)))
         gone = end if fate in ("404", "410") and not remark else inf
         for look in copies:
             path = f"print/{place}" if look == "print" else f"weekend/{article.slug}"
-            found.append(Spell(f"{home}/{path}", look, article.day, gone, fate))
+            found.append(Spell(f"{home}/{path}", look, Season(article.day, gone), fate))
         return tuple(found)
 
 
 def unix(moment: float) -> float:
     """Return the Unix time of a moment."""
     return BEGIN.timestamp() + moment * 86_400
-
-
-def _moments(article: YearArticle, rate: float, end: float) -> tuple[float, ...]:
-    """Return when an article's versions appear, at random."""
-    rng = article.random("edits")
-    moments = [article.day]
-    while rate and moments[-1] < end:
-        moments.append(moments[-1] + rng.expovariate(rate))
-    return tuple(moments[:1] + [moment for moment in moments[1:] if moment < end])
-
-
-def live(lives: Sequence[Life], moment: float) -> list[tuple[Life, Spell]]:
-    """Return the main pages that are there at a moment, with the newest articles first."""
-    found = [
-        (life, spell)
-        for life in lives
-        for spell in life.spells
-        if spell.look == "main" and spell.since <= moment < spell.until
-    ]
-    return sorted(found, key=lambda each: (each[0].article.published, each[1].url), reverse=True)
 
 
 def edited(last: Version, writer: Writer) -> Version:
@@ -242,15 +196,14 @@ def edited(last: Version, writer: Writer) -> Version:
     headline = last.headline
     if kind in ("update", "rewrite") and rng.random() < 0.4:
         headline = writer.write("headline")
-    blocks = list(last.blocks)
-    said = before
-    while said == before or (wanted and changed_fraction(before, said) < wanted):
+    blocks, after = list(last.blocks), before
+    while after == before or (wanted and changed_fraction(before, after) < wanted):
         _edit(kind, blocks, writer)
-        said = Version(0, headline, tuple(blocks)).words()
+        after = Version(0, headline, tuple(blocks)).words()
     # An article of too many words loses older paragraphs.
     places = [i for i in texts(blocks)[1:] if blocks[i] in last.blocks]
     rng.shuffle(places)
-    gone, count = set(), len(said)
+    gone, count = set(), len(after)
     while places and count > MOST_WORDS:
         place = places.pop()
         gone.add(place)
@@ -261,27 +214,20 @@ def edited(last: Version, writer: Writer) -> Version:
 
 def _edit(kind: str, blocks: list[Block], writer: Writer) -> None:
     rng = writer.rng
-    if kind == "rewrite":
-        for place in texts(blocks):
-            blocks[place] = Block(blocks[place].kind, paragraph_of(writer).items)
+    how = rng.choice(["append", "lead", "replace"]) if kind in ("paragraph", "update") else kind
+    if how in ("append", "lead"):
+        blocks.insert(len(blocks) if how == "append" else 1, paragraph_of(writer))
         return
-    if kind in ("paragraph", "update"):
-        how = rng.choice(["append", "lead", "replace"])
-        if how == "append":
-            blocks.append(paragraph_of(writer))
-            return
-        if how == "lead":
-            blocks.insert(1, paragraph_of(writer))
-            return
-    place = rng.choice(texts(blocks))
-    if kind == "sentence":
-        blocks[place] = replace_sentence(blocks[place], writer)
-    elif kind == "word":
-        items = list(blocks[place].items)
-        number = rng.randrange(len(items))
-        wrong = rng.choice(words(items[number]))
-        right = rng.choice(words(writer.write("sentence")))
-        items[number] = items[number].replace(wrong, right, 1)
-        blocks[place] = Block(blocks[place].kind, tuple(items))
-    else:
-        blocks[place] = Block(blocks[place].kind, paragraph_of(writer).items)
+    for place in texts(blocks) if how == "rewrite" else [rng.choice(texts(blocks))]:
+        block = blocks[place]
+        if how == "sentence":
+            blocks[place] = replace_sentence(block, writer)
+        elif how == "word":
+            items = list(block.items)
+            number = rng.randrange(len(items))
+            wrong = rng.choice(words(items[number]))
+            right = rng.choice(words(writer.write("sentence")))
+            items[number] = items[number].replace(wrong, right, 1)
+            blocks[place] = block._replace(items=tuple(items))
+        else:
+            blocks[place] = block._replace(items=paragraph_of(writer).items)

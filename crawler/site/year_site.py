@@ -9,11 +9,11 @@ from random import Random
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from crawler.site.answering import Answering, Reply, static_file, web_page
+from crawler.site.answering import Answering, Reply, web_page
 from crawler.site.chrome import LightChrome
 from crawler.site.content import TITLE, Content, Link, listing, not_found, small_pages
 from crawler.site.designs import render
-from crawler.site.year_plan import BEGIN, Life, Paper, Spell, Year, live, unix
+from crawler.site.year_plan import BEGIN, Life, Paper, Spell, Year, unix
 
 MENU = [Link("/", "Home"), Link("/all", "All stories"), Link("/weekend", "Weekend")]
 MORE = [Link("/about", "About us"), Link("/terms", "Terms")]
@@ -40,13 +40,9 @@ class YearSite(Answering):
     def __init__(self, articles: int, seed: int, days: int) -> None:
         self.year = Year(articles, seed, days)
         super().__init__([life.article for life in self.year.lives], seed)
-        self.papers = {paper.host: paper for paper in self.year.papers.values()}
+        self.papers = self.year.papers
         self.chrome = {
             host: LightChrome(zlib.crc32(f"{seed}/{host}".encode()), MENU, MORE)
-            for host in self.papers
-        }
-        self.lives = {
-            host: [life for life in self.year.lives if life.paper.host == host]
             for host in self.papers
         }
         self.small = small_pages(seed)
@@ -60,7 +56,7 @@ class YearSite(Answering):
         for host, paper in self.papers.items():
             chrome = self.chrome[host]
             chrome.today = f"{BEGIN + timedelta(days=int(moment)):%A, %d %B %Y}"
-            chrome.notice = NOTICE if paper.notice[0] <= moment < paper.notice[1] else ""
+            chrome.notice = NOTICE if paper.notice.holds(moment) else ""
 
     def told(self, target: str, body: bytes) -> Reply:
         """Set the moment, or tell what URLs show."""
@@ -71,35 +67,26 @@ class YearSite(Answering):
 
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""
-        parts = urlsplit(url)
-        if file := static_file(parts.path):
-            return file
-        paper = self.papers.get(parts.netloc)
+        paper = self.papers.get(urlsplit(url).netloc)
         if paper is None:
             return Reply(404, {"Content-Type": "text/plain"}, b"no such newspaper")
         life, spell = self.year.spells.get(url, (None, None))
-        if life and spell and spell.since <= self.now < spell.until:
-            if self._is_soft(paper, url):
-                return self._missing(paper, url, hit)
-            return self._reply(paper, url, hit, self._story(life, spell))
-        if page := self.lists[paper.host].get(url):
-            return self._reply(paper, url, hit, page)
-        if spell and spell.since <= self.now and spell.after.startswith("http"):
-            return Reply(301, {"Location": spell.after}, b"")
-        gone = bool(spell and spell.since <= self.now and spell.after == "410")
-        return self._missing(paper, url, hit, status=410 if gone else 404)
-
-    def _is_soft(self, paper: Paper, url: str) -> bool:
-        """Tell whether a page that is there answers today that it is not."""
-        start, end = paper.soft404
-        return start <= self.now < end and self.draw(f"soft/{int(self.now)}", url) < SOFT_SHARE
-
-    def _missing(self, paper: Paper, url: str, hit: int, status: int = 404) -> Reply:
-        soft = paper.soft404[0] <= self.now < paper.soft404[1]
-        related = tuple(self.lists[paper.host][f"http://{paper.host}/"].page.related[:4])
+        status = 404
+        is_soft = paper.soft404.holds(self.now)
+        if life and spell and spell.season.holds(self.now):
+            # Some pages that are there answer today that they are not.
+            if not is_soft or self.draw(f"soft/{int(self.now)}", url) >= SOFT_SHARE:
+                return self._reply(paper, url, hit, self._story(life, spell))
+        elif shown := self.lists[paper.host].get(url):
+            return self._reply(paper, url, hit, shown)
+        elif spell and spell.season.since <= self.now:
+            if spell.after.startswith("http"):
+                return Reply(301, {"Location": spell.after}, b"")
+            status = 410 if spell.after == "410" else 404
+        related = self.lists[paper.host][f"http://{paper.host}/"].page.related[:4]
         page = not_found(urlsplit(url).path, related, paper.design_at(self.now))
         html = render(page, self.chrome[paper.host], url, hit)
-        return web_page(200 if soft else status, html, content=f"missing {url}")
+        return web_page(200 if is_soft else status, html, content=f"missing {url}")
 
     def _reply(self, paper: Paper, url: str, hit: int, shown: Shown) -> Reply:
         html = render(shown.page, self.chrome[paper.host], url, hit)
@@ -111,56 +98,50 @@ class YearSite(Answering):
         """Return what the server says of the age of a page, be it true or not."""
         if paper.validators == "none" or (paper.validators == "stale" and not shown.article):
             return {}
-        said, changed = f"{shown.key}/{shown.page.design}", shown.changed
-        if paper.validators == "stale":
-            said, changed = url, 0.0
-        elif paper.validators == "fresh":
-            said, changed = f"{url}/{self.now}/{hit}", self.now
-        tag = f'"{zlib.crc32(said.encode()):08x}"'
+        state, changed = {
+            "honest": (f"{shown.key}/{shown.page.design}", shown.changed),
+            "stale": (url, 0.0),
+            "fresh": (f"{url}/{self.now}/{hit}", self.now),
+        }[paper.validators]
+        tag = f'"{zlib.crc32(state.encode()):08x}"'
         return {"ETag": tag, "Last-Modified": formatdate(unix(changed), usegmt=True)}
 
     def _story(self, life: Life, spell: Spell) -> Shown:
-        article, version = life.article, life.version_at(self.now)
-        design = life.paper.design_at(self.now)
-        found = Random(f"{self.seed}/related/{article.number}").sample(
-            self.lives[life.paper.host], min(12, len(self.lives[life.paper.host]))
-        )
-        copies = [copy for copy in life.spells if copy.look != "main" and self._is_there(copy)]
-        page = Content(
-            title=version.headline,
-            language=article.language,
-            design="print" if spell.look == "print" else design,
-            blocks=version.blocks,
+        article, (version, since) = life.article, life.state_at(self.now)
+        lives = self._lives(life.paper)
+        others = Random(f"{self.seed}/related/{article.number}").sample(lives, min(12, len(lives)))
+        copies = [it for it in life.spells if it.look != "main" and it.season.holds(self.now)]
+        page = Content.of(
+            article,
+            version,
+            design="print" if spell.look == "print" else life.paper.design_at(self.now),
             formats=tuple(Link(copy.url, copy.look.title()) for copy in copies),
             related=tuple(
-                self._link(other, place)
-                for other in found
-                for place in other.spells[:1]
-                if other is not life and self._is_there(place)
+                self._link(other, other.spells[0])
+                for other in others
+                if other is not life and other.spells[0].season.holds(self.now)
             ),
-            article=article,
-            version=version.number,
         )
-        key = f"{article.id};{version.number}"
-        return Shown(page, life.changed_at(self.now), key, article.id, version.number)
+        return Shown(page, since, f"{article.id};{version.number}", article.id, version.number)
 
-    def _is_there(self, spell: Spell) -> bool:
-        return spell.since <= self.now < spell.until
+    def _lives(self, paper: Paper) -> list[Life]:
+        return [life for life in self.year.lives if life.paper == paper]
 
     def _link(self, life: Life, spell: Spell) -> Link:
-        version = life.version_at(self.now)
+        version, _ = life.state_at(self.now)
         return Link(spell.url, version.headline, version.blocks[0].items[0])
 
     def _lists(self, paper: Paper) -> dict[str, Shown]:
         """Return the lists of a newspaper, and its small pages, by URL."""
-        lives = self.lives[paper.host]
-        stories = [self._link(life, spell) for life, spell in live(lives, self.now)]
-        mirrors = [
-            self._link(life, spell)
-            for life in lives
+        there = [
+            (life, spell)
+            for life in self._lives(paper)
             for spell in life.spells
-            if spell.look == "mirror" and self._is_there(spell)
+            if spell.season.holds(self.now)
         ]
+        newest = sorted(there, key=lambda it: (it[0].article.published, it[1].url), reverse=True)
+        stories = [self._link(*it) for it in newest if it[1].look == "main"]
+        mirrors = [self._link(*it) for it in there if it[1].look == "mirror"]
         design = paper.design_at(self.now)
         pages = {
             **listing("/", TITLE, stories[:15], design=design),
@@ -169,19 +150,13 @@ class YearSite(Answering):
         }
         found = {}
         for path, page in pages.items():
-            said = f"{page.entries}{page.formats}"
-            key = f"{path} {zlib.crc32(said.encode()):08x}"
             url = f"http://{paper.host}{path}"
-            found[url] = Shown(page, self._renewed(url, key), key)
+            key = f"{path} {zlib.crc32(f'{page.entries}{page.formats}'.encode()):08x}"
+            # A list is as old as what it says.
+            known, since = self._began.get(url, ("", 0.0))
+            self._began[url] = key, since if known == key else self.now
+            found[url] = Shown(page, self._began[url][1], key)
         for link in MORE:
             small = Content(title=link.text, design=design, blocks=self.small[link.href].blocks)
             found[f"http://{paper.host}{link.href}"] = Shown(small, 0.0, link.href)
         return found
-
-    def _renewed(self, url: str, key: str) -> float:
-        """Return when a list began to say what it says now."""
-        known, moment = self._began.get(url, ("", 0.0))
-        if known != key:
-            moment = self.now
-            self._began[url] = key, moment
-        return moment

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import re
+from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 
-from crawler.pages import Links, PageItem, page_item, site_of
+from crawler.pages import Links, page_item, positive, site_of
+from simhash_gate.common.urls import host_of
 
 USAGE = "scrapy crawl articles -a url=https://example.com [-a max_pages=100]"
 
@@ -26,24 +27,16 @@ class ArticlesSpider(Spider):
 
     def __init__(self, url: str = "", max_pages: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
         self.start_urls = url.replace(",", " ").split()
         if not self.start_urls:
             raise SystemExit(f"url is missing. Usage: {USAGE}")
         for start in self.start_urls:
-            if not _is_web_address(start):
+            if not (re.match("(?i)https?://", start) and host_of(start)):
                 raise SystemExit(f"url={start!r} is not an http or https URL. Usage: {USAGE}")
-        if max_pages and not (max_pages.isdecimal() and int(max_pages)):
-            raise SystemExit(f"max_pages={max_pages!r} is not a number of at least 1")
-        self.pages_left = int(max_pages) if max_pages else None
+        self.pages_left = positive("max_pages", max_pages) if max_pages else None
         self.links = Links({site_of(start) for start in self.start_urls})
 
-    async def start(self) -> AsyncIterator[Request]:
-        """Yield the start URLs."""
-        for url in self.start_urls:
-            yield Request(url, dont_filter=True)
-
-    def parse(self, response: Response) -> Iterator[PageItem | Request]:
+    def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
         """Yield the page and the requests of its links; nothing for what is no web page."""
         if not isinstance(response, HtmlResponse):
             return
@@ -54,11 +47,3 @@ class ArticlesSpider(Spider):
         yield page_item(response)
         for url in self.links.of(response):
             yield Request(url)
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname)
-    except ValueError:
-        return False

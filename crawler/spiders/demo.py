@@ -12,39 +12,31 @@ from typing import Any
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
-from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES
 from scrapy.utils.defer import deferred_from_coro
 from typing_extensions import Self
 
-from crawler.pages import Links, PageItem, SiteHosts, page_item, site_of
-from crawler.site.process import (
-    SiteError,
-    SiteProcess,
-    contents,
-    serve_number,
-    shop_url,
-    truth,
+from crawler.pages import (
+    Links,
+    SiteHosts,
+    article_of,
+    demo_header,
+    page_item,
+    positive,
+    serve_of,
+    site_of,
+    whole_number,
 )
+from crawler.site.process import SiteError, SiteProcess, contents, serve_number, shop_url, truth
 from crawler.site.scenes import SCENES
-from crawler.truth import Skips, report, score
+from crawler.truth import report, score
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 STORE = "SIMHASH_GATE_STORE"
-RECOVER = "SIMHASH_GATE_RECOVER"
 DEMONSTRATED = {"SIMHASH_GATE_URLS": "skip", "SIMHASH_GATE_TRAPS": "limit"}
 """What a scenario of URLs is there to show, unless the command line says otherwise."""
-
-
-class DemoItem(PageItem):
-    """A page of the demonstration site, with what the site says it is; null is what it is not."""
-
-    article_id: str | None
-    article_version: int | None
-    sku: str | None
-    variant: str | None
-    price: str | None
 
 
 class DemoSpider(Spider):
@@ -77,11 +69,7 @@ class DemoSpider(Spider):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
-        if not (articles.isdecimal() and int(articles)):
-            raise SystemExit(f"articles={articles!r} is not a number of at least 1")
-        if not seed.removeprefix("-").isdecimal():
-            raise SystemExit(f"seed={seed!r} is not a whole number")
+        made_of = positive("articles", articles), whole_number("seed", seed)
         if part and not site:
             raise SystemExit("part is for -a site=..., the URL of a running demonstration site")
         if urls and urls not in SCENES:
@@ -91,15 +79,14 @@ class DemoSpider(Spider):
         self.part, self.parts = _share(part) if part else (1, 1)
         self.scene = SCENES.get(urls)
         try:
-            self.process = None if site else SiteProcess(int(articles), int(seed), urls=urls)
+            self.process = None if site else SiteProcess(*made_of, urls=urls)
             self.site = (self.process.url if self.process else site).rstrip("/")
             self.served_before = serve_number(self.site)
         except SiteError as error:
             raise SystemExit(str(error)) from error
-        host = self.scene.host if self.scene else ""
-        self.homes = [f"http://{host}/"] if host else [f"{self.site}/"]
-        if not self.scene:
-            self.homes.append(shop_url(self.site))
+        self.host = self.scene.host if self.scene else ""
+        self.homes = [f"http://{self.host}/" if self.host else f"{self.site}/"]
+        self.homes += [] if self.scene else [shop_url(self.site)]
         self.links = Links({site_of(home) for home in self.homes})
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
@@ -107,35 +94,29 @@ class DemoSpider(Spider):
         self.warmup = warmup
         self.started = self.ended = 0.0
         self.ending = False
-        self.recovers = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         """Make the spider; a site of its own is one that no store has seen."""
         spider = super().from_crawler(crawler, *args, **kwargs)
+        settings = crawler.settings
         spider.logger.info("Crawling the demonstration site at %s", spider.site)
         if spider.process:
-            asked = crawler.settings.get(STORE)
+            asked = settings.get(STORE)
             if asked not in (None, "memory:"):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
-            crawler.settings.set(STORE, "memory:", priority="cmdline")
-        if spider.scene:
-            spider.demonstrate(spider.scene.host, crawler.settings)
-        spider.recovers = bool(crawler.settings.get(RECOVER))
+            settings.set(STORE, "memory:", priority="cmdline")
+        for name, value in DEMONSTRATED.items() if spider.scene else ():
+            if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
+                settings.set(name, value, priority="cmdline")
+        if spider.host:
+            SiteHosts.install(settings, spider.host, spider.site)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
         crawler.signals.connect(spider.downloaded, signals.response_downloaded)
         crawler.signals.connect(spider.skipped, url_skipped)
         return spider
-
-    def demonstrate(self, host: str, settings: BaseSettings) -> None:
-        """Set what a scenario is there to show, and how its host is found."""
-        for name, value in DEMONSTRATED.items():
-            if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
-                settings.set(name, value, priority="cmdline")
-        if host:
-            SiteHosts.install(settings, host, self.site)
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the site's home page, and that of its shop if it has one."""
@@ -148,33 +129,26 @@ class DemoSpider(Spider):
         mine = zlib.crc32(url.encode()) % self.parts == self.part - 1
         return Request(url, meta={} if mine else {META_KEY: False}, **kwargs)
 
-    def parse(self, response: Response) -> Iterator[DemoItem | Request]:
-        """Note that the page came, and yield it and the requests of its links."""
+    def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
+        """Note that the page came; yield it with what the site says it is, and its links."""
         mine = response.meta.get(META_KEY) is not False
         verdict = response.meta.get(VERDICT_KEY)
         if verdict is not None and verdict.follows:  # its items are held back
-            self.judged.add(_serve(response))
+            self.judged.add(serve_of(response))
         elif mine:
-            self.delivered.add(_serve(response))
+            self.delivered.add(serve_of(response))
         if not isinstance(response, HtmlResponse):
             return
         if mine:
-            article, _, version = _header(response, "X-Demo-Article").partition(";")
-            sku, variant, price = (_header(response, "X-Demo-Offer") or ";;").split(";")
-            yield DemoItem(
-                **page_item(response),
-                article_id=article or None,
-                article_version=int(version) if version else None,
-                sku=sku or None,
-                variant=variant or None,
-                price=price or None,
-            )
+            sku, variant, price = (demo_header(response, "Offer") or ";;").split(";")
+            offer = {"sku": sku or None, "variant": variant or None, "price": price or None}
+            yield {**page_item(response), **article_of(response), **offer}
         for url in self.links.of(response):
             yield self.request(url)
 
     def dropped(self, response: Response) -> None:
         """Note that the gate dropped the page."""
-        self.judged.add(_serve(response))
+        self.judged.add(serve_of(response))
 
     def skipped(self, request: Request) -> None:
         """Note that the gate did not fetch a page."""
@@ -183,7 +157,7 @@ class DemoSpider(Spider):
     def downloaded(self, request: Request, response: Response) -> None:
         """Note that a page was fetched after all; end the crawl if the site had to end a trap."""
         self.avoided.discard(request.url)
-        if _header(response, "X-Demo-Trap") == "full" and not self.ending:
+        if demo_header(response, "Trap") == "full" and not self.ending:
             self.ending = True
             self.logger.error("The crawl did not leave the trap: the site has no more of it")
             engine = self.crawler.engine
@@ -197,50 +171,41 @@ class DemoSpider(Spider):
     def engine_stopped(self) -> None:
         """Print the figures, and stop the site; a recovery has none, for it asks no site."""
         try:
-            known = None if self.recovers else truth(self.site)
-            shown = [] if self.recovers else contents(self.site, self.avoided)
+            if self.settings.get("SIMHASH_GATE_RECOVER"):
+                return
+            known, unsent = truth(self.site), contents(self.site, self.avoided)
         except SiteError as error:
             self.logger.error("no figures: %s", error)
             return
         finally:
             if self.process:
                 self.process.stop()
-        if known is None:
-            return
-        alone = self.parts == 1
-        mine = self.judged | self.delivered
+        alone, mine = self.parts == 1, self.judged | self.delivered
         log = [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)]
+        assert self.crawler.stats is not None
+        avoided, probes = (
+            self.crawler.stats.get_value(f"simhash_gate/url/{name}", 0)
+            for name in ("avoided", "probed")
+        )
         figures = score(
             known._replace(log=log),
             self.delivered - self.judged,
             dropped=self.judged,
-            alone=alone,
-            skips=Skips(
-                avoided=self._counted("avoided"), probes=self._counted("probed"), contents=shown
-            ),
-            warmup=int(self.warmup) if self.warmup else len(known.articles) // 2,
             seconds=self.ended - self.started,
+            alone=alone,
+            avoided=avoided,
+            probes=probes,
+            unsent=unsent,
+            warmup=int(self.warmup) if self.warmup else len(known.articles) // 2,
         )
         print(report(figures, urls=bool(self.scene)))
-        print(json.dumps(figures._asdict()), flush=True)
-
-    def _counted(self, name: str) -> int:
-        stats = self.crawler.stats
-        return stats.get_value(f"simhash_gate/url/{name}", 0) if stats else 0
+        print(json.dumps(figures), flush=True)
 
 
 def _share(part: str) -> tuple[int, int]:
     """Return the numbers in "1/4": which part, of how many."""
     match = re.fullmatch(r"(\d+)/(\d+)", part, re.ASCII)
-    number, count = map(int, match.groups()) if match else (0, 0)
-    if not 1 <= number <= count:
+    which, count = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= which <= count:
         raise SystemExit(f"part={part!r} is not like 1/4, the first of four")
-    return number, count
-
-
-def _serve(response: Response) -> int:
-    return int(_header(response, "X-Demo-Serve") or 0)
-
-
-def _header(response: Response, name: str) -> str:
-    return (response.headers.get(name) or b"").decode()
+    return which, count

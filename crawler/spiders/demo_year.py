@@ -5,23 +5,26 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
 from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
 from typing_extensions import Self
 
-from crawler.pages import SiteHosts
+from crawler.pages import Links, SiteHosts, article_of, positive, serve_of, site_of, whole_number
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year_plan import ARTICLES, DAYS, Year, unix
-from crawler.year.crawl import DaySpider
-from crawler.year.score import Day, report, score, visits_of, week
+from crawler.year_score import GONE, Day, report, score, visits_of, week
+from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.plugin.crawl_settings import store_url
+from simhash_gate.plugin.requests import TIME_KEY
+from simhash_gate.plugin.signals import near_duplicate_dropped
 
 CMDLINE = SETTINGS_PRIORITIES["cmdline"]
 STORE = "SIMHASH_GATE_STORE"
@@ -43,6 +46,75 @@ HOUR = 0.25
 """When a day's crawl begins, as a part of the day: at six."""
 STARTING = 0.01
 """Seconds between two looks at whether a crawl runs yet."""
+
+
+class DaySpider(Spider):
+    """Fetches home pages and all `known` ones at a Unix time, and what they show that is new.
+
+    `found` are the pages that are there, and `gone` those that are not, or lead elsewhere. The
+    class has no name, so that `scrapy crawl` doesn't know it: it needs more than a command line.
+    """
+
+    handle_httpstatus_list = list(GONE)  # noqa: RUF012 - Scrapy's own way
+
+    def __init__(
+        self, homes: Sequence[str], known: Iterable[str], at: float, day: Day, **kwargs: Any
+    ) -> None:
+        super().__init__("demo-year-day", **kwargs)
+        self.first = list(dict.fromkeys([*homes, *known]))
+        self.at, self.day = at, day
+        self.links = Links({site_of(home) for home in homes})
+        self.links.seen |= {*self.first}
+        self.found: dict[str, None] = {}
+        self.gone: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Make the spider, which hears what becomes of pages."""
+        spider = super().from_crawler(crawler, *args, **kwargs)
+        crawler.signals.connect(spider.dropped, near_duplicate_dropped)
+        crawler.signals.connect(spider.scraped, signals.item_scraped)
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Yield the home pages, and the pages that are known."""
+        for url in self.first:
+            yield Request(url, meta={TIME_KEY: self.at})
+
+    def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
+        """Yield the page as the gate found it and as the site knows it, and its new links."""
+        self.gone.update(response.meta.get("redirect_urls", ()))
+        if response.status in GONE:
+            self.gone.add(response.url)
+            return
+        self.found[response.url] = None
+        if not isinstance(response, HtmlResponse):
+            return
+        verdict = response.meta.get(VERDICT_KEY)
+        outcome = verdict.outcome if verdict else None
+        self.day.outcomes[serve_of(response)] = outcome or ""
+        item = {
+            "day": self.day.number,
+            "url": response.url,
+            "title": verdict.page.title if verdict and verdict.page else None,
+            "outcome": outcome,
+            **article_of(response),
+            "serve": serve_of(response),
+        }
+        yield item
+        if item["article_id"] and outcome == "unchanged":
+            return  # its copies are known; what is new is on the lists
+        for url in self.links.of(response):
+            yield Request(url, meta={TIME_KEY: self.at})
+
+    def dropped(self, response: Response, verdict: Any) -> None:
+        """Note what the gate called a page that it dropped."""
+        self.found[response.url] = None
+        self.day.outcomes[serve_of(response)] = verdict.outcome
+
+    def scraped(self, item: dict[str, Any]) -> None:
+        """Note that a page was delivered."""
+        self.day.delivered.add(item["serve"])
 
 
 class DemoYearSpider(Spider):
@@ -67,17 +139,12 @@ class DemoYearSpider(Spider):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        # SystemExit ends `scrapy crawl` with the message alone; any other error is a traceback.
-        for name, value in {"articles": articles, "days": days}.items():
-            if not (value.isdecimal() and int(value)):
-                raise SystemExit(f"{name}={value!r} is not a number of at least 1")
-        if not seed.removeprefix("-").isdecimal():
-            raise SystemExit(f"seed={seed!r} is not a whole number")
+        made_of = positive("articles", articles), whole_number("seed", seed)
+        self.year = Year(*made_of, positive("days", days))
         if begin not in ("known", "homes"):
             raise SystemExit(f"begin={begin!r} is neither known nor homes")
         self.visits, self.begin = visits, begin
-        self.year = Year(int(articles), int(seed), int(days))
-        self.homes = [f"http://{paper.host}/" for paper in self.year.papers.values()]
+        self.homes = [f"http://{host}/" for host in self.year.papers]
         self.chosen: dict[str, Any] = {}
         self.known: dict[str, None] = {}
         self.days: list[Day] = []
@@ -86,7 +153,7 @@ class DemoYearSpider(Spider):
         self.started = time.monotonic()
         self.folder = TemporaryDirectory(prefix="demo-year-")
         try:
-            self.process = SiteProcess(int(articles), int(seed), days=int(days))
+            self.process = SiteProcess(*made_of, days=self.year.days)
         except SiteError as error:
             raise SystemExit(str(error)) from error
 
@@ -124,11 +191,9 @@ class DemoYearSpider(Spider):
         day = Day(number, moment, serve_number(self.process.url))
         self.days.append(day)
         self.today = Crawler(DaySpider, self.settings_of(number))
-        self.running = asyncio.ensure_future(
-            self.today.crawl_async(
-                self.homes, self.known if self.begin == "known" else (), unix(moment), day
-            )
-        )
+        known = self.known if self.begin == "known" else ()
+        crawl = self.today.crawl_async(self.homes, known, unix(moment), day)
+        self.running = asyncio.ensure_future(crawl)
         await asyncio.shield(self.running)  # a year that is stopped ends its day in order
         spider = self.today.spider
         assert isinstance(spider, DaySpider)
@@ -140,19 +205,30 @@ class DemoYearSpider(Spider):
     def settings_of(self, number: int) -> Settings:
         """Return the settings of a day's crawl: the project's, and those of the command line."""
         settings = get_project_settings()
-        chosen = {STORE: f"sqlite:///{self.folder.name}/year.sqlite", **QUIET, **self.chosen}
-        for name, value in chosen.items():
-            settings.set(name, value, priority="cmdline")
+        store = f"sqlite:///{self.folder.name}/year.sqlite"
+        settings.setdict({STORE: store, **QUIET, **self.chosen}, priority="cmdline")
         SiteHosts.install(settings, "example", self.process.url)
         if number:
             for feed in settings.getdict("FEEDS").values():
                 feed["overwrite"] = False
         return settings
 
+    async def stop_today(self) -> None:
+        """Stop the crawl of the day in order, and wait for its end.
+
+        One that is told to stop while it starts would go on, and then never end (Scrapy 2.19).
+        """
+        crawler, running = self.today, self.running
+        if not crawler or not running or running.done():
+            return
+        while not (running.done() or (crawler.crawling and crawler.engine.running)):
+            await asyncio.sleep(STARTING)
+        await crawler.stop_async()
+        await running
+
     async def closed(self, reason: str) -> None:
         """Print the figures, those of a year that was stopped too."""
-        if self.today and self.running and not self.running.done():
-            await stopped(self.today, self.running)
+        await self.stop_today()
         try:
             known = truth(self.process.url)
         except SiteError as error:
@@ -169,15 +245,4 @@ class DemoYearSpider(Spider):
             Path(self.visits).write_text("".join(lines), encoding="utf-8")
         figures = score(self.year, met, self.days, time.monotonic() - self.started)
         print(report(figures))
-        print(json.dumps(figures._asdict()), flush=True)
-
-
-async def stopped(crawler: Crawler, running: asyncio.Future[None]) -> None:
-    """Stop a crawl in order, and wait for its end.
-
-    One that is told to stop while it starts would go on, and then never end (Scrapy 2.19).
-    """
-    while not (running.done() or (crawler.crawling and crawler.engine.running)):
-        await asyncio.sleep(STARTING)
-    await crawler.stop_async()
-    await running
+        print(json.dumps(figures), flush=True)

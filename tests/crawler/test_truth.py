@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.truth import NO_SKIPS, Served, Skips, Truth, score
+from crawler.truth import Served, Truth, score
 
 
 def page(serve, article="", version=0, *, status=200, html=True, product="", offer="", **more):
@@ -12,9 +12,8 @@ def page(serve, article="", version=0, *, status=200, html=True, product="", off
 def figures(log, delivered, **given):
     known = {"articles": ["a"], "products": [], "log": log}
     known["changed"] = {"a 1 2": 0.3, "a 1 3": 0.05, "a 2 3": 0.25}
-    told = {"dropped": (), "seconds": 2.0, "alone": True, "skips": NO_SKIPS, "warmup": 0, **given}
-    known |= {name: told.pop(name) for name in [*known] if name in told}
-    return score(Truth(**known), delivered, **told)
+    known |= {name: given.pop(name) for name in [*known] if name in given}
+    return score(Truth(**known), delivered, **{"seconds": 2.0, **given})
 
 
 A1, A2 = [page(serve, "a", 1) for serve in range(4)], [page(serve, "a", 2) for serve in range(4)]
@@ -59,7 +58,7 @@ SALE = [page(1, product="x", offer="x;M;9"), page(2, product="x", offer="x;M;8")
     ],
 )
 def test_what_was_served_is_counted(log, delivered, given, expected):
-    found = figures(log, delivered, **given)._asdict()
+    found = figures(log, delivered, **given)
     assert {name: found[name] for name in expected} == expected
 
 
@@ -70,9 +69,9 @@ def shown(*contents):
 def test_a_request_for_what_was_delivered_can_be_avoided_after_the_warm_up():
     log = shown("x", "x", "y", "x", "")
     result = figures(log, {1, 3, 5})
-    assert (result.avoidable, result.fetches_avoided, result.probes) == (2, 0, 0)
-    assert figures(log, {1, 3, 5}, warmup=2).avoidable == 1
+    assert (result["avoidable"], result["fetches_avoided"], result["probes"]) == (2, 0, 0)
+    assert figures(log, {1, 3, 5}, warmup=2)["avoidable"] == 1
     # An avoided request counts, too, if its content came before or after.
-    skips = Skips(avoided=4, probes=1, contents=["x", "y", "y", "lost"])
-    result = figures(shown("x", "y"), {1, 2}, skips=skips)
-    assert (result.avoidable, result.fetches_avoided, result.probes) == (3, 4, 1)
+    given = {"avoided": 4, "probes": 1, "unsent": ["x", "y", "y", "lost"]}
+    result = figures(shown("x", "y"), {1, 2}, **given)
+    assert (result["avoidable"], result["fetches_avoided"], result["probes"]) == (3, 4, 1)

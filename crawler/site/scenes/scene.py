@@ -8,12 +8,21 @@ from random import Random
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from crawler.site.answering import Answering, Reply, static_file, target_of, web_page
+from crawler.site.answering import Answering, Reply, target_of, web_page
 from crawler.site.articles import Article, newest_first
 from crawler.site.chrome import Chrome
-from crawler.site.content import SECTIONS, TITLE, Content, Link, design_of, listing, small_pages
+from crawler.site.content import (
+    MENU,
+    SECTIONS,
+    TITLE,
+    Content,
+    Link,
+    design_of,
+    listing,
+    small_pages,
+)
 from crawler.site.designs import render
-from crawler.site.prose import Writer, grammar
+from crawler.site.prose import TOPICS, Writer
 
 
 class Address(NamedTuple):
@@ -64,18 +73,21 @@ class Scene(Answering):
     """Answers for a site of articles, each linked under some of its URLs.
 
     A scene says what an article's plain URL is (`base`), which others it has (`variants`), and
-    which URL a request comes down to (`plain`): the truth, which no crawler is told.
+    which URL a request comes down to (`plain`), at least without the parameters that are `noise`:
+    the truth, which no crawler is told. `doors` stand in the middle of lists, and are no articles.
     """
+
+    noise: Collection[str] = ()
+    doors: Sequence[Link] = ()
 
     def __init__(self, articles: int, seed: int) -> None:
         super().__init__([Article(seed, number) for number in range(articles)], seed)
         self.bases = {self.base(article): article for article in self.articles}
-        self.pools = [self._pool(article) for article in self.articles]
+        self.pools = [self._pool(article, article.random("urls")) for article in self.articles]
         self.lists: dict[str, Content] = {}
         self.more: list[Link] = []
         self.make_lists()
-        menu = [Link(f"/{name}", name.title()) for name in SECTIONS]
-        self.chrome = Chrome(seed, menu, self.more)
+        self.chrome = Chrome(seed, MENU, self.more)
 
     def base(self, article: Article) -> str:
         """Return the plain URL of an article, as `plain` returns it."""
@@ -87,7 +99,7 @@ class Scene(Answering):
 
     def plain(self, address: Address) -> str:
         """Return the path and query that an address comes down to."""
-        return address.plain()
+        return address.without(self.noise).plain()
 
     def look(self, address: Address, design: str) -> str:
         """Return the design in which an article is shown at an address."""
@@ -97,6 +109,10 @@ class Scene(Answering):
         """Return the links to other views that the page of an article has."""
         return ()
 
+    def shelf(self, article: Article) -> str:
+        """Return the list that has an article in any case."""
+        return f"/{article.section}"
+
     def elsewhere(self, address: Address, hit: int) -> Found | None:
         """Return what is neither an article nor a list."""
         return None
@@ -105,60 +121,45 @@ class Scene(Answering):
         """Return what an address shows."""
         plain = self.plain(address)
         if article := self.bases.get(plain):
-            return Found(self.story(article, address), f"{article.id};1")
+            return self.found(article, address)
         if page := self.lists.get(plain):
             return Found(page, plain)
         return self.elsewhere(address, hit)
 
+    def found(self, article: Article, address: Address, *, trap: bool = False) -> Found:
+        """Return an article as it is shown at an address."""
+        page = Content.of(
+            article,
+            article.versions[0],
+            design=self.look(address, design_of(article.section)),
+            formats=self.formats(article),
+            related=self.some(f"related/{article.number}", 10),
+        )
+        return Found(page, f"{article.id};1", trap)
+
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""
-        address, target = Address.of(url), target_of(url)
-        if file := static_file(address.path):
-            return file
-        found = self.find(address, hit)
-        if found is None:
-            page = Content(title="Page not found", related=self.some("missing", 6))
-            return web_page(404, render(page, self.chrome, target, hit))
-        reply = web_page(200, render(found.page, self.chrome, target, hit), content=found.key)
-        article = found.page.article
-        if article:
-            reply = self.with_tag(reply._replace(article=article.id, version=1))
-        return reply._replace(trap=found.trap)
+        page, key, trap = self.find(Address.of(url), hit) or Found(
+            Content(title="Page not found", related=self.some("missing", 6)), key=""
+        )
+        html = render(page, self.chrome, target_of(url), hit)
+        reply = web_page(200 if key else 404, html, content=key)._replace(trap=trap)
+        return self.of_article(reply, page.article, 1) if page.article else reply
 
     def content(self, url: str) -> str:
         """Return what one URL shows; blank where it shows no page."""
         found = self.find(Address.of(url), 1)
         return found.key if found else ""
 
-    def story(self, article: Article, address: Address) -> Content:
-        """Return an article page."""
-        version = article.versions[0]
-        return Content(
-            title=version.headline,
-            language=article.language,
-            design=self.look(address, design_of(article.section)),
-            blocks=version.blocks,
-            formats=self.formats(article),
-            related=self.some(f"related/{article.number}", 10),
-            article=article,
-            version=1,
-        )
-
     def link(self, article: Article, place: str) -> Link:
         """Return a link to an article under the URL that a place of the site has for it."""
         pool = self.pools[article.number]
-        return self.linked(article, pool[int(self.draw(place, article.id) * len(pool))])
+        return Link.to(article, pool[int(self.draw(place, article.id) * len(pool))])
 
-    def linked(self, article: Article, href: str) -> Link:
-        """Return the link to an article under one of its URLs."""
-        headline, _, lede = article.opening
-        return Link(href, headline, lede)
-
-    def some(self, place: str, count: int) -> tuple[Link, ...]:
-        """Return links to some articles."""
-        chosen = Random(f"{self.seed}/{place}").sample(
-            self.articles, min(count, len(self.articles))
-        )
+    def some(self, place: str, count: int, rng: Random | None = None) -> tuple[Link, ...]:
+        """Return links to some articles, drawn by `rng`, or else by the place alone."""
+        rng = rng or Random(f"{self.seed}/{place}")
+        chosen = rng.sample(self.articles, min(count, len(self.articles)))
         return tuple(self.link(article, place) for article in chosen)
 
     def make_lists(self) -> None:
@@ -167,7 +168,7 @@ class Scene(Answering):
         by_list: dict[str, list[Link]] = defaultdict(list)
         things = [
             Writer("en", topic, Random(f"{self.seed}/{topic}/{i}")).write("thing")
-            for topic in grammar("en").topics()
+            for topic in TOPICS
             for i in range(3)
         ]
         for article in latest:
@@ -177,42 +178,32 @@ class Scene(Answering):
             rng.shuffle(places)
             # The first list names all articles, the others what URLs are left.
             first, *others = rng.sample(self.pools[article.number], len(self.pools[article.number]))
-            by_list[self.shelf(article)].append(self.linked(article, first))
+            by_list[self.shelf(article)].append(Link.to(article, first))
             for i, href in enumerate(others):
-                by_list[places[i % len(places)]].append(self.linked(article, href))
+                by_list[places[i % len(places)]].append(Link.to(article, href))
         home = [self.link(article, "home") for article in latest[:30]]
-        self.lists |= listing("/", TITLE, [*home[:15], *self.doors(), *home[15:]], size=60)
+        self.lists |= listing("/", TITLE, self._with_doors(home, 15), size=60)
         self.make_shelves(by_list)
-        for path, page in small_pages(self.seed).items():
-            self.lists[path] = page
-            self.more.append(Link(path, page.title))
+        small = small_pages(self.seed)
+        self.lists |= small
+        self.more += [Link(path, page.title) for path, page in small.items()]
 
     def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
         """Make the lists below the home page; `by_list` holds their entries."""
-        for section in SECTIONS:
-            by_list[f"/{section}"] += []
-        for path, entries in sorted(by_list.items()):
-            name = path.rpartition("/")[2]
-            title = name.replace("-", " ").title()
-            design = "semantic"
+        for path in sorted({*by_list, *(f"/{section}" for section in SECTIONS)}):
+            entries, name = by_list[path], path.rpartition("/")[2]
+            title, design = name.replace("-", " ").title(), "semantic"
             if name in SECTIONS:
                 design = design_of(name)
-                middle = min(10, len(entries) // 2)
-                entries = [*entries[:middle], *self.doors(), *entries[middle:]]  # noqa: PLW2901
+                entries = self._with_doors(entries, min(10, len(entries) // 2))
             else:
                 self.more.append(Link(path, title))
             self.lists |= listing(path, title, entries, design=design)
 
-    def shelf(self, article: Article) -> str:
-        """Return the list that has an article in any case."""
-        return f"/{article.section}"
+    def _with_doors(self, links: list[Link], place: int) -> list[Link]:
+        return [*links[:place], *self.doors, *links[place:]]
 
-    def doors(self) -> Sequence[Link]:
-        """Return what stands in the middle of lists and is no article."""
-        return ()
-
-    def _pool(self, article: Article) -> list[str]:
-        rng = article.random("urls")
+    def _pool(self, article: Article, rng: Random) -> list[str]:
         found = list(dict.fromkeys(self.variants(article, rng)))
         # Some articles are never linked under their plain URL.
         if len(found) < 2 or rng.random() < 0.85:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 
 from crawler.site.articles import Article, Block
 from crawler.site.content import Content, Link, also, listing
-from crawler.site.prose import Writer, grammar
+from crawler.site.prose import Writer
 from crawler.site.scenes.scene import Address, Found, Scene
 
 
 class Trap(Scene):
     """Articles with one URL each, and a trap; some of them are linked behind its doors alone.
 
-    A door stands in the middle of the home page and of each section, and before the features: a
-    tenth of the articles, which no other list has.
+    The `door` where it begins stands in the middle of the home page and of each section, and before
+    the features: a tenth of the articles, which no other list has.
     """
 
-    door = Link("/", "")
-    """Where the trap begins."""
+    door: Link
 
-    def doors(self) -> Sequence[Link]:
-        return (self.door,)
+    def __init__(self, articles: int, seed: int) -> None:
+        self.doors = (self.door,)
+        super().__init__(articles, seed)
 
     def shelf(self, article: Article) -> str:
         return "/features" if article.number % 10 == 3 else super().shelf(article)
@@ -46,8 +45,7 @@ class Trap(Scene):
 
     def teasers(self, rng: Random, count: int = 8) -> tuple[Link, ...]:
         """Return links to some articles."""
-        chosen = rng.sample(self.articles, min(count, len(self.articles)))
-        return tuple(self.link(article, "trap") for article in chosen)
+        return self.some("trap", count, rng)
 
 
 class Calendar(Trap):
@@ -66,7 +64,10 @@ class Calendar(Trap):
             return None
         if len(numbers) == 3:
             return self._day(year, stand_in, rng)
-        before, after = _month(year, month - 1), _month(year, month + 1)
+        before, after = (
+            f"/calendar/{months // 12}/{months % 12 + 1:02}"
+            for months in (12 * year + month - 2, 12 * year + month)
+        )
         days = sorted(rng.sample(range(1, 29), rng.randint(2, 6)))
         entries = [Link(f"/calendar/{year}/{month:02}/{day:02}", self._event(rng)) for day in days]
         return Content(
@@ -81,22 +82,19 @@ class Calendar(Trap):
         found = super().find(address, hit)
         if found is None or not found.trap:
             return found
-        parts = address.parts
         published = [
             self.link(article, "calendar")
             for article in self.articles
-            if parts[1:] == [f"{article.published:%Y}", f"{article.published:%m}"]
+            if f"/calendar/{article.published:%Y/%m}" == f"/{'/'.join(address.parts)}"
         ]
         if not published:
             return found
-        entries = (*found.page.entries, *published)
-        return Found(replace(found.page, entries=entries), found.key)
+        return Found(replace(found.page, entries=(*found.page.entries, *published)), found.key)
 
     def _day(self, year: int, day: date, rng: Random) -> Content:
         events = [Block("p", (self._event(rng),)) for _ in range(rng.randint(1, 3))]
         other = day + timedelta(days=rng.choice([1, 7]))
-        later = year + other.year - day.year
-        href = f"/calendar/{later}/{other:%m/%d}"
+        href = f"/calendar/{year + other.year - day.year}/{other:%m/%d}"
         return Content(
             title=f"{day:%d %B} {year}",
             blocks=tuple(events),
@@ -107,11 +105,6 @@ class Calendar(Trap):
     def _event(self, rng: Random) -> str:
         writer = Writer("en", "culture", Random(f"{self.seed}/event/{rng.randrange(40)}"))
         return f"{writer.write('thing')} at {rng.randint(9, 21)}:{rng.choice(['00', '30'])}"
-
-
-def _month(year: int, month: int) -> str:
-    year, month = (year - 1, 12) if month == 0 else (year + 1, 1) if month == 13 else (year, month)
-    return f"/calendar/{year}/{month:02}"
 
 
 class Path(Trap):
@@ -125,10 +118,9 @@ class Path(Trap):
         if kind != "guide" or not set(way) <= {*self.steps}:
             return None
         links = tuple(Link(f"{step}/", step.title()) for step in self.steps)
-        title = " › ".join(["Guide", *(step.title() for step in way)])
-        return Content(
-            title=title, entries=self.teasers(rng, 12), formats=links, related=self.teasers(rng)
-        )
+        title = " › ".join(["Guide", *map(str.title, way)])
+        entries = self.teasers(rng, 12)
+        return Content(title=title, entries=entries, formats=links, related=self.teasers(rng))
 
 
 class Maze(Trap):
@@ -140,24 +132,19 @@ class Maze(Trap):
         kind, *rest = address.parts
         if kind != "research" or len(rest) > 2:
             return None
-        writer = Writer("en", rng.choice(grammar("en").topics()), rng)
-        blocks = [
+        writer = Writer.of_any_topic(rng)
+        blocks = tuple(
             Block("p", tuple(writer.several("sentence", rng.randint(2, 4))))
             for _ in range(rng.randint(4, 9))
-        ]
-        links = tuple(self._way_on(rng) for _ in range(8))
-        return Content(
-            title=writer.write("headline"),
-            blocks=tuple(blocks),
-            entries=links,
-            related=links[:3],
         )
-
-    def _way_on(self, rng: Random) -> Link:
-        topic = rng.choice(grammar("en").topics())
-        title = Writer("en", topic, rng).write("headline")
-        slug = "-".join(word for word in title.lower().split()[:6] if word.isalnum())
-        return Link(f"/research/{topic}/{slug}-{rng.getrandbits(24):06x}", title)
+        links = []
+        for _ in range(8):
+            other = Writer.of_any_topic(rng)
+            title = other.write("headline")
+            slug = "-".join(word for word in title.lower().split()[:6] if word.isalnum())
+            links.append(Link(f"/research/{other.topic}/{slug}-{rng.getrandbits(24):06x}", title))
+        entries, title = tuple(links), writer.write("headline")
+        return Content(title=title, blocks=blocks, entries=entries, related=entries[:3])
 
 
 class SessionPath(Trap):
@@ -171,20 +158,19 @@ class SessionPath(Trap):
         if kind != "s" or not inner:
             return None
         rng = Random(f"{self.seed}/session/{address}/{hit}")
-        front = Link(self._in_session("/front", rng), "My front page")
-        teasers = tuple(
-            link._replace(href=self._in_session(link.href, rng)) for link in self.teasers(rng, 12)
-        )
+
+        def in_session(link: Link) -> Link:
+            return link._replace(href=f"/s/{rng.getrandbits(80):020x}{link.href}")
+
+        front = in_session(Link("/front", "My front page"))
+        teasers = tuple(map(in_session, self.teasers(rng, 12)))
         if inner == "front":
             page = Content(title="My Daily Miniature", entries=(front, *teasers))
             return Found(page, f"/s/{session}/front/{hit}", trap=True)
         if article := self.bases.get(f"/{inner}"):
-            page = replace(self.story(article, address), related=teasers, formats=(front,))
-            return Found(page, f"{article.id};1", trap=True)
+            found = self.found(article, address, trap=True)
+            return found._replace(page=replace(found.page, related=teasers, formats=(front,)))
         return None
-
-    def _in_session(self, path: str, rng: Random) -> str:
-        return f"/s/{rng.getrandbits(80):020x}{path}"
 
 
 class Soft404(Trap):
@@ -197,7 +183,7 @@ class Soft404(Trap):
         wanted = " ".join(words[-4:])
         guesses = []
         for _ in range(6):
-            title = Writer("en", rng.choice(grammar("en").topics()), rng).write("thing")
+            title = Writer.of_any_topic(rng).write("thing")
             slug = "-".join(title.lower().split())
             guesses.append(Link(f"/{slug}/{'-'.join(words[-1:])}-{rng.randint(1, 999)}", title))
         sorry = f"We could not find “{wanted}”. Perhaps you are looking for one of these."
@@ -274,9 +260,9 @@ class ReplyToCom(Trap):
         found, links = [], []
         for number in range(int(before) - 10, int(before)):
             article = self.articles[number % len(self.articles)]
-            writer = Writer("en", rng.choice(grammar("en").topics()), rng)
-            said = f"{writer.write('person')}: {writer.write('comment')}"
-            found.append(Block("p", (said, writer.write("sentence"))))
+            write = Writer.of_any_topic(rng).write
+            comment = f"{write('person')}: {write('comment')}"
+            found.append(Block("p", (comment, write("sentence"))))
             links.append(Link(also(article.path, f"replytocom={number}"), "Reply"))
         older = Link(f"/comments?before={int(before) - 10}", "Older comments")
         return Content(
@@ -290,7 +276,7 @@ class ReplyToCom(Trap):
         article = self.bases.get(address.without({"replytocom"}).plain())
         if article is None or not address.first("replytocom"):
             return super().find(address, hit)
-        return Found(self.story(article, address), f"{article.id};1", trap=True)
+        return self.found(article, address, trap=True)
 
 
 TRAPS: dict[str, type[Trap]] = {

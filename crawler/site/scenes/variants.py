@@ -1,4 +1,4 @@
-"""Sites whose URLs say more than they need: parameters, sessions, print views, hosts, facets."""
+"""Variants: several URLs for one page, by parameters, paths, hosts and sessions."""
 
 from __future__ import annotations
 
@@ -30,25 +30,17 @@ HOST = "daily-miniature.example.net"
 """No such site is on the net: the spider's requests for it go to the demonstration."""
 
 
+def third(article: Article) -> int:
+    """Return to which third of the sections an article belongs: 0, 1 or 2."""
+    return SECTIONS.index(article.section) % 3
+
+
 class Sections(Scene):
-    """A site where a third of the sections name their articles by a parameter, which matters.
-
-    `noise` are the parameters that do not.
-    """
-
-    noise: frozenset[str] = frozenset()
-
-    def group(self, section: str) -> int:
-        """Return to which third a section belongs: 0, 1 or 2."""
-        return SECTIONS.index(section) % 3 if section in SECTIONS else 0
+    """A site where a third of the sections name their articles by a parameter, which matters."""
 
     def base(self, article: Article) -> str:
-        if self.group(article.section) == 2:
-            return f"/{article.section}/read?id={1000 + article.number}"
-        return article.path
-
-    def plain(self, address: Address) -> str:
-        return address.without(self.noise).plain()
+        by_number = f"/{article.section}/read?id={1000 + article.number}"
+        return by_number if third(article) == 2 else article.path
 
 
 class Tracking(Sections):
@@ -57,22 +49,19 @@ class Tracking(Sections):
     noise = frozenset({"utm_source", "utm_medium", "utm_campaign", "ref", "fbclid", HOUSE})
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        base = self.base(article)
-        return [
-            also(base, "&".join(rng.sample(self.marks(rng), rng.choice([1, 1, 2]))))
-            for _ in range(rng.randint(2, 5))
-        ]
-
-    def marks(self, rng: Random) -> list[str]:
-        """Return a mark of each kind."""
-        campaign = f"{rng.choice(CAMPAIGNS)}-{rng.randint(1, 99)}"
-        source = rng.choice(SOURCES)
-        return [
-            f"utm_source={source}&utm_medium=link&utm_campaign={campaign}",
-            f"ref={source}",
-            f"fbclid=IwAR{rng.getrandbits(96):024x}",
-            f"{HOUSE}={rng.randint(10_000, 99_999)}",
-        ]
+        found = []
+        for _ in range(rng.randint(2, 5)):
+            campaign = f"{rng.choice(CAMPAIGNS)}-{rng.randint(1, 99)}"
+            source = rng.choice(SOURCES)
+            marks = [
+                f"utm_source={source}&utm_medium=link&utm_campaign={campaign}",
+                f"ref={source}",
+                f"fbclid=IwAR{rng.getrandbits(96):024x}",
+                f"{HOUSE}={rng.randint(10_000, 99_999)}",
+            ]
+            chosen = rng.sample(marks, rng.choice([1, 1, 2]))
+            found.append(also(self.base(article), "&".join(chosen)))
+        return found
 
 
 class Sessions(Sections):
@@ -81,17 +70,14 @@ class Sessions(Sections):
     noise = frozenset({"PHPSESSID"})
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        base, group = self.base(article), self.group(article.section)
-        found = []
-        for _ in range(rng.randint(2, 5)):
-            session = f"{rng.getrandbits(128):032x}"
-            ways = (
-                f"{base};jsessionid={session.upper()}",
-                f"/s/{session[:24]}{base}",
-                also(base, f"PHPSESSID={session}"),
-            )
-            found.append(ways[group])
-        return found
+        base = self.base(article)
+        sessions = [f"{rng.getrandbits(128):032x}" for _ in range(rng.randint(2, 5))]
+        match third(article):
+            case 0:
+                return [f"{base};jsessionid={session.upper()}" for session in sessions]
+            case 1:
+                return [f"/s/{session[:24]}{base}" for session in sessions]
+        return [also(base, f"PHPSESSID={session}") for session in sessions]
 
     def plain(self, address: Address) -> str:
         path = address.path.partition(";jsessionid=")[0]
@@ -108,17 +94,14 @@ class Print(Sections):
     def variants(self, article: Article, rng: Random) -> list[str]:
         base = self.base(article)
         found = [self.printed(article)]
-        if rng.random() < 0.5:
-            found.append(also(base, "printable=yes"))
-        if rng.random() < 0.4:  # what a form makes of the URL
-            found.append(f"/print{base}")
-        return found
+        found += [also(base, "printable=yes")] if rng.random() < 0.5 else []
+        # What a form makes of the URL.
+        return found + ([f"/print{base}"] if rng.random() < 0.4 else [])
 
     def printed(self, article: Article) -> str:
         """Return the print view that the section's pages link to."""
         base = self.base(article)
-        ways = (f"/print{base}", f"{base}/print", also(base, "printable=yes"))
-        return ways[self.group(article.section)]
+        return (f"/print{base}", f"{base}/print", also(base, "printable=yes"))[third(article)]
 
     def formats(self, article: Article) -> tuple[Link, ...]:
         return Link(self.base(article), "Full story"), Link(self.printed(article), "Print")
@@ -128,12 +111,12 @@ class Print(Sections):
         return super().plain(address._replace(path=path or "/"))
 
     def look(self, address: Address, design: str) -> str:
-        paper = address.first("printable") == "yes"
         parts = address.path.split("/")
-        return "print" if paper or "print" in (parts[1], parts[-1]) else design
+        on_paper = address.first("printable") == "yes" or "print" in (parts[1], parts[-1])
+        return "print" if on_paper else design
 
 
-class Aliases(Sections):
+class Aliases(Scene):
     """One site under many names: hosts, scheme, slashes, case, index.html, /amp, old headlines.
 
     Articles go by path, by a number after a headline that says nothing, and by parameters.
@@ -147,11 +130,11 @@ class Aliases(Sections):
             article.path,
             f"/{article.section}/story/{number}",
             f"/{article.section}/read?id={number}&lang={article.language}",
-        )[self.group(article.section)]
+        )[third(article)]
 
     def variants(self, article: Article, rng: Random) -> list[str]:
         base = self.base(article)
-        match self.group(article.section):
+        match third(article):
             case 0:
                 capitals = "/".join(part[:1].upper() + part[1:] for part in base.split("/"))
                 own = [f"{base}/", f"{base}/index.html", f"{base}/amp", capitals]
@@ -171,8 +154,7 @@ class Aliases(Sections):
 
     def plain(self, address: Address) -> str:
         path = address.path.lower().removesuffix("/index.html").rstrip("/").removesuffix("/amp")
-        if match := re.fullmatch(r"/(\w+)/[\w-]+/(\d{4,})", path):
-            path = f"/{match[1]}/story/{match[2]}"
+        path = re.sub(r"^/(\w+)/[\w-]+/(\d{4,})$", r"/\1/story/\2", path)
         return address._replace(path=path or "/").plain()
 
     def look(self, address: Address, design: str) -> str:
@@ -190,21 +172,23 @@ class Partial(Scene):
 
     def base(self, article: Article) -> str:
         number = 1000 + article.number
-        own = f"/articles/{article.slug}"
-        archived, review = (
-            f"/archive/{article.published:%Y}?v={number}",
-            f"/reviews/show?ref={number}",
-        )
-        return (archived, review, own, own)[article.number % 4]
+        match article.number % 4:
+            case 0:
+                return f"/archive/{article.published:%Y}?v={number}"
+            case 1:
+                return f"/reviews/show?ref={number}"
+        return f"/articles/{article.slug}"
 
     def variants(self, article: Article, rng: Random) -> list[str]:
-        base = self.base(article)
-        said = [f"v={rng.randint(1, 40)}", f"ref={rng.choice(SOURCES)}", f"v={rng.randint(41, 99)}"]
-        if article.number % 4 == 0:
-            said = [f"ref={rng.choice(SOURCES)}", f"ref={rng.choice(CAMPAIGNS)}"]
-        elif article.number % 4 == 1:
-            said = [f"v={rng.randint(1, 99)}"]
-        return [also(base, mark) for mark in rng.sample(said, rng.randint(1, len(said)))]
+        marks = [f"v={rng.randint(1, 40)}", f"ref={rng.choice(SOURCES)}"]
+        marks.append(f"v={rng.randint(41, 99)}")
+        match article.number % 4:
+            case 0:
+                marks = [f"ref={rng.choice(SOURCES)}", f"ref={rng.choice(CAMPAIGNS)}"]
+            case 1:
+                marks = [f"v={rng.randint(1, 99)}"]
+        chosen = rng.sample(marks, rng.randint(1, len(marks)))
+        return [also(self.base(article), mark) for mark in chosen]
 
     def plain(self, address: Address) -> str:
         noise = {"archive": {"ref"}, "reviews": {"v"}}.get(address.parts[0], {"v", "ref"})
@@ -258,23 +242,22 @@ class Turning(Scene):
 
     def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
         for path, entries in by_list.items():
-            by_list[path] = self.there_first(entries)
+            by_list[path] = [*self.there_first(entries)]
         super().make_shelves(by_list)
 
-    def there_first(self, links: Iterable[Link]) -> list[Link]:
+    def there_first(self, links: Iterable[Link]) -> tuple[Link, ...]:
         """Return the links that were there before the change."""
-        return [link for link in links if link.href not in self.later]
+        return tuple(link for link in links if link.href not in self.later)
 
     def find(self, address: Address, hit: int) -> Found | None:
         found = super().find(address, hit)
         if found is None:
-            return found
+            return None
         page = found.page
-        if self.turned:
-            entries = (Link("/latest", "Latest stories"), *page.entries)
-            return found._replace(page=replace(page, entries=entries))
-        before = [tuple(self.there_first(links)) for links in (page.entries, page.related)]
-        return found._replace(page=replace(page, entries=before[0], related=before[1]))
+        entries, related = (Link("/latest", "Latest stories"), *page.entries), page.related
+        if not self.turned:
+            entries, related = self.there_first(page.entries), self.there_first(related)
+        return found._replace(page=replace(page, entries=entries, related=related))
 
     def note(self, target: str, serve: int, reply: Reply) -> None:
         super().note(target, serve, reply)
@@ -293,26 +276,22 @@ class Facets(Scene):
     `page=1` is what is shown without it.
     """
 
+    noise = frozenset({"from", "view"})
+
     def variants(self, article: Article, rng: Random) -> list[str]:
         places = rng.sample(["home", "section", "tag"], rng.randint(0, 2))
         return [also(self.base(article), f"from={place}") for place in places]
 
-    def plain(self, address: Address) -> str:
-        return address.without({"from", "view"}).plain()
-
     def find(self, address: Address, hit: int) -> Found | None:
-        if address.path.removeprefix("/") in SECTIONS:
-            return self.section(address)
-        return super().find(address, hit)
-
-    def section(self, address: Address) -> Found | None:
         """Return one page of a section as its facets say; None if it has no such page."""
         name = address.path.removeprefix("/")
+        if name not in SECTIONS:
+            return super().find(address, hit)
         shelved = [article for article in self.articles if article.section == name]
-        years = sorted({str(article.published.year) for article in shelved})
-        year, length = address.first("year", years[-1] if years else ""), address.first("length")
+        years = sorted({f"{article.published:%Y}" for article in shelved}) or [""]
+        year, length = address.first("year", years[-1]), address.first("length")
         sort, number = address.first("sort"), address.first("page", "1")
-        in_year = [article for article in shelved if str(article.published.year) == year]
+        in_year = [article for article in shelved if f"{article.published:%Y}" == year]
         chosen = [a for a in in_year if length not in ("short", "long") or _length(a) == length]
         chosen.sort(key=lambda a: (a.opening[0] if sort == "title" else "", a.published, a.number))
         if not sort:
@@ -323,32 +302,33 @@ class Facets(Scene):
         start = (int(number) - 1) * PAGE_SIZE
         shown = [self.link(a, f"section/{a.number}") for a in chosen[start : start + PAGE_SIZE]]
         lengths = {_length(article) for article in in_year}
-        ways = [
-            *(("sort", value) for value in ("", "oldest", "title") if len(in_year) > 1),
-            *(("length", value) for value in ("short", "long") if value in lengths),
-            *(("year", value if value != years[-1] else "") for value in years),
-            *(("view", value) for value in VIEWS),
-            *(("page", str(page + 1)) for page in range(pages) if pages > 1),
-        ]
+        ways: dict[str, list[str]] = {
+            "sort": ["", "oldest", "title"] if len(in_year) > 1 else [],
+            "length": [value for value in ("short", "long") if value in lengths],
+            "year": [value if value != years[-1] else "" for value in years if value],
+            "view": [*VIEWS],
+            "page": [str(page + 1) for page in range(pages)] if pages > 1 else [],
+        }
         page = Content(
             title=name.title(),
             language=name if name in EDITIONS else "en",
-            design=VIEWS.get(address.first("view")) or design_of(name),
+            design=VIEWS.get(address.first("view"), design_of(name)),
             entries=tuple(shown),
-            formats=tuple(self._way(address, *way) for way in ways),
+            formats=tuple(_way(address, key, v) for key, values in ways.items() for v in values),
         )
         entries = "\n".join(link.href for link in shown)
         return Found(page, f"{address.path}#{zlib.crc32(entries.encode()):08x}")
 
-    def _way(self, address: Address, name: str, value: str) -> Link:
-        """Return the link that changes one facet; what it turns up begins at its first page."""
-        kept = {**dict(address.query), name: value}
-        if name not in ("view", "page"):
-            kept["page"] = ""
-        if name == "year":
-            kept["length"] = ""
-        query = tuple((key, kept[key]) for key in FACETS if kept.get(key))
-        return Link(str(Address("", address.path, query)), value or "all")
+
+def _way(address: Address, name: str, value: str) -> Link:
+    """Return the link that changes one facet; what it turns up begins at its first page."""
+    kept = {**dict(address.query), name: value}
+    if name not in ("view", "page"):
+        kept["page"] = ""
+    if name == "year":
+        kept["length"] = ""
+    query = tuple((key, kept[key]) for key in FACETS if kept.get(key))
+    return Link(str(Address("", address.path, query)), value or "all")
 
 
 def _length(article: Article) -> str:

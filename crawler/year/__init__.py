@@ -1,1 +1,0 @@
-"""A year of daily crawls, and what the gate made of them."""
