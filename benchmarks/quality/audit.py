@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from benchmarks.speed.measure import markdown_table, say
+from benchmarks.speed.measure import options_of, say, table
 from crawler.site.process import running_site, truth
 from crawler.truth import Served
 
@@ -47,32 +47,21 @@ class Outcome(NamedTuple):
         return self.low <= self.share <= self.high
 
 
-def crawl(
-    seed: int,
-    *,
-    articles: int,
-    threshold: int,
-    share: float,
-    fields: str = "",
-    versions: bool = True,
-) -> Outcome:
-    """Crawl the site of a seed, and compare the audit with the truth.
-
-    Without `versions`, another version of the same article is no wrong drop.
-    """
-    with running_site(articles, seed) as site, tempfile.TemporaryDirectory() as folder:
+def crawl(seed: int, given: argparse.Namespace) -> Outcome:
+    """Crawl the site of a seed, and compare the audit with the truth."""
+    with running_site(given.articles, seed) as site, tempfile.TemporaryDirectory() as folder:
         settings = {
-            "SIMHASH_GATE_THRESHOLD": threshold,
+            "SIMHASH_GATE_THRESHOLD": given.threshold,
             "SIMHASH_GATE_VERIFY": False,  # the closer look leaves next to nothing to find
-            "SIMHASH_GATE_AUDIT": share,
-            **({"SIMHASH_GATE_AUDIT_FIELDS": fields} if fields else {}),
+            "SIMHASH_GATE_AUDIT": given.share,
+            **({"SIMHASH_GATE_AUDIT_FIELDS": given.fields} if given.fields else {}),
             "LOG_LEVEL": "INFO",
         }
         command = [sys.executable, "-m", "scrapy", "crawl", "demo", "-a", f"site={site}"]
         command += ["-O", str(Path(folder) / "items.jsonl")]
         command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         log = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-        shown = {entry.path: _identity(entry, versions=versions) for entry in truth(site).log}
+        shown = {entry.path: _identity(entry) for entry in truth(site).log}
     drops = [tuple(map(_path, pair)) for pair in DROPPED.findall(log)]
     stats = {name: float(value) for name, value in STAT.findall(log)}
     return Outcome(
@@ -86,52 +75,46 @@ def crawl(
     )
 
 
-COLUMNS = (
-    *("seed", "drops", "wrong, by the site", "compared", "wrong, by the items"),
-    *("interval", "holds"),
-)
-
-
-def row(o: Outcome) -> tuple[str, ...]:
+def row(o: Outcome) -> dict[str, str]:
     """Return an outcome as a row of the table."""
-    wrong, interval = f"{o.wrong_drops} ({o.share:.1%})", f"{o.low:.1%} to {o.high:.1%}"
-    counts = f"{o.seed} {o.drops}".split()
-    return (*counts, wrong, str(o.compared), str(o.wrong), interval, "yes" if o.holds else "no")
+    return {
+        "seed": f"{o.seed}",
+        "drops": f"{o.drops}",
+        "wrong, by the site": f"{o.wrong_drops} ({o.share:.1%})",
+        "compared": f"{o.compared}",
+        "wrong, by the items": f"{o.wrong}",
+        "interval": f"{o.low:.1%} to {o.high:.1%}",
+        "holds": "yes" if o.holds else "no",
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Crawl, print the table and how many intervals hold the true share."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.audit", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=20, metavar="N", help="(%(default)s)")
-    parser.add_argument("--articles", type=int, default=80, metavar="N", help="(%(default)s)")
-    parser.add_argument("--threshold", type=int, default=12, metavar="BITS", help="(%(default)s)")
-    parser.add_argument("--share", type=float, default=0.3, help="that is audited (%(default)s)")
-    parser.add_argument("--fields", default="", help="that count (those of the spider)")
-    parser.add_argument(
-        "--any-version", action="store_true", help="another version is no wrong drop"
+    options = options_of(
+        __doc__,
+        arguments,
+        {
+            "--seeds": (20, "how many crawls"),
+            "--articles": (80, "of the site"),
+            "--threshold": (12, "in bits"),
+            "--share": (0.3, "of the duplicates that is audited"),
+            "--fields": (str, "that count (those of the spider)"),
+        },
     )
-    options = parser.parse_args(arguments)
     outcomes = []
     for seed in range(1, options.seeds + 1):
-        outcome = crawl(
-            seed,
-            articles=options.articles,
-            threshold=options.threshold,
-            share=options.share,
-            fields=options.fields,
-            versions=not options.any_version,
-        )
+        outcome = crawl(seed, options)
         outcomes.append(outcome)
         say(f"seed {seed}: {'holds' if outcome.holds else 'misses'}")
-    print(markdown_table(COLUMNS, map(row, outcomes)))
+    print(table(map(row, outcomes)))
     print(f"\n{sum(o.holds for o in outcomes)} of {len(outcomes)} intervals hold the true share.")
     return 0
 
 
-def _identity(entry: Served, *, versions: bool) -> tuple[object, ...]:
+def _identity(entry: Served) -> tuple[object, ...]:
     """Return what a page showed, by what the site says of it."""
     if entry.article:
-        return (entry.article, entry.version if versions else 0)
+        return (entry.article, entry.version)
     if entry.offer:  # a product, variant and price
         return (entry.offer,)
     if entry.path.startswith("/story/"):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.reliability.plan import Crawl, Plan
-from benchmarks.reliability.process import Process
+from benchmarks.reliability.process import Process, settings_of
 from benchmarks.reliability.site import CLEAN
 from benchmarks.reliability.truth import digest_of
 
@@ -92,10 +92,8 @@ class Running(Process):
         for number in range(self.crawl.feeds):
             files = sorted(self._feed_folder(number).glob(f"feed{number}-*.jsonl"))
             found.append({text for file in files for text in _texts(file)})
-        if self.crawl.sink:
-            found.append(set(_texts(self.folder / "sink.jsonl")))
-        if self.crawl.commit:
-            found.append(set(_texts(self.folder / "commit.jsonl")))
+        own = [name for name in ("sink", "commit") if getattr(self.crawl, name)]
+        found += [set(_texts(self.folder / f"{name}.jsonl")) for name in own]
         return set.intersection(*found) if found else set()
 
     def _feed_folder(self, number: int) -> Path:
@@ -121,11 +119,8 @@ class Running(Process):
 
     def _settings(self, store: str) -> dict[str, Any]:
         crawl, plan = self.crawl, self.plan
-        pipelines = {f"{ADDRESS}.Refuse": 100}
-        if crawl.sink:
-            pipelines[f"{ADDRESS}.Sink"] = 200
-        if crawl.commit:
-            pipelines[f"{ADDRESS}.Commit"] = 300
+        used = {"Refuse": True, "Sink": crawl.sink, "Commit": crawl.commit}
+        pipelines = {f"{ADDRESS}.{name}": n for n, name in enumerate(used, 100) if used[name]}
         settings = {
             "ADDONS": {"simhash_gate.Addon": 0},
             "EXTENSIONS": {f"{ADDRESS}.Witness": 0},
@@ -162,13 +157,8 @@ class Running(Process):
         files = {name: str(self.folder / f"{name}.jsonl") for name in ("sink", "commit")}
         more = {"site": site, "order": self.plan.site.order, "diary": said}
         told.write_text(json.dumps(vars(crawl) | files | more))
-        options = [
-            part
-            for name, value in self._settings(store).items()
-            for part in ("-s", f"{name}={json.dumps(value) if isinstance(value, dict) else value}")
-        ]
         super().__init__(
-            ["runspider", str(SPIDER), *options],
+            ["runspider", str(SPIDER), *settings_of(self._settings(store))],
             self.folder,
             environ={"CHAOS_PLAN": str(told)},
             cwd=self.folder,
@@ -199,8 +189,8 @@ class Running(Process):
             shutil.copyfileobj(log, file)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    """Return the full lines of a file that are JSON."""
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the full lines of a file that are JSON: a kill may leave the last one unfinished."""
     found = []
     if path.is_file():
         for line in path.read_bytes().split(b"\n")[:-1]:
@@ -210,4 +200,4 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _texts(path: Path) -> list[str]:
-    return [digest_of(line["text"]) for line in _lines(path)]
+    return [digest_of(line["text"]) for line in lines_of(path)]

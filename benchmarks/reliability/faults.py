@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from benchmarks.reliability.disk import fill
-from benchmarks.reliability.stores import LEASE
+from benchmarks.reliability.stores import LEASE, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,13 +122,12 @@ def befall(fault: Fault, crawl: Process, memory: Memory) -> None:
 class Faults:
     """Lets the faults of a round happen when their time has come."""
 
-    def __init__(self, faults: list[Fault], memory: Memory, folder: Path) -> None:
+    def __init__(self, faults: list[Fault], memory: Memory) -> None:
         self.waiting = list(faults)
         self.happened: list[Fault] = []
         self.complaints: list[str] = []
         self._due: dict[int, float] = {}
         self._memory = memory
-        self._folder = folder
         self._threads: list[threading.Thread] = []
 
     def look(self, crawls: dict[str, Running], answered: dict[str, int]) -> None:
@@ -158,21 +157,14 @@ class Faults:
             if fault.kind in ENDS:
                 crawl.ended_by = fault.kind
             if fault.kind in LOOKS:
-                self._look_into(fault.kind)
+                words = ["pairs"] if fault.kind == "pairs" else ["store", fault.kind]
+                done = run_command([*words, self._memory.direct_url], self._memory.place)
+                if "Traceback" in done.stderr or done.returncode not in (0, 1):
+                    self.complaints.append(f"simhash-gate {words}: {done.stderr[-2000:]}")
             else:
                 befall(fault, crawl, self._memory)
         except Exception as error:  # a fault that can't happen must not pass for one that did
             self.complaints.append(f"{fault}: {type(error).__name__}: {error}")
-
-    def _look_into(self, kind: str) -> None:
-        words = ["pairs"] if kind == "pairs" else ["store", kind]
-        code = "from simhash_gate.cli import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words, self._memory.direct_url],
-            capture_output=True, text=True, timeout=120, check=False, cwd=self._folder,
-        )  # fmt: skip
-        if "Traceback" in done.stderr or done.returncode not in (0, 1):
-            self.complaints.append(f"simhash-gate {' '.join(words)}: {done.stderr[-2000:]}")
 
 
 def _twice(crawl: Process) -> None:

@@ -8,9 +8,11 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.crawls import Running
@@ -51,7 +53,7 @@ class Round:
         self.memory = Memory(plan.store, folder)
         self.server = Server(plan.site, self.contents)
         self.crawls: dict[str, Running] = {}
-        self.faults = Faults(plan.faults, self.memory, folder)
+        self.faults = Faults(plan.faults, self.memory)
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
@@ -59,7 +61,7 @@ class Round:
         with ExitStack() as stack:
             stack.enter_context(closing(self.memory))
             stack.enter_context(self.server.running())
-            stack.callback(self._close_crawls)
+            stack.callback(self._close)
             mounted = stack.enter_context(small_disk(self.folder / "disk", self.plan.disk))
             for crawl in self.plan.crawls:
                 if crawl.feed_on == "disk" and not mounted:
@@ -93,7 +95,7 @@ class Round:
             self.faults.look(self.crawls, answered)
             time.sleep(TICK)
 
-    def _close_crawls(self) -> None:
+    def _close(self) -> None:
         for crawl in self.crawls.values():
             crawl.close()
 
@@ -108,38 +110,43 @@ class Round:
         return True
 
     def _balance(self) -> None:
-        crawls = list(self.crawls.values())
-        outcome = self.outcome
+        crawls, outcome = list(self.crawls.values()), self.outcome
         outcome.unsound += self.faults.complaints
-        for crawl in crawls:
-            outcome.unsound += wrong_with(crawl)
+        outcome.unsound += [what for crawl in crawls for what in wrong_with(crawl)]
         outcome.unsound += wrong_with_store(self.memory)
         books = Books(self.plan, self.contents, self.server.served, crawls, self.faults.happened)
         outcome.lost = books.lost() + books.stranded()
         outcome.kept_twice = books.kept_twice()
-        outcome.counts["crawls"] = len(crawls)
-        outcome.counts["articles"] = len(set(self.plan.site.pages.values()))
-        outcome.counts["answers"] = len(self.server.served)
-        outcome.counts["delivered"] = books.delivered()
-        outcome.counts[f"store {self.plan.store}"] = 1
+        outcome.counts.update(
+            {"crawls": len(crawls), "articles": len(set(self.plan.site.pages.values()))}
+            | {"answers": len(self.server.served), "delivered": books.delivered()}
+            | {f"store {self.plan.store}": 1}
+        )
         outcome.counts.update(fault.kind for fault in self.faults.happened)
 
 
-def run_round(plan: Plan, *, keep: Path | None = None) -> Outcome:
+class AnyRound(Protocol):
+    """What a plan becomes in a folder."""
+
+    def run(self) -> Outcome:
+        """Run it all."""
+
+
+def run_round(plan: AnyPlan, make: Callable[[Path], AnyRound], keep: Path | None = None) -> Outcome:
     """Run a round in a folder of its own, which goes with it unless it is to be kept."""
     folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        outcome = Round(plan, folder).run()
+        outcome = make(folder).run()
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
     if not outcome.balanced:
-        tell(plan, outcome)
+        _tell(plan, outcome)
     return outcome
 
 
-def tell(plan: AnyPlan, outcome: Outcome) -> None:
+def _tell(plan: AnyPlan, outcome: Outcome) -> None:
     """Print the findings of a round, and its plan."""
     kinds = {"LOST": outcome.lost, "KEPT TWICE": outcome.kept_twice, "UNSOUND": outcome.unsound}
     told = []

@@ -46,10 +46,6 @@ class Server:
         """Return how often a crawl was answered."""
         return self._answers[crawl]
 
-    def last_answer(self) -> float:
-        """Return when anybody was answered last."""
-        return self.served[-1].at if self.served else 0.0
-
     @contextlib.contextmanager
     def running(self) -> Iterator[Server]:
         """Serve until the block ends."""

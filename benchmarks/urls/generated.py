@@ -44,11 +44,7 @@ def generate(scenario: str, articles: int, seed: int) -> Iterator[Visit]:
             waiting.appendleft(urljoin(url, reply.headers["Location"]))
         if reply.status != 200 or not reply.html:
             continue
-        yield _visit(url, contents[reply.content or url], known=bool(reply.content))
+        content = contents[reply.content or url]
+        yield Visit(url, site_of(url), content, sure=bool(reply.content))
         body = HtmlResponse(url, body=reply.body, headers=reply.headers)
         waiting.extend(links.of(body))
-
-
-def _visit(url: str, content: int, *, known: bool) -> Visit:
-    """Return a visit."""
-    return Visit(url, site_of(url), content, known)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 from simhash_gate.common.wording import Complain
 from simhash_gate.gate.policy import scope_of
@@ -48,14 +48,19 @@ def load(
 ) -> list[Visit]:
     """Return the visits of a crawl in its order: from the cache, else from the pages on disk."""
     settings = read_settings({**STRICT, "SIMHASH_GATE_WORKERS": workers})
-    about = {"pipeline": pipeline_version(settings.options), "sources": [*map(_dated, sources)]}
-    found = _cached(cache, about)
-    if found is None:
-        pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
-        found = list(judged(pages.entries, settings, complain))
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        lines = [about, *map(asdict, found)]
-        cache.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    dates = [(str(p.resolve()), p.exists() and p.stat().st_mtime) for p in map(Path, sources)]
+    about = json.dumps([pipeline_version(settings.options), dates])
+    with (
+        suppress(OSError, StopIteration, TypeError, ValueError),
+        cache.open(encoding="utf-8") as lines,
+    ):
+        if next(lines) == about + "\n":
+            return [Visit(**json.loads(line)) for line in lines]
+    pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
+    found = list(judged(pages.entries, settings, complain))
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    told = [about, *(json.dumps(asdict(visit)) for visit in found)]
+    cache.write_text("\n".join(told) + "\n", "utf-8")
     return found
 
 
@@ -102,18 +107,3 @@ def _with_url(entries: Iterable[Entry], requested: set[str], complain: Complain)
         if request not in requested:
             requested.add(request)
             yield entry
-
-
-def _dated(source: str) -> list[Any]:
-    path = Path(source)
-    return [str(path.resolve()), path.stat().st_mtime if path.exists() else 0]
-
-
-def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
-    try:
-        with cache.open(encoding="utf-8") as lines:
-            if json.loads(next(lines)) != about:
-                return None
-            return [Visit(**json.loads(line)) for line in lines]
-    except (KeyError, OSError, StopIteration, TypeError, ValueError):
-        return None

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Protocol
 
 from w3lib.url import canonicalize_url
 
+from simhash_gate.identity.host import Host
+
+SUPPORT = 5
+"""Contents that a rule that is learned in batches must bring together."""
+WRONG = 0.05
+"""Of the URLs that such a rule makes one, the share that may be of another content."""
+MOST_OF_CLUSTER = 10
+"""URLs of one content that are compared with each other."""
+
 
 class Method(ABC):
-    """Decides before each fetch, and is told what the page turned out to be.
-
-    `title` is the table's row, `origin` says whose code it is. A share of what it would skip, the
-    `probing`, is fetched all the same, where its authors do so.
-    """
+    """Decides before each fetch, and is told what the page turned out to be."""
 
     title: ClassVar[str]
-    origin: ClassVar[str]
-    probing: ClassVar[float] = 0.0
 
     @abstractmethod
     def skips(self, scope: str, url: str) -> bool:
@@ -37,44 +40,78 @@ class Method(ABC):
         """Return URLs that were skipped, and are to be fetched after all."""
         return ()
 
-    def settle(self) -> None:
-        """Learn from all that was fetched so far; what learns in batches does not learn again."""
-        return
-
     @property
     @abstractmethod
     def rules(self) -> int:
         """How many rules act now."""
 
 
-class Nothing(Method):
-    """Every URL is fetched."""
+class Learned(Method):
+    """Does with URLs what a crawl with `SIMHASH_GATE_URLS = "skip"` does."""
 
-    title = "no rules"
-    origin = ""
+    title = "**simhash_gate**"
+
+    def __init__(self) -> None:
+        self._hosts: defaultdict[str, Host] = defaultdict(Host)
+        self._back: list[str] = []
 
     def skips(self, scope: str, url: str) -> bool:
-        """Never."""
-        return False
+        host = self._hosts[scope]
+        stand_in = host.stand_in(url)
+        return stand_in is not None and not host.skips.ask(url, stand_in).test
 
     def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
-        """Learn nothing."""
+        host = self._hosts[scope]
+        host.saw(url, kept, same)
+        self._back += host.back
+        host.back = []
+
+    def taken_back(self) -> list[str]:
+        back, self._back = self._back, []
+        return back
 
     @property
     def rules(self) -> int:
-        return 0
+        return sum(acts for host in self._hosts.values() for *_, acts in host.told())
 
 
-class Fitted(ABC):
+class Discarder(Method):
+    """The package duplicate-url-discarder: the rules that it ships, then the URL of Scrapy."""
+
+    title = "static lists (duplicate-url-discarder)"
+
+    def __init__(self) -> None:
+        import tldextract.tldextract
+        from duplicate_url_discarder.url_canonicalizer import UrlCanonicalizer
+        from duplicate_url_discarder_rules import RULE_PATHS
+
+        # It asks for the domains of URLs; this package would first ask the network for a list.
+        offline = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+        tldextract.tldextract.TLD_EXTRACTOR = offline
+        self._canonicalizer = UrlCanonicalizer(RULE_PATHS or ())
+        self._fetched: set[str] = set()
+
+    def _canonical(self, url: str) -> str:
+        return canonicalize_url(self._canonicalizer.process_url(url))
+
+    def skips(self, scope: str, url: str) -> bool:
+        return self._canonical(url) in self._fetched
+
+    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
+        self._fetched.add(self._canonical(url))
+
+    @property
+    def rules(self) -> int:
+        return len(self._canonicalizer.processors)
+
+
+class Fitted(Protocol):
     """Rules that were learned at one time from what was known then."""
 
-    @abstractmethod
     def canonical(self, url: str) -> str:
         """Return what all URLs share that the rules call the same; else the URL."""
 
-    @abstractmethod
-    def __len__(self) -> int:
-        """Return the number of rules."""
+    def __len__(self) -> int: ...
 
 
 class _Site:
@@ -94,8 +131,8 @@ class _Site:
 class BatchMethod(Method):
     """A method that learns from many pages of a site at once.
 
-    In a crawl it learns anew whenever a site's pages have grown by a quarter; before `FIRST` pages
-    it knows too little. URLs of which nobody knows whether they are the same are not learned from.
+    It learns anew whenever a site's pages have grown by a quarter; before `FIRST` pages it knows
+    too little. URLs of which nobody knows whether they are the same are not learned from.
     """
 
     FIRST: ClassVar[int] = 40
@@ -103,19 +140,16 @@ class BatchMethod(Method):
 
     def __init__(self) -> None:
         self._sites: dict[str, _Site] = defaultdict(lambda: _Site(self.FIRST))
-        self._settled = False
 
     @abstractmethod
     def fit(self, contents: Mapping[str, int]) -> Fitted:
         """Learn rules from the URLs of one site: those with the same number have one content."""
 
     def skips(self, scope: str, url: str) -> bool:
-        """Tell if a fetched URL becomes the same under the rules."""
         site = self._sites[scope]
         return site.rules is not None and site.canonical(url) in site.fetched
 
     def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
-        """Remember the page, and learn anew if enough have come since the last time."""
         site = self._sites[scope]
         if same is None:
             site.unsure.append(url)
@@ -123,56 +157,27 @@ class BatchMethod(Method):
             known = site.contents.get(kept) if same else None
             site.contents[url] = len(site.contents) if known is None else known
         site.fetched.add(site.canonical(url))
-        if len(site.contents) >= site.next and not self._settled:
-            self._fit(site)
-
-    def settle(self) -> None:
-        """Learn anew for each site, for the last time."""
-        self._settled = True
-        for site in self._sites.values():
-            self._fit(site)
+        if len(site.contents) >= site.next:
+            site.rules = self.fit(site.contents)
+            site.next = int(len(site.contents) * self.GROWTH) + 1
+            site.fetched = {site.canonical(url) for url in (*site.contents, *site.unsure)}
 
     @property
     def rules(self) -> int:
         return sum(len(site.rules) for site in self._sites.values() if site.rules is not None)
 
-    def _fit(self, site: _Site) -> None:
-        site.rules = self.fit(site.contents)
-        site.next = int(len(site.contents) * self.GROWTH) + 1
-        site.fetched = {site.canonical(url) for url in (*site.contents, *site.unsure)}
-
-
-class FixedRules(Method):
-    """Rules that were there before the crawl: they turn URLs that are the same into one."""
-
-    def __init__(self, canonical: Callable[[str], str], rules: int) -> None:
-        self._canonical = canonical
-        self._rules = rules
-        self._fetched: set[str] = set()
-
-    def skips(self, scope: str, url: str) -> bool:
-        """Tell if a fetched URL becomes the same under the rules."""
-        return canonicalize_url(self._canonical(url)) in self._fetched
-
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
-        """Remember the URL, and nothing of its page."""
-        self._fetched.add(canonicalize_url(self._canonical(url)))
-
-    @property
-    def rules(self) -> int:
-        return self._rules
-
 
 def clusters(contents: Mapping[str, int]) -> list[list[str]]:
-    """Return the URLs of each content that has several, in order."""
+    """Return some URLs, from all over the site, of each content that has several, in order."""
     found: dict[int, list[str]] = defaultdict(list)
     for url, content in contents.items():
         found[content].append(url)
-    return [urls for urls in found.values() if len(urls) > 1]
+    steps = ((urls, -(-len(urls) // MOST_OF_CLUSTER)) for urls in found.values() if len(urls) > 1)
+    return [urls[::step] for urls, step in steps]
 
 
-def merges(pairs: Iterable[tuple[str, int]], others: Mapping[str, int]) -> tuple[int, int]:
-    """Return how many URLs become one with a URL of their content, and of another content.
+def holds(pairs: Iterable[tuple[str, int]], others: Mapping[str, int]) -> bool:
+    """Tell if a rule brings enough URLs together, and few of different contents.
 
     The pairs are what URLs become, with their content; `others` are URLs that stay as they are.
     """
@@ -185,10 +190,4 @@ def merges(pairs: Iterable[tuple[str, int]], others: Mapping[str, int]) -> tuple
         first = max(set(there), key=there.count)
         right += there.count(first) - 1
         wrong += len(there) - there.count(first)
-    return right, wrong
-
-
-def split(urls: Sequence[str], most: int) -> Sequence[str]:
-    """Return at most so many URLs, from all over the list."""
-    step = -(-len(urls) // most)
-    return urls[::step]
+    return right >= SUPPORT and wrong <= WRONG * (right + wrong)
