@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import sys
 import tempfile
+import threading
 import uuid
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,26 @@ class Pages(asyncio.Protocol):
             body = self._answer(request.split(b" ", 2)[1])
             head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
             self._transport.write(head % len(body) + body)
+
+
+@contextmanager
+def in_thread(start: Callable[[], Coroutine[Any, Any, asyncio.Server]]) -> Iterator[int]:
+    """Run a server in a thread while the block runs; yield its port."""
+    loop = asyncio.new_event_loop()
+    server = loop.run_until_complete(start())
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        loop.call_soon_threadsafe(server.close)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.wait(tasks) if tasks else asyncio.sleep(0))
+        loop.close()
 
 
 def redis_server(folder: Path, environ: dict[str, str] | None = None, **options: str) -> Any:

@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.reliability.crawls import Running
 from benchmarks.reliability.faults import Fault
 from benchmarks.reliability.plan import Plan
+from benchmarks.reliability.scenes import Content
 from benchmarks.reliability.site import CLEAN, Served
 from benchmarks.reliability.stores import LEASE
-from benchmarks.reliability.truth import Content
 
 Visit = dict[str, Any]
 

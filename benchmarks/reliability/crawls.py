@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -15,13 +16,15 @@ from typing import IO, Any
 
 from benchmarks.reliability.plan import Crawl, Plan
 from benchmarks.reliability.process import Process, settings_of
+from benchmarks.reliability.scenes import digest_of
 from benchmarks.reliability.site import CLEAN
-from benchmarks.reliability.truth import digest_of
 
 SPIDER = Path(__file__).with_name("spider.py")
 ADDRESS = "benchmarks.reliability.spider"
 LONGEST_END = 90.0
 """Seconds that a crawl may take from the last answer it got, or the last stop, to its end."""
+_RECORD = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[([^\]]+)\] ", re.MULTILINE)
+_FRAME = re.compile(r'^\s+File "([^"]+)", line', re.MULTILINE)
 
 
 class Running(Process):
@@ -85,6 +88,27 @@ class Running(Process):
     def stats(self) -> dict[str, Any]:
         """Return the final stats; none if it never came so far."""
         return next((line["stats"] for line in self.diary() if line["event"] == "stopped"), {})
+
+    def faults(self) -> list[str]:
+        """Return what is wrong with the crawl, now that it has ended."""
+        found = [f"a traceback: {entry}" for entry in tracebacks(self.log())]
+        if left := self.leftovers():
+            found.append(f"processes that outlived it: {left}")
+        if self.hung:
+            found.append(f"it hung; the end of its log: {self.log()[-3000:]}")
+        elif self.status and not self.ended_by:
+            found.append(f"exit status {self.status}: {self.log()[-3000:]}")
+        return [f"{self.name}: {what}" for what in found]
+
+    def deleted_files(self, store: Path | None) -> list[str]:
+        """Return the files of a store that the process has open and that are no longer there."""
+        found = []
+        with suppress(OSError):
+            for name in os.listdir(f"/proc/{self.popen.pid}/fd"):  # noqa: PTH208 - they come and go
+                with suppress(OSError):
+                    found.append(os.readlink(f"/proc/{self.popen.pid}/fd/{name}"))  # noqa: PTH115
+        gone = [file for file in found if file.endswith(" (deleted)") and ".lock" not in file]
+        return [file for file in gone if store and file.startswith(f"{store}-")]
 
     def delivered(self) -> set[str]:
         """Return the digests of the texts that are in every output of the crawl, in full lines."""
@@ -187,6 +211,22 @@ class Running(Process):
     def _copy(self, log: IO[bytes]) -> None:
         with log, (self.folder / "log").open("wb") as file:
             shutil.copyfileobj(log, file)
+
+
+def tracebacks(log: str) -> list[str]:
+    """Return the log entries with a traceback of ours: logged by us, or raised in our code."""
+    starts = [match.start() for match in _RECORD.finditer(log)]
+    found = [] if starts else [log] * ("Traceback" in log)
+    for start, end in zip(starts, [*starts[1:], len(log)], strict=True):
+        entry = log[start:end]
+        if "Traceback (most recent call last)" not in entry:
+            continue
+        logger = _RECORD.match(entry)
+        ours = logger is not None and logger[1].startswith("simhash_gate")
+        frames = _FRAME.findall(entry)
+        if ours or (frames and "/simhash_gate/" in frames[-1]):
+            found.append(entry.strip())
+    return found
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

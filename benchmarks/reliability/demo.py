@@ -17,15 +17,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from benchmarks.reliability.crawls import LONGEST_END, lines_of
-from benchmarks.reliability.disk import small_disk
-from benchmarks.reliability.faults import Fault, befall, jump, of_store, pause
+from benchmarks.reliability.crawls import LONGEST_END, lines_of, tracebacks
+from benchmarks.reliability.faults import Fault, befall, jump, of_store, pause, small_disk
 from benchmarks.reliability.plan import STORES, AnyPlan
 from benchmarks.reliability.process import ROOT, Process, clock_library, settings_of
 from benchmarks.reliability.rounds import Outcome
-from benchmarks.reliability.soundness import tracebacks, wrong_with_store
+from benchmarks.reliability.scenes import is_refused
 from benchmarks.reliability.stores import Memory
-from benchmarks.reliability.truth import is_refused
 from crawler.site.news import Site
 from crawler.site.process import contents, running_site, serve_number, truth
 from crawler.site.scenes.traps import TRAPS
@@ -154,7 +152,7 @@ class DemoRound:
             known = truth(url)
             unsent = {url: kind for part in self.parts for url, kind in part.unsent.items()}
             would_show = dict(zip(unsent, contents(url, list(unsent)), strict=True))
-        outcome.unsound += wrong_with_store(self.memory)
+        outcome.unsound += self.memory.faults()
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)

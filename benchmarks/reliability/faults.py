@@ -7,15 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.reliability.disk import fill
 from benchmarks.reliability.stores import LEASE, run_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
     from random import Random
 
     from benchmarks.reliability.crawls import Running
@@ -110,7 +110,7 @@ def befall(fault: Fault, crawl: Process, memory: Memory) -> None:
         "stop readers": lambda: crawl.signal_readers(signal.SIGSTOP),
         "kill readers": lambda: crawl.signal_readers(signal.SIGKILL),
         "clock": lambda: crawl.clock.jump(seconds),
-        "full": lambda: fill(memory.place, seconds),
+        "full": lambda: _fill(memory.place, seconds),
         "lock": lambda: _lock(memory.path, seconds),
         "server clock": lambda: memory.jump(seconds),
         **dict.fromkeys(NETWORK, lambda: memory.disturb(kind, seconds)),
@@ -177,3 +177,31 @@ def _lock(path: Path | None, seconds: float) -> None:
     if path is not None and path.exists():
         command = [sys.executable, "-S", "-c", LOCKER, str(path), str(seconds)]
         subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=120)
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[bool]:
+    """Make a disk of so many bytes at a folder, while the block runs; yield whether it is there."""
+    folder.mkdir(parents=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            # Lazily: a process that was killed may not be gone yet.
+            subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def _fill(folder: Path, seconds: float) -> None:
+    """Leave no room on the disk of a folder for a while."""
+    ballast = folder / "ballast"
+    until = time.monotonic() + seconds
+    with suppress(OSError), ballast.open("ab", buffering=0) as file:
+        while file.write(bytes(1 << 20)):
+            pass
+    time.sleep(max(0.0, until - time.monotonic()))
+    ballast.unlink()

@@ -16,11 +16,9 @@ from typing import Protocol
 
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.crawls import Running
-from benchmarks.reliability.disk import small_disk
-from benchmarks.reliability.faults import Faults
+from benchmarks.reliability.faults import Faults, small_disk
 from benchmarks.reliability.plan import AnyPlan, Crawl, Plan, cleaning
 from benchmarks.reliability.site import Server
-from benchmarks.reliability.soundness import deleted_files, wrong_with, wrong_with_store
 from benchmarks.reliability.stores import Memory
 
 TICK = 0.03
@@ -84,11 +82,11 @@ class Round:
                     self.crawls[crawl.name] = Running(
                         self.plan, crawl, self.folder, self.server.url, self.memory.url
                     )
-            answered = {name: self.server.answered(name) for name in self.crawls}
+            answered = {name: self.server.answered[name] for name in self.crawls}
             for name, running in self.crawls.items():
                 if not running.ended:
                     running.watch(answered[name])
-                    for file in deleted_files(running.popen.pid, self.memory.path):
+                    for file in running.deleted_files(self.memory.path):
                         what = f"{name}: its file is gone: {file.replace(str(self.folder), '')}"
                         if what not in self.outcome.unsound:
                             self.outcome.unsound.append(what)
@@ -106,14 +104,14 @@ class Round:
         if crawl.beside:
             name, answers = crawl.beside
             other = self.crawls.get(name)
-            return other is not None and (other.ended or self.server.answered(name) >= answers)
+            return other is not None and (other.ended or self.server.answered[name] >= answers)
         return True
 
     def _balance(self) -> None:
         crawls, outcome = list(self.crawls.values()), self.outcome
         outcome.unsound += self.faults.complaints
-        outcome.unsound += [what for crawl in crawls for what in wrong_with(crawl)]
-        outcome.unsound += wrong_with_store(self.memory)
+        outcome.unsound += [what for crawl in crawls for what in crawl.faults()]
+        outcome.unsound += self.memory.faults()
         books = Books(self.plan, self.contents, self.server.served, crawls, self.faults.happened)
         outcome.lost = books.lost() + books.stranded()
         outcome.kept_twice = books.kept_twice()

@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -25,7 +24,7 @@ import scrapy
 
 from benchmarks.reliability.demo import ALL_ON
 from benchmarks.reliability.process import Process, settings_of
-from benchmarks.servers import Pages
+from benchmarks.servers import Pages, in_thread
 from benchmarks.speed.measure import options_of, table
 
 LISTED = 20
@@ -82,19 +81,13 @@ def serving(pages: int) -> Iterator[tuple[int, list[int]]]:
         served[0] += 1
         return body_of(int(host.partition(".")[0][1:]), path, pages)
 
-    loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(loop.create_server(lambda: Pages(answer), "127.0.0.1", 0))
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        yield server.sockets[0].getsockname()[1], served
-    finally:
-        # The crawl closes its connections, and this side of them with it.
-        time.sleep(0.1)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        server.close()
-        loop.close()
+    async def start() -> asyncio.Server:
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(lambda: Pages(answer), "127.0.0.1", 0)
+
+    with in_thread(start) as port:
+        yield port, served
+        time.sleep(0.1)  # the crawl closes its connections, and this side of them with it
 
 
 class SoakSpider(scrapy.Spider):

@@ -11,14 +11,13 @@ import json
 import os
 import time
 from collections import Counter
-from hashlib import sha256
 from pathlib import Path
 
 import scrapy
 from scrapy import signals
 from scrapy.exporters import JsonLinesItemExporter
 
-from benchmarks.reliability.truth import is_refused
+from benchmarks.reliability.scenes import digest_of, is_refused
 
 BOOT = time.time() - time.monotonic()
 """What the clock said when the machine started, before anybody set it wrong."""
@@ -151,7 +150,7 @@ class Spider(scrapy.Spider):
         path = response.url[len(PLAN["site"]) :]
         verdict = response.meta["simhash_gate_verdict"]
         text = " ".join(response.css("article h1::text, article p::text").getall())
-        digest = sha256(text.encode()).hexdigest()[:16] if text else ""
+        digest = digest_of(text) if text else ""
         diary.say(
             "parsed",
             path=path,

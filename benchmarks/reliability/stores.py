@@ -108,6 +108,12 @@ class Memory:
 
     def faults(self) -> list[str]:
         """Return what is wrong with the store, now that no crawl is on it."""
+        try:
+            return [f"the store: {what}" for what in self._faults()]
+        except Exception as error:  # whatever it is: the store can't be read
+            return [f"the store: {type(error).__name__}: {error}"]
+
+    def _faults(self) -> list[str]:
         if self.kind == "memory" or (self.path and not self.path.exists()):
             return []
         found = []
