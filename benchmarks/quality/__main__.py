@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         method = METHODS[name]
         cells, told = labelled.score(method, readings)
         spent = sum(r.milliseconds for r in readings.values()) / max(1, len(readings))
-        rows.append({"method": method.title, **cells, "CPU ms a page": f"{spent:.1f}"})
+        rows.append({"method": method.title, **cells, "CPU ms a page": spent})
         told |= {"title": method.title, "milliseconds": spent, "errors": len(errors)}
         figures[name] = told
         say(f"{name}: {', '.join(list(cells.values())[:3])}")

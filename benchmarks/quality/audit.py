@@ -14,9 +14,10 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from benchmarks.reliability.process import settings_of
 from benchmarks.speed.measure import options_of, say, table
 from crawler.site.process import running_site, truth
 from crawler.truth import Served
@@ -25,30 +26,8 @@ DROPPED = re.compile(r"Dropped (\S+): \S+ of (\S+) \(distance")
 STAT = re.compile(r"'simhash_gate/audit/(\w+)': ([\d.]+)")
 
 
-class Outcome(NamedTuple):
-    """One crawl: true figures, and what the audit said of them."""
-
-    seed: int
-    drops: int
-    wrong_drops: int
-    compared: int
-    wrong: int
-    low: float
-    high: float
-
-    @property
-    def share(self) -> float:
-        """The true share of wrong drops."""
-        return self.wrong_drops / self.drops if self.drops else 0.0
-
-    @property
-    def holds(self) -> bool:
-        """Whether the interval holds the true share."""
-        return self.low <= self.share <= self.high
-
-
-def crawl(seed: int, given: argparse.Namespace) -> Outcome:
-    """Crawl the site of a seed, and compare the audit with the truth."""
+def crawl(seed: int, given: argparse.Namespace) -> dict[str, Any]:
+    """Crawl the site of a seed, and compare the audit with the truth: a row of the table."""
     with running_site(given.articles, seed) as site, tempfile.TemporaryDirectory() as folder:
         settings = {
             "SIMHASH_GATE_THRESHOLD": given.threshold,
@@ -58,56 +37,42 @@ def crawl(seed: int, given: argparse.Namespace) -> Outcome:
             "LOG_LEVEL": "INFO",
         }
         command = [sys.executable, "-m", "scrapy", "crawl", "demo", "-a", f"site={site}"]
-        command += ["-O", str(Path(folder) / "items.jsonl")]
-        command += [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        command += ["-O", str(Path(folder) / "items.jsonl"), *settings_of(settings)]
         log = subprocess.run(command, check=True, capture_output=True, text=True).stderr
         shown = {entry.path: _identity(entry) for entry in truth(site).log}
     drops = [tuple(map(_path, pair)) for pair in DROPPED.findall(log)]
     stats = {name: float(value) for name, value in STAT.findall(log)}
-    return Outcome(
-        seed,
-        len(drops),
-        sum(shown[kept] != shown[page] for page, kept in drops),
-        int(stats.get("compared", 0)),
-        int(stats.get("wrong", 0)),
-        stats.get("wrong_low", 0.0),
-        stats.get("wrong_high", 1.0),
-    )
-
-
-def row(o: Outcome) -> dict[str, str]:
-    """Return an outcome as a row of the table."""
+    wrong = sum(shown[kept] != shown[page] for page, kept in drops)
+    share = wrong / len(drops) if drops else 0.0
+    low, high = stats.get("wrong_low", 0.0), stats.get("wrong_high", 1.0)
     return {
-        "seed": f"{o.seed}",
-        "drops": f"{o.drops}",
-        "wrong, by the site": f"{o.wrong_drops} ({o.share:.1%})",
-        "compared": f"{o.compared}",
-        "wrong, by the items": f"{o.wrong}",
-        "interval": f"{o.low:.1%} to {o.high:.1%}",
-        "holds": "yes" if o.holds else "no",
+        "seed": seed,
+        "drops": len(drops),
+        "wrong, by the site": f"{wrong} ({share:.1%})",
+        "compared": int(stats.get("compared", 0)),
+        "wrong, by the items": int(stats.get("wrong", 0)),
+        "interval": f"{low:.1%} to {high:.1%}",
+        "holds": "yes" if low <= share <= high else "no",
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Crawl, print the table and how many intervals hold the true share."""
-    options = options_of(
-        __doc__,
-        arguments,
-        {
-            "--seeds": (20, "how many crawls"),
-            "--articles": (80, "of the site"),
-            "--threshold": (12, "in bits"),
-            "--share": (0.3, "of the duplicates that is audited"),
-            "--fields": (str, "that count (those of the spider)"),
-        },
-    )
-    outcomes = []
+    flags: dict[str, tuple[Any, ...]] = {
+        "--seeds": (20, "how many crawls"),
+        "--articles": (80, "of the site"),
+        "--threshold": (12, "in bits"),
+        "--share": (0.3, "of the duplicates that is audited"),
+        "--fields": (str, "that count (those of the spider)"),
+    }
+    options = options_of(__doc__, arguments, flags)
+    rows = []
     for seed in range(1, options.seeds + 1):
-        outcome = crawl(seed, options)
-        outcomes.append(outcome)
-        say(f"seed {seed}: {'holds' if outcome.holds else 'misses'}")
-    print(table(map(row, outcomes)))
-    print(f"\n{sum(o.holds for o in outcomes)} of {len(outcomes)} intervals hold the true share.")
+        rows.append(crawl(seed, options))
+        say(f"seed {seed}: holds: {rows[-1]['holds']}")
+    print(table(rows))
+    held = sum(row["holds"] == "yes" for row in rows)
+    print(f"\n{held} of {len(rows)} intervals hold the true share.")
     return 0
 
 

@@ -173,18 +173,6 @@ def _nutch(body: bytes, _: str) -> bytes:
     return md5(profile.encode("utf-8", "replace") or body).digest()
 
 
-def _pypi_simhash(body: bytes, _: str) -> int | None:
-    # The README's feature list, four characters wide as the package's own default. `Simhash(text)`
-    # gives the same value, but overflows under numpy 2 where a feature comes 256 times.
-    from simhash import Simhash
-
-    summary = Document(decode(body)).summary(html_partial=True) if body.strip() else "<p>"
-    text = " ".join(html.fragment_fromstring(summary, create_parent=True).itertext()).lower()
-    said = "".join(re.findall(r"\w+", text))
-    features = [said[i : i + 4] for i in range(max(1, len(said) - 3))]
-    return int(Simhash(features).value) if said else None
-
-
 def _sketch(grams: Iterable[str], permutations: int) -> np.ndarray | None:
     from datasketch import MinHash
 
@@ -306,9 +294,6 @@ METHODS = {
         lambda body, _: _counted(shingles(words(page_text(body)))),
     ),
     "nutch": Method("Nutch's TextProfileSignature", _nutch, distance=_not_equal, threshold=0),
-    "simhash-readability": Method(
-        "`simhash` of readability's text", _pypi_simhash, ("simhash", "readability-lxml", "lxml")
-    ),
     "minhash": Method(
         "datasketch MinHash of our text, Jaccard ≥ 0.9",
         _minhash,

@@ -119,63 +119,44 @@ class Pairs:
         return Pairs([page for page in self.pages if page.id in ids], pairs)
 
     def score(self, method: Method, readings: Readings) -> Told:
-        values = {id_: reading.value for id_, reading in readings.items()}
-        distances = [
-            None
-            if values[p.a] is None or values[p.b] is None
-            else method.distance(values[p.a], values[p.b])
-            for p in self.pairs
-        ]
+        both = ((readings[pair.a].value, readings[pair.b].value) for pair in self.pairs)
+        distances = [None if a is None or b is None else method.distance(a, b) for a, b in both]
         scores = Scores(self.pairs, distances, method.threshold)
-        named = {
-            name: getattr(scores, name) for name in ("f1", "precision", "recall", "mean_false")
-        }
         cells = {"F1": scores.f1, "P": scores.precision, "R": scores.recall}
-        small = ("update", "update 1–5 %", "update < 1 %")
-        shares = {
-            f"`{name}` called duplicate": percent(scores.groups[name].share) for name in small
-        }
-        return {name: share(value) for name, value in cells.items()} | shares, {
-            **{name: finite(value) for name, value in named.items()},
-            **{"groups": scores.groups, "kinds": scores.kinds, "copies": scores.copies},
-        }
+        told = {name: share(value) for name, value in cells.items()}
+        for name in ("update", "update 1–5 %", "update < 1 %"):
+            rate = scores.rates.get(name, Rate(0, 0)).share
+            told[f"`{name}` called duplicate"] = percent(rate)
+        return told, {name: finite(value) for name, value in vars(scores).items()}
 
 
 class Scores:
     """Pairs and the distances that a method gave them, in their order; None never is a duplicate.
 
-    Positive are `dup` pairs, negative real updates and `diff` pairs. `groups` and `kinds` have the
-    share called duplicate; `copies` that of the copies by operator and by language.
+    Positive are `dup` pairs, negative real updates and `diff` pairs. `rates` are the shares called
+    duplicate by group, by label and kind, and of copies by operator and by language.
     """
 
     def __init__(
         self, pairs: Sequence[Pair], distances: Sequence[float | None], threshold: float
     ) -> None:
-        called: defaultdict[str, defaultdict[str, list[bool]]]
-        called = defaultdict(lambda: defaultdict(list))
+        called: defaultdict[str, list[bool]] = defaultdict(list)
         for pair, distance in zip(pairs, distances, strict=True):
-            duplicate, scored = (
-                distance is not None and distance <= threshold,
-                pair.group == pair.label,
-            )
-            called["groups"][pair.group].append(duplicate)
-            if scored:
-                called["kinds"][f"{pair.label} {pair.kind}"].append(duplicate)
-            for name in {pair.op, pair.lang} - {""} if pair.group == "dup" else ():
-                called["copies"][name].append(duplicate)
-        self.groups, self.kinds, self.copies = (
-            defaultdict(
-                lambda: Rate(0, 0),
-                {k: Rate(sum(v), len(v)) for k, v in sorted(called[name].items())},
-            )
-            for name in ("groups", "kinds", "copies")
-        )
-        (right, all_of), wrong = self.groups["dup"], self.groups["update"].called
-        wrong += self.groups["diff"].called
+            names = [pair.group]
+            if pair.group == pair.label:
+                names.append(f"{pair.label}: {pair.kind}")
+            if pair.group == "dup":
+                names += [f"copy: {name}" for name in {pair.op, pair.lang} if name]
+            for name in names:
+                called[name].append(distance is not None and distance <= threshold)
+        self.rates = {name: Rate(sum(own), len(own)) for name, own in sorted(called.items())}
+        right, all_of = self.rates.get("dup", (0, 0))
+        wrong = sum(self.rates.get(name, (0, 0))[0] for name in ("update", "diff"))
         self.recall, self.precision = Rate(right, all_of).share, Rate(right, right + wrong).share
         self.f1 = Rate(2 * right, right + wrong + all_of).share
-        others = [rate.share for kind, rate in self.kinds.items() if not kind.startswith("dup ")]
-        self.mean_false = fmean(others) if others else math.nan
+        others = ("update: ", "diff: ")
+        false = [rate.share for name, rate in self.rates.items() if name.startswith(others)]
+        self.mean_false = fmean(false) if false else math.nan
 
 
 class Contents:
@@ -214,17 +195,16 @@ class Contents:
             if found.title is not None and page.facts["title"]:
                 titles.append(_words(found.title) == _words(page.facts["title"]))
         names = ("precision", "recall", "f1", "empty")
-        scores: defaultdict[str, dict[str, float]]
-        scores = defaultdict(lambda: dict.fromkeys(names, math.nan))
+        scores: dict[str, dict[str, float]] = {}
         for group, outcomes in sorted(groups.items()):
             means = map(fmean, zip(*outcomes, strict=True))
             scores[group] = dict(zip(names, means, strict=True)) | {"pages": len(outcomes)}
         whole, right = scores["all"], fmean(titles) if titles else math.nan
         cells = {"F1": whole["f1"], "P": whole["precision"], "R": whole["recall"]}
-        cells |= {name: scores[name]["f1"] for name in (*HALVES, *self.kinds)}
+        cells |= {n: scores[n]["f1"] if n in scores else math.nan for n in (*HALVES, *self.kinds)}
         cells |= {"titles right": right, "empty": whole["empty"]}
         told = {name: share(value) for name, value in cells.items()}
-        return told, {"titles": finite(right), "scores": dict(scores)}
+        return told, {"titles": finite(right), "scores": scores}
 
 
 class Replays:
@@ -250,25 +230,18 @@ class Replays:
         return Replays([page for page in self.pages if page.site in chosen])
 
     def score(self, method: Method, readings: Readings) -> Told:
-        counts: defaultdict[str, Counter[str]] = defaultdict(
-            lambda: Counter(dict.fromkeys(self.counted, 0))
-        )
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
         windows: dict[str, Any] = defaultdict(lambda: method.window(method))
         for page in self.pages:
             value, facts = readings[page.id].value, page.facts
             kept = None if value is None else windows[page.site].see(page.id, value)
             fresh, unsure = facts["fresh"], kept in facts.get("unsure", ())
-            is_counted = {
-                "pages": 1,
-                "empty": value is None,
-                "fresh": fresh,
-                "copies": "copies" in facts,
-            }
-            if kept is not None:
-                is_counted |= {"found": "copies" in facts}
-                is_counted |= {"unsure": fresh and unsure, "wrong": fresh and not unsure}
+            copy, dropped = "copies" in facts, kept is not None
+            wrong = dropped and fresh and not unsure
+            excused = dropped and fresh and unsure
+            counted = (1, value is None, fresh, wrong, excused, copy, dropped and copy)
             for group in ("all", page.site, f"kind {facts['kind']}") if facts["scored"] else ():
-                counts[group].update(is_counted)
+                counts[group].update(dict(zip(self.counted, counted, strict=True)))
         sites = {page.site for page in self.pages}
         shares = [
             each["wrong"] / each["fresh"]
@@ -300,9 +273,9 @@ def percent(value: float, digits: int = 1) -> str:
     return "–" if math.isnan(value) else f"{100 * value:.{digits}f} %"
 
 
-def finite(value: float) -> float | None:
+def finite(value: Any) -> Any:
     """Return a figure as JSON has it: None for no figure."""
-    return None if math.isnan(value) else value
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _words(text: str) -> list[str]:

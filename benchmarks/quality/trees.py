@@ -103,29 +103,23 @@ def _lexbor_texts(top: LexborNode) -> Iterator[str]:
         node = inner
 
 
-def report(outcomes: Sequence[Outcome]) -> str:
-    """Return the shares that agree, and the pages that agree least, as text."""
-    count = len(outcomes) or 1
-    lines = [
-        f"{name}: {share} of {count} pages ({share / count:.2%})"
-        for name, share in (
-            ("the same words, as libxml2 reads them", sum(not o.before for o in outcomes)),
-            ("the same words, as we read them", sum(not o.after for o in outcomes)),
-            ("read again by an HTML5 parser", sum(o.again for o in outcomes)),
-        )
-    ]
-    bad = sorted((o for o in outcomes if o.after), key=lambda o: -o.after)[:20]
-    lines += [f"{o.after:7.2%} of {o.words} words differ: {o.path}" for o in bad]
-    return "\n".join(lines)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare all pages and print what agrees."""
     folders = (Path, "of pages", {"nargs": "+", "metavar": "FOLDER"})
     options = options_of(__doc__, arguments, {"folders": folders})
     paths = [p for folder in options.folders for p in sorted(folder.rglob("*.html"))]
     with ProcessPoolExecutor() as pool:
-        print(report(list(pool.map(compare, paths, chunksize=8))))
+        outcomes = list(pool.map(compare, paths, chunksize=8))
+    shares = {
+        "the same words, as libxml2 reads them": sum(not o.before for o in outcomes),
+        "the same words, as we read them": sum(not o.after for o in outcomes),
+        "read again by an HTML5 parser": sum(o.again for o in outcomes),
+    }
+    count = len(outcomes) or 1
+    for name, number in shares.items():
+        print(f"{name}: {number} of {count} pages ({number / count:.2%})")
+    for o in sorted((o for o in outcomes if o.after), key=lambda o: -o.after)[:20]:
+        print(f"{o.after:7.2%} of {o.words} words differ: {o.path}")
     return 0
 
 

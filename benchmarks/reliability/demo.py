@@ -92,11 +92,8 @@ def random_demo(seed: int, number: int, stores: Sequence[str]) -> DemoPlan:
     articles = 80 if urls in VARIANTS else articles
     ends = ["pause"] if rng.random() < 1 / 3 else ["kill", "kill", "pause"]
     kinds = [rng.choice(ends) for _ in range(ENDS)]
-    kinds += rng.choices(
-        ["stop", "clock", "full", "store", "stop readers", "kill readers"],
-        [3, 4, 1, 3, 1, 1],
-        k=INSTANTS - ENDS,
-    )
+    others = ["stop", "clock", "full", "store", "stop readers", "kill readers"]
+    kinds += rng.choices(others, [3, 4, 1, 3, 1, 1], k=INSTANTS - ENDS)
     rng.shuffle(kinds)
     faults = [_fault(rng, kind, store, PAGES[urls] * articles) for kind in kinds]
     # Two visits make validators believed: then pages are asked for with conditions.
@@ -230,8 +227,7 @@ class DemoRound:
         said = (self.folder / f"{number}.log").read_text("utf-8", "replace")
         unsound = [f"a traceback: {entry}" for entry in tracebacks(said)]
         unsound += [f"it hung: {said[-9000:]}"] * hung
-        if status and ended != "kill":
-            unsound.append(f"exit status {status}: {said[-3000:]}")
+        unsound += [f"exit status {status}: {said[-3000:]}"] * bool(status and ended != "kill")
         unsound += [f"processes that outlived it: {left}"] * bool(left)
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
         self.outcome.counts.update(f"instant: {kind}" for kind in kinds)

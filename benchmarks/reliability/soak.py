@@ -180,11 +180,11 @@ def _resident(pid: int) -> float:
     return 0
 
 
-def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, str]]:
+def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, int]]:
     for last, sample in zip([{"pages": 0.0, "seconds": 0.0}, *samples], samples, strict=False):
         seconds = max(sample["seconds"] - last["seconds"], 0.001)
         told = {**sample, "pages/s": (sample["pages"] - last["pages"]) / seconds}
-        yield {name: f"{value:,.0f}" for name, value in told.items() if name != "seconds"}
+        yield {name: round(value) for name, value in told.items() if name != "seconds"}
 
 
 def figures(given: argparse.Namespace) -> dict[str, int]:

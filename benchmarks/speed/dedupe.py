@@ -62,12 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         runs = _measure(sources, Path(folder), options.rounds)
     best = {name: min(each) for name, each in runs.items()}
     rows = [
-        {
-            "": name,
-            "CPU, s": f"{run.cpu:.1f}",
-            "times reading": f"{run.cpu / best[READING].cpu:.2f}",
-        }
-        | {"clock, s": f"{run.clock:.1f}", "largest process, MiB": f"{run.largest:.0f}"}
+        {"": name, "CPU, s": run.cpu, "times reading": run.cpu / best[READING].cpu}
+        | {"clock, s": run.clock, "largest process, MiB": run.largest}
         for name, run in best.items()
     ]
     print(table(rows))

@@ -82,18 +82,7 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
     sizes = sizes._replace(most_for_peers=0) if options.no_peers else sizes
     rows = [*lookups(sizes), *bulk(sizes), *pairs(sizes)]
     memory = {size: bytes_each(size) for size in sizes.stored}
-    print(
-        table(
-            {
-                "task": task,
-                "fingerprints": f"{size:,}",
-                "with": name,
-                "µs of CPU each": f"{each:.3g}",
-            }
-            | {"CPU s": f"{cpu:.3g}", "s on the clock": f"{wall:.3g}"}
-            for task, size, name, each, cpu, wall in rows
-        )
-    )
+    print(table(row._asdict() for row in rows))
     print("\nBytes a fingerprint:", ", ".join(f"{n:,}: {each:.0f}" for n, each in memory.items()))
     figures = {"rows": [row._asdict() for row in rows], "bytes": memory}
     write_json(options.out / "index.json", figures, PACKAGES)

@@ -43,12 +43,22 @@ def interleaved(rivals: Mapping[str, Callable[[], object]], rounds: int) -> dict
     }
 
 
-def table(rows: Iterable[Mapping[str, str]]) -> str:
-    """Return rows as a table in Markdown: the first column to the left, the others to the right."""
+def table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as a table in Markdown: the first column to the left, the others to the right.
+
+    Numbers get three digits that count, or all before the point.
+    """
     lines = [*rows]
     columns = [*lines[0]] if lines else []
-    cells = [columns, ["---", *["--:"] * (len(columns) - 1)], *(row.values() for row in lines)]
+    cells = [columns, ["---", *["--:"] * (len(columns) - 1)]]
+    cells += [[*map(_cell, row.values())] for row in lines]
     return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
+    return f"{value:,}" if isinstance(value, int) else value or ""
 
 
 def write_json(path: Path, figures: Mapping[str, Any], packages: Iterable[str] = ()) -> None:

@@ -29,10 +29,6 @@ MILLION = 1_000_000
 _TICKS = os.sysconf("SC_CLK_TCK")
 _GROUP_SIZE = 200
 _SITES = 100
-_HEADS = {
-    **{"pairs": "pairs", "function, s": "function", "Spark, s": "wall", "CPU, s": "cpu"},
-    **{"shuffled, MB": "mb", "rows shuffled": "rows"},
-}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,11 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.pages_of_each:
             figures["pages"] = _pages(Path(folder), options)
     joins = {name: run for name, run in figures.items() if name != "pages"}
-    rows = [
-        {"": name} | {head: f"{run[key]:,.0f}" for head, key in _HEADS.items()}
-        for name, run in joins.items()
-    ]
-    print(table(rows))
+    heads = ("pairs", "function, s", "Spark, s", "CPU, s", "shuffled, MB", "rows shuffled")
+    keys = ("pairs", "function", "wall", "cpu", "mb", "rows")
+    told = (
+        (name, zip(heads, map(run.__getitem__, keys), strict=True)) for name, run in joins.items()
+    )
+    print(table({"": name, **dict(cells)} for name, cells in told))
     if "pages" in figures:
         pages = figures["pages"]
         each = pages["pages"] / pages["cpu"]

@@ -152,7 +152,7 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
     if "memory" in options.parts:
         figures["memory"] = meetings(options.kinds, sizes.met)
     for rows in figures.values():
-        print(table({name: _cell(value) for name, value in row.items()} for row in rows), "\n")
+        print(table(rows), "\n")
     write_json(options.out / "store.json", {**sizes._asdict(), **figures}, PACKAGES)
     if {"calls", "crowds"} <= {*figures}:
         with plotting():
@@ -178,12 +178,6 @@ def _contenders(stack: ExitStack, kinds: Sequence[str]) -> Iterator[Contender]:
             yield Contender(kind, new_url(), stack)
         except (ImportError, StoreError) as error:
             say(f"{kind}: left out: {error}")
-
-
-def _cell(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _plot(calls: list[dict[str, Any]], shared: list[dict[str, Any]], path: Path) -> None:

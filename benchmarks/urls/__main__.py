@@ -16,11 +16,10 @@ from typing import Any
 
 from benchmarks.speed.measure import options_of, say, table, those_there, write_json
 from benchmarks.urls.duster import Duster
-from benchmarks.urls.generated import SCENARIOS, generate
 from benchmarks.urls.methods import Discarder, Learned, Method
 from benchmarks.urls.pattern_tree import PatternTree
 from benchmarks.urls.simulate import Figures, Simulation, shuffled
-from benchmarks.urls.truth import load
+from benchmarks.urls.truth import SCENARIOS, generate, load
 
 METHODS: tuple[type[Method], ...] = (Learned, Discarder, Duster, PatternTree)
 PACKAGES = ("duplicate-url-discarder", "duplicate-url-discarder-rules")
@@ -69,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for name, each in figures.items()
         }
         avoidable = next(iter(figures.values())).avoidable
-        rows.append({"scene": f"`{title}`", "avoidable": f"{avoidable:,}", **told})
+        rows.append({"scene": f"`{title}`", "avoidable": avoidable, **told})
         say(f"{title}: {', '.join(told.values())}")
         if not options.generate:
             print(f"\n{title}\n\n{table(_row(*each) for each in figures.items())}")
@@ -83,14 +82,14 @@ def _share(figures: Figures) -> str:
     return f"{100 * figures.share:.1f} %" if figures.avoidable else "–"
 
 
-def _row(title: str, figures: Figures) -> dict[str, str]:
-    counts = {
-        name.replace("_", " "): f"{n:,}" for name, n in vars(figures).items() if isinstance(n, int)
-    }
+def _row(title: str, figures: Figures) -> dict[str, Any]:
     each = 1e6 / max(1, figures.requests)
-    times = {"µs to decide": figures.decide_seconds, "µs to learn": figures.learn_seconds}
-    told = {name: f"{each * seconds:.1f}" for name, seconds in times.items()}
-    return {"method": title, "of the avoidable": _share(figures), **counts, **told}
+    counts = {name.replace("_", " "): n for name, n in vars(figures).items() if isinstance(n, int)}
+    times = {
+        "µs to decide": each * figures.decide_seconds,
+        "µs to learn": each * figures.learn_seconds,
+    }
+    return {"method": title, "of the avoidable": _share(figures), **counts, **times}
 
 
 if __name__ == "__main__":

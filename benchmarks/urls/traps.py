@@ -113,7 +113,7 @@ def main(sources: Sequence[str]) -> int:
             if kept:
                 shown = ", ".join(page.address.url for page in (new or kept)[:2])
                 say(f"{title}: {scope}: {len(kept)} held back, {len(new)} new, such as {shown}")
-        told = {"contents": f"{total:,}", "held back": f"{held:,}", "contents lost": f"{lost:,}"}
+        told = {"contents": total, "held back": held, "contents lost": lost}
         rows.append({"order": title, **told, "share": f"{lost / total:.2%}"})
     print(table(rows))
     return 0

@@ -27,7 +27,7 @@ def pair(label: str, changed: float = 0.0) -> Pair:
 
 def test_a_pair_is_a_duplicate_up_to_the_threshold_and_never_without_a_fingerprint() -> None:
     scores = Scores([pair("dup")] * 4, [0, 3, 4, None], threshold=3)
-    assert scores.groups["dup"] == Rate(2, 4)
+    assert scores.rates["dup"] == Rate(2, 4)
     pairs = [*[pair("dup")] * 4, pair("update", changed=0.05), pair("diff"), pair("diff")]
     scores = Scores(pairs, [0, 0, 0, 9, 0, 0, 9], threshold=3)
     assert (scores.precision, scores.recall, scores.f1) == (3 / 5, 3 / 4, 2 / 3)
@@ -82,7 +82,7 @@ def test_a_corpus_end_to_end_with_what_is_installed_and_a_line_for_a_peer_that_i
     assert table.count("\n") == 2 + len(found)
     assert [found[name]["f1"] for name in OURS] == [1, 1, 1]
     assert (found["body-md5"]["recall"], found["body-md5"]["precision"]) == (0, None)
-    groups = found["page-text"]["groups"]
+    groups = found["page-text"]["rates"]
     assert (groups["update"], groups["diff"]) == ([0, 3], [0, 3])
     assert not any(method["errors"] for method in found.values())
     assert main(run) == 0
