@@ -58,11 +58,6 @@ class Running(Process):
         """The exit status."""
         return self.popen.wait()
 
-    @property
-    def closing(self) -> bool:
-        """Whether it has fetched all it wants."""
-        return bool(self.reason())
-
     def watch(self, answered: int) -> None:
         """Kill the crawl if it hangs."""
         if answered != self._answered:

@@ -138,7 +138,7 @@ class Faults:
                 continue
             if crawl.ended:
                 self.waiting.remove(fault)
-            elif answered[fault.crawl] >= fault.answers or crawl.closing:
+            elif answered[fault.crawl] >= fault.answers or crawl.reason():
                 due = self._due.setdefault(id(fault), time.monotonic() + fault.delay)
                 if time.monotonic() >= due:
                     self.waiting.remove(fault)

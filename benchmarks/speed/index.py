@@ -7,7 +7,6 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import finalize
 
 import numpy as np
 
@@ -31,13 +30,15 @@ from benchmarks.speed.measure import (
     write_json,
 )
 from simhash_gate import HammingIndex, near_duplicate_pairs
-from simhash_gate.stores import open_store
-from simhash_gate.stores.base import Record, Window
 
 PACKAGES = ("numpy", "simhash", "faiss-cpu", "duckdb")
 LOOKUP = "look up one and insert it"
 LISTED = "list pairs"
 NUMPY, DUCKDB = "numpy, four blocks joined", "DuckDB, four blocks joined"
+
+
+Row = dict[str, Any]
+"""What one contender took for a task: CPU time for each fingerprint, and for the whole."""
 
 
 class Sizes(NamedTuple):
@@ -57,17 +58,6 @@ FULL = Sizes(
 QUICK = Sizes((1_000, 10_000, 100_000), 500, 100_000, (100_000,), 100_000, 3)
 
 
-class Row(NamedTuple):
-    """What one contender took for a task: CPU time for each fingerprint, and for the whole."""
-
-    task: str
-    size: int
-    name: str
-    microseconds: float
-    cpu_seconds: float
-    wall_seconds: float
-
-
 def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> int:
     """Measure, print the table, write figures and plot."""
     flags: dict[str, tuple[Any, ...]] = {
@@ -82,15 +72,16 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
     sizes = sizes._replace(most_for_peers=0) if options.no_peers else sizes
     rows = [*lookups(sizes), *bulk(sizes), *pairs(sizes)]
     memory = {size: bytes_each(size) for size in sizes.stored}
-    print(table(row._asdict() for row in rows))
+    print(table(rows))
     print("\nBytes a fingerprint:", ", ".join(f"{n:,}: {each:.0f}" for n, each in memory.items()))
-    figures = {"rows": [row._asdict() for row in rows], "bytes": memory}
+    figures = {"rows": rows, "bytes": memory}
     write_json(options.out / "index.json", figures, PACKAGES)
     with plotting():
         from benchmarks.speed.plots import draw_lines, drawn
 
         with drawn(options.out / "index-growth.svg") as (axis,):
-            points = [(row.name, row.size, row.microseconds) for row in rows if row.task == LOOKUP]
+            looked = [row for row in rows if row["task"] == LOOKUP]
+            points = [(row["with"], row["fingerprints"], row["µs of CPU each"]) for row in looked]
             labels = {"xlabel": "fingerprints stored", "ylabel": f"µs of CPU to {LOOKUP}"}
             draw_lines(axis, points, **labels, xscale="log", yscale="log")
     return 0
@@ -102,8 +93,6 @@ def lookups(sizes: Sizes) -> Iterator[Row]:
         values = fingerprints(size)
         fresh = fingerprints(sizes.lookups * sizes.rounds, seed=1)
         rivals: dict[str, Callable[[], Take]] = {"HammingIndex": lambda: _index(values)}  # noqa: B023
-        if size <= 1_000_000:  # more would fill the memory of the machine
-            rivals["memory store"] = lambda: _store(values, fresh)  # noqa: B023
         if size <= min(100_000, sizes.most_for_peers):  # 700 bytes each, a minute for a million
             rivals["PyPI simhash"] = lambda: pypi_simhash(values)  # noqa: B023
         if size <= sizes.most_for_peers:
@@ -173,7 +162,8 @@ def _timed(
 ) -> Iterator[Row]:
     each = sizes.lookups if task == LOOKUP else size
     for name, taken in interleaved(rivals, sizes.rounds).items():
-        yield Row(task, size, name, 1e6 * taken.cpu / each, taken.cpu, taken.wall)
+        row = {"task": task, "fingerprints": size, "with": name, "CPU s": taken.cpu}
+        yield row | {"µs of CPU each": 1e6 * taken.cpu / each, "s on the clock": taken.wall}
     say(f"{task}: {size:,} done")
 
 
@@ -191,24 +181,6 @@ def _index(values: Fingerprints) -> Take:
         index.find_first(value)
         index.insert(value)
 
-    return take
-
-
-def _store(values: Fingerprints, fresh: Fingerprints) -> Take:
-    store, window = open_store("memory:"), Window(pages=2 * len(values) + 1_000_000)
-    store.begin("run")
-
-    def record(value: int) -> Record:
-        return Record("scope", "", f"{value:x}", value, value, 100, "", "1", "run", 0.0, 0.0)
-
-    for value in values.tolist():
-        store.check_and_add(record(value), None, window=window)
-    records = {value: record(value) for value in fresh.tolist()}
-
-    def take(value: int) -> None:
-        store.check_and_add(records[value], RADIUS, window=window)
-
-    finalize(take, store.close)
     return take
 
 

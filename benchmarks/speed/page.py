@@ -128,7 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = median(map(len, pages))
     print(f"{how_many(len(pages), 'page')}, median {size / 1000:.0f} kB\n")
     print(table({"CPU per page": name, **told} for name, told in summary.items()), "\n")
-    print(table({"CPU in ms of bytes": row["bytes"], **row} for row in growth))
+    print("CPU in ms by size\n\n" + table(growth))
     data = {"summary": summary, "rounds": rounds, "growth": growth, "median bytes": size}
     write_json(options.out / "page.json", data, PACKAGES)
     with plotting():

@@ -25,7 +25,6 @@ RADIUS, NEAR = 3, 8
 WINDOW = Window(pages=1_000_000)
 PROCESSES = (1, 2, 4, 8)
 MANY = 64
-LONGEST = 3600  # seconds that a process waits for the others
 
 Task = Callable[[Any, str, random.Random], dict[str, Any]]
 _barrier: Barrier
@@ -120,7 +119,7 @@ def meetings(kinds: Collection[str], cases: Sequence[tuple[int, int]]) -> list[d
 def _at_once(processes: int, task: Task, url: str) -> list[dict[str, Any]]:
     """Let new processes do a task at once; return what each tells."""
     context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(processes, timeout=LONGEST)
+    barrier = context.Barrier(processes)
     with ProcessPoolExecutor(processes, context, _share, (barrier,)) as pool:
         return [*pool.map(partial(_crawl, task, url), range(processes))]
 
@@ -133,10 +132,14 @@ def _share(barrier: Barrier) -> None:
 def _crawl(task: Task, url: str, place: int) -> dict[str, Any]:
     """Open a store, do a task in a run, and end that once all others have done theirs."""
     run = uuid.uuid4().hex
-    with closing(open_store(url)) as store:
-        store.begin(run)
-        _barrier.wait()
-        told = task(store, run, random.Random(f"{place}"))
-        _barrier.wait()
-        store.end(run)
+    try:
+        with closing(open_store(url)) as store:
+            store.begin(run)
+            _barrier.wait()
+            told = task(store, run, random.Random(f"{place}"))
+            _barrier.wait()
+            store.end(run)
+    except BaseException:
+        _barrier.abort()  # or the others would wait
+        raise
     return told

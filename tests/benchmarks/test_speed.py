@@ -49,10 +49,10 @@ def test_the_index_is_measured_at_every_task(tmp_path, capsys) -> None:
     assert index.main(["--out", str(tmp_path), "--no-peers"], tiny) == 0
     figures = json.loads((tmp_path / "index.json").read_text("utf-8"))
     rivals = ["find_first_bulk", "find_all_bulk", "insert_bulk", "HammingIndex"]
-    rivals += ["memory store", index.LISTED, index.NUMPY]
-    assert {row["name"] for row in figures["rows"]} >= {*rivals}
-    assert all(row["cpu_seconds"] > 0 for row in figures["rows"])
-    assert f"| {index.LOOKUP} | 100 | memory store |" in capsys.readouterr().out
+    rivals += [index.LISTED, index.NUMPY]
+    assert {row["with"] for row in figures["rows"]} >= {*rivals}
+    assert all(row["CPU s"] > 0 for row in figures["rows"])
+    assert f"| {index.LOOKUP} | 100 | HammingIndex |" in capsys.readouterr().out
 
 
 def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(
