@@ -85,6 +85,8 @@ class Server:
         if kind == "cut":  # an end that is no end: the connection is reset
             linger = struct.pack("ii", 1, 0)
             writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            await writer.drain()
+            writer.write_eof()  # so that its first half arrives
             writer.transport.abort()
         else:
             await writer.drain()
