@@ -262,10 +262,6 @@ def _summary(document: Callable[[bytes], Document], body: bytes, _: str) -> Cont
     return Content(" ".join("".join(texts(found)).split()), title)
 
 
-def _readability(body: bytes) -> Document:
-    return Document(decode(body))
-
-
 def _resiliparse(body: bytes, _: str) -> Content:
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.html import HTMLTree
@@ -313,7 +309,9 @@ METHODS = {
     "content-trafilatura": Method("trafilatura", _trafilatura_content, ("trafilatura", "lxml")),
     "content-resiliparse": Method("resiliparse, main content", _resiliparse, ("resiliparse",)),
     "content-readability": Method(
-        "readability-lxml", partial(_summary, _readability), ("readability-lxml", "lxml")
+        "readability-lxml",
+        partial(_summary, lambda body: Document(decode(body))),
+        ("readability-lxml", "lxml"),
     ),
     "content-plain": Method(_PLAIN, partial(_summary, _cleaned), _PLAIN_NEEDS),
 }

@@ -227,12 +227,12 @@ def _archive(chance: random.Random, folder: Path) -> Asked:
     early = chance.random() < 0.5
     records = [damaged(chance, r, _PIECES) if early else r for r in records]
     kind = chance.choice(("warc", "warc.gz", "wacz"))
-    data = b"".join(map(gzip.compress, records)) if kind != "warc" else b"".join(records)
+    data = b"".join(records if kind == "warc" else [gzip.compress(r, mtime=0) for r in records])
     if kind == "wacz":
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w") as packed:
-            packed.writestr("archive/data.warc.gz", data)
-            packed.writestr("datapackage.json", b"{}")
+            packed.writestr(zipfile.ZipInfo("archive/data.warc.gz"), data)
+            packed.writestr(zipfile.ZipInfo("datapackage.json"), b"{}")
         data = whole.getvalue()
     path = folder / f"pages.{kind}"
     path.write_bytes(data if early else damaged(chance, data, _PIECES))
