@@ -7,8 +7,6 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from benchmarks.speed.measure import MissingError
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,6 +15,10 @@ if TYPE_CHECKING:
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # As root there is no sandbox; and the browser has nothing to fetch on its own account.
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run")
+
+
+class MissingError(Exception):
+    """What drives a browser is not there; the message says how to get it."""
 
 
 def find_chromium() -> str:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from benchmarks.speed.measure import MissingError
-from tests.chromium import find_chromium
+from tests.chromium import MissingError, find_chromium
 from tests.crawls.harness import end_crawls
 
 # A run starts hundreds of processes that load the same modules: they are compiled once, also where

@@ -2,111 +2,85 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from benchmarks.quality.contents import Contents
 from benchmarks.quality.generated import Generated
-from benchmarks.quality.labelled import LabelledSet, Result
 from benchmarks.quality.measure import measure
-from benchmarks.quality.pairs import Pairs
-from benchmarks.quality.replays import Replays
-from benchmarks.speed.measure import MissingError, markdown_table, say, write_json
-from simhash_gate.common.wording import how_many
+from benchmarks.quality.methods import METHODS
+from benchmarks.quality.sets import Contents, Pairs, Replays
+from benchmarks.speed.measure import options_of, say, table, those_there, write_json
 
 OUT = Path("build/quality")
 QUICK = 10  # every tenth pair, page or site
-SETS: dict[str, type[LabelledSet]] = {
-    **{"pairs": Pairs, "generated": Generated},
-    **{"text": Contents, "sites": Replays},
-}
+SETS: dict[str, Any] = {"pairs": Pairs, "generated": Generated, "text": Contents, "sites": Replays}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write what it rests on; 2 for a set that can't be read."""
-    options = _options(arguments)
+    known = "; ".join(f"{name}: {', '.join(kind.peers)}" for name, kind in SETS.items())
+    flags: dict[str, tuple[Any, ...]] = {
+        "folder": (Path, "of the pages"),
+        "--set": ("pairs", "pairs of pages, made or not, their text, or sites", {"choices": SETS}),
+        "--out": (Path, f"for figures, and what was read before ({OUT}, or {OUT}/SET)"),
+        "--peers": (str, f"which to compare with, by commas, or none. {known} (all)"),
+        "--plot": (Path, "of pairs: where to draw them, as SVG"),
+        "--quick": (False, f"every {QUICK}th pair, page or site only"),
+        "--workers": (os.cpu_count() or 1, "processes"),
+    }
+    options = options_of(__doc__, arguments, flags)
+    out = options.out or (OUT if options.set == "pairs" else OUT / options.set)
+    peers = SETS[options.set].peers
+    asked = ",".join(peers) if options.peers is None else options.peers
+    names = [name for name in asked.split(",") if name not in ("", "none")]
     try:
-        pages = SETS[options.set].load(options.folder)
+        if unknown := {*names} - {*peers}:
+            raise ValueError(f"no such peers: {unknown}")
+        labelled = SETS[options.set].load(options.folder)
     except (OSError, ValueError, KeyError, TypeError) as error:
         say(f"{options.folder}: no labelled corpus of {options.set}: {error!r}")
         return 2
-    if options.quick:
-        pages = pages.sample(QUICK)
-    results = dict(_results([*pages.ours, *options.peers], pages, options))
-    print(markdown_table(pages.columns, [result.row for result in results.values()]))
-    methods = {name: result.figures for name, result in results.items()}
-    write_json(options.out / "results.json", {**pages.counts, "methods": methods})
+    labelled = labelled.sample(QUICK) if options.quick else labelled
+    rows, figures = [], dict[str, dict[str, Any]]()
+    given = labelled.pages, out / "cache", options.workers
+    readers = {name: partial(measure, name, *given) for name in (*labelled.ours, *names)}
+    for name, readings in those_there(readers):
+        errors = [f"{id_}: {r.error}" for id_, r in readings.items() if r.error]
+        if errors:
+            say(f"{name}: failed on pages: {len(errors)}, the first {errors[0]}")
+        method = METHODS[name]
+        cells, told = labelled.score(method, readings)
+        spent = sum(r.milliseconds for r in readings.values()) / max(1, len(readings))
+        rows.append({"method": method.title, **cells, "CPU ms a page": spent})
+        told |= {"title": method.title, "milliseconds": spent, "errors": len(errors)}
+        figures[name] = told
+        say(f"{name}: {', '.join(list(cells.values())[:3])}")
+    print(table(rows))
+    needs = sorted({need for name in figures for need in METHODS[name].needs})
+    pages = {"pages": len(labelled.pages), "methods": figures}
+    write_json(out / "results.json", pages, needs)
     if options.plot:
-        from benchmarks.quality.plot import save_plot
-
-        save_plot(methods, options.plot)
+        _plot(figures, options.plot)
     return 0
 
 
-def _results(
-    names: Sequence[str], pages: LabelledSet, options: argparse.Namespace
-) -> Iterator[tuple[str, Result]]:
-    for name in names:
-        try:
-            reader = pages.create(name)
-        except MissingError as missing:
-            say(f"{name}: left out: {missing}")
-            continue
-        readings = measure(reader, pages.pages, options.out / "cache", options.workers)
-        errors = [f"{id_}: {r.error}" for id_, r in readings.items() if r.error]
-        if errors:
-            say(f"{name}: failed on {how_many(len(errors), 'page')}, the first {errors[0]}")
-        result = pages.result(reader, readings)
-        say(f"{name}: {result.headline}")
-        yield name, result
+def _plot(methods: Mapping[str, Mapping[str, Any]], path: Path) -> None:
+    """Draw recall against what is wrongly called a duplicate, each kind with the same weight."""
+    from benchmarks.speed.plots import drawn
 
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument(
-        "--set",
-        choices=SETS,
-        default="pairs",
-        help="what is labelled: pairs of pages, those that are generated into the folder, the text "
-        "of pages, or whole sites (%(default)s)",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help=f"for figures and what is remembered between runs ({OUT}, or {OUT}/SET)",
-    )
-    known = "; ".join(f"{name}: {', '.join(kind.peers)}" for name, kind in SETS.items())
-    parser.add_argument(
-        "--peers", metavar="NAME,...", help=f"which to compare with, or none. {known} (all)"
-    )
-    parser.add_argument("--plot", type=Path, metavar="SVG", help="of pairs: where to draw them")
-    parser.add_argument(
-        "--quick", action="store_true", help=f"every {QUICK}th pair, page or site only"
-    )
-    parser.add_argument(
-        "--workers",
-        type=int,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="processes (%(default)s)",
-    )
-    options = parser.parse_args(arguments)
-    if options.out is None:
-        options.out = OUT if options.set == "pairs" else OUT / options.set
-    peers = SETS[options.set].peers
-    if options.peers is None:
-        options.peers = list(peers)
-    else:
-        options.peers = [name for name in options.peers.split(",") if name not in ("", "none")]
-        unknown = [name for name in options.peers if name not in peers]
-        if unknown:
-            parser.error(f"unknown peer {unknown[0]!r}; known are {', '.join(peers)}")
-    return options
+    with drawn(path) as (axis,):
+        for name, told in methods.items():
+            x, y = 100 * told["mean_false"], 100 * told["recall"]
+            axis.plot(x, y, "o", color="#0072B2" if "simhash_gate" in told["title"] else "#999999")
+            axis.annotate(name, (x, y), (4, 3), textcoords="offset points", fontsize=7)
+        axis.set(
+            xlabel="% of updates and other pages called duplicates", ylabel="% of copies found"
+        )
+        axis.margins(0.1)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ one after the other in one place are different pages.
 
 from __future__ import annotations
 
-import argparse
 import io
 import json
 import re
@@ -27,7 +26,8 @@ from urllib.request import Request, urlopen
 from fastwarc.warc import ArchiveIterator
 
 from benchmarks.quality.generated import Maker
-from benchmarks.quality.text import texts
+from benchmarks.quality.methods import texts
+from benchmarks.speed.measure import options_of
 from crawler.truth import changed_fraction, words
 from simhash_gate.page.parse import parse
 
@@ -45,10 +45,8 @@ class Capture(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fetch the pages of a recipe, and write pages and pairs."""
-    parser = argparse.ArgumentParser(prog="benchmarks.quality.archives", description=__doc__)
-    parser.add_argument("recipe", type=Path, help="such as benchmarks/quality/archives.json")
-    parser.add_argument("folder", type=Path)
-    options = parser.parse_args(arguments)
+    recipe = (Path, "such as benchmarks/quality/archives.json")
+    options = options_of(__doc__, arguments, {"recipe": recipe, "folder": (Path, "to write to")})
     maker = Maker(options.folder)
     for site in json.loads(options.recipe.read_text("utf-8")):
         add(maker, site["site"], site["article"], git(site) if "git" in site else warc(site))

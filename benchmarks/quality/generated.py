@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.quality.pairs import Pairs
+from benchmarks.quality.sets import Pairs
 from crawler.site.answering import PLAIN_CHARSET, Charset, web_page
 from crawler.site.articles import Article, Block, Version, code, paragraph_of, table
 from crawler.site.chrome import Chrome, LightChrome
@@ -28,8 +28,7 @@ from crawler.truth import changed_fraction, words
 SITES, STORIES, UPDATES = 2, 12, 3
 MENU = [Link(f"/{name}", name.title()) for name in ("new", "all", "help", "search", "about")]
 KINDS = "news", "forum", "documentation", "wiki"
-Query = str
-COPIES: dict[str, tuple[Query, dict[str, Any]]] = {
+COPIES: dict[str, tuple[str, dict[str, Any]]] = {
     "tracking": ("?utm_source=mail", {}),
     "print": ("?print=1", {"design": "print"}),
     "amp": ("?amp=1", {"design": "amp"}),
@@ -43,14 +42,8 @@ COPIES: dict[str, tuple[Query, dict[str, Any]]] = {
 class Generated(Pairs):
     """Pairs that are made when they are first asked for."""
 
-    columns = tuple(
-        {"worst noise operator": "worst kind of copy", "worst language": "worst site"}.get(one, one)
-        for one in Pairs.columns
-    )
-
     @classmethod
     def load(cls, folder: Path) -> Pairs:
-        """Read the pairs of a folder, and make them before if there are none."""
         if not (folder / "pairs.jsonl").exists():
             make(folder)
         return super().load(folder)
@@ -76,27 +69,18 @@ def _site(maker: Maker, kind: str, seed: int, stories: int) -> None:
     look, firsts = DESIGNS[seed % 3], []
     for article in articles:
         version = text_of(kind, article, notes)
+        formats, related = (Link(article.path, "Version 1"),), links[:6]
         plain = Content(
-            title=version.headline,
-            design=look,
-            blocks=version.blocks,
-            formats=(Link(article.path, "Version 1"),),
-            related=links[:6],
-            article=article,
-        )
+            title=version.headline, design=look, blocks=version.blocks, formats=formats,
+            related=related, article=article,
+        )  # fmt: skip
         size = len(version.words())
 
         def add(
-            content: Content,
-            query: str = "",
-            chrome: Chrome = heavy,
-            live: int = 0,
-            charset: Charset = PLAIN_CHARSET,
-            host: str = f"{kind}{seed}.example",
-            *,
-            path: str = article.path,
-            size: int = size,
-        ) -> str:
+            content: Content, query: str = "", chrome: Chrome = heavy, live: int = 0,
+            charset: Charset = PLAIN_CHARSET, host: str = f"{kind}{seed}.example", *,
+            path: str = article.path, size: int = size,
+        ) -> str:  # fmt: skip
             body = web_page(200, render(content, chrome, path + query, live), charset).body
             return maker.page(body, f"http://{host}{path}{query}", size)
 

@@ -4,63 +4,79 @@ from __future__ import annotations
 
 import multiprocessing
 import pickle
+import time
 from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from functools import partial
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from benchmarks.quality.corpus import Page
-from benchmarks.quality.methods.base import Reader, Reading
-
-_reader: Reader
-
-
-def measure(
-    reader: Reader, pages: Collection[Page], cache: Path, workers: int
-) -> dict[str, Reading]:
-    """Return the reading of every page, by its id, and remember it in the folder `cache`."""
-    path = cache / f"{type(reader).__name__}.pickle"
-    known = _load(path, _version(reader))
-    keys = {page.id: _key(page.path.read_bytes(), page.url) for page in pages}
-    todo = [page for page in pages if keys[page.id] not in known]
-    if todo:
-        jobs = [(page.path, page.url) for page in todo]
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(
-            max(1, workers), mp_context=context, initializer=_start, initargs=(type(reader),)
-        ) as pool:
-            readings = pool.map(_read, jobs, chunksize=16)
-            known |= {keys[page.id]: r for page, r in zip(todo, readings, strict=True)}
-        cache.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(pickle.dumps((_version(reader), known)))
-    return {id_: known[key] for id_, key in keys.items()}
+import simhash_gate
+from benchmarks.quality import methods
+from benchmarks.quality.methods import METHODS
+from benchmarks.quality.sets import Page
 
 
-def _start(kind: type[Reader]) -> None:
-    global _reader  # noqa: PLW0603 - one for the life of this process
-    _reader = kind()
-    _reader.prepare()
+class Reading(NamedTuple):
+    """A page's value, None for nothing to compare, and the CPU time it took."""
+
+    value: Any
+    milliseconds: float
+    error: str | None = None
 
 
-def _read(job: tuple[Path, str]) -> Reading:
-    path, url = job
-    return _reader.measure(path.read_bytes(), url)
+def measure(name: str, pages: Collection[Page], cache: Path, workers: int) -> dict[str, Reading]:
+    """Return what a method reads of every page, by its id, and remember it in the folder `cache`.
 
-
-def _load(path: Path, version: str) -> dict[str, Reading]:
-    try:
+    Raises ModuleNotFoundError if what the method needs is not installed.
+    """
+    _warm(name)
+    path, made_by = cache / f"{name}.pickle", _version(name)
+    known: dict[str, Reading] = {}
+    with suppress(OSError, EOFError, ValueError, AttributeError, ImportError, pickle.PickleError):
         found, readings = pickle.loads(path.read_bytes())
-    except (OSError, EOFError, ValueError, AttributeError, ImportError, pickle.PickleError):
-        return {}
-    return readings if found == version else {}
+        known = readings if found == made_by else {}
+    keys = {page.id: sha256(page.url.encode() + b"\0" + page.path.read_bytes()) for page in pages}
+    todo = [page for page in pages if keys[page.id].hexdigest() not in known]
+    if todo:
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(max(1, workers), context, _warm, (name,)) as pool:
+            readings = pool.map(partial(_read, name), todo, chunksize=16)
+            new = zip(todo, readings, strict=True)
+            known |= {keys[page.id].hexdigest(): reading for page, reading in new}
+        cache.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps((made_by, known)))
+    return {id_: known[key.hexdigest()] for id_, key in keys.items()}
 
 
-def _key(body: bytes, url: str) -> str:
-    return sha256(url.encode() + b"\0" + body).hexdigest()
+def _warm(name: str) -> None:
+    """Import what the method needs, which is no cost of a page."""
+    try:
+        METHODS[name].read(b"<p>a b c</p>", "http://a.example/")
+    except ModuleNotFoundError:
+        raise
+    except Exception:  # a library may raise anything on an odd page
+        return
 
 
-def _version(reader: Reader) -> str:
-    digest = sha256(repr(sorted(reader.versions().items())).encode())
-    for path in reader.sources():
+def _read(name: str, page: Page) -> Reading:
+    body = page.path.read_bytes()
+    start, value, failure = time.process_time(), None, None
+    try:
+        value = METHODS[name].read(body, page.url)
+    except Exception as error:  # as above: then it has no value
+        failure = f"{type(error).__name__}: {error}"
+    return Reading(value, 1000 * (time.process_time() - start), failure)
+
+
+def _version(name: str) -> str:
+    """Return a digest of all that decides the values."""
+    method, package = METHODS[name], Path(simhash_gate.__file__).parent
+    digest = sha256(repr([(need, version(need)) for need in method.needs]).encode())
+    shared = [path for pattern in method.built_on for path in sorted(package.glob(pattern))]
+    for path in (Path(methods.__file__), *shared):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -7,7 +7,6 @@ sees is left out of all three.
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -19,7 +18,8 @@ from typing import NamedTuple
 from lxml.html import HtmlElement
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from benchmarks.quality.text import texts
+from benchmarks.quality.methods import texts
+from benchmarks.speed.measure import options_of
 from simhash_gate.page.hidden import drop_invisible
 from simhash_gate.page.parse import parse, read_by_libxml2, utf8_of
 from simhash_gate.page.repair import is_misread
@@ -58,17 +58,14 @@ def difference(ours: list[str], theirs: list[str]) -> float:
     if ours == theirs:
         return 0.0
     longest = max(len(ours), len(theirs))
-    start = 0
-    for a, b in zip(ours, theirs, strict=False):
-        if a != b:
-            break
-        start += 1
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    start = next((n for n, (a, b) in pairs if a != b), min(len(ours), len(theirs)))
     ours, theirs = ours[start:], theirs[start:]
-    if max(len(ours), len(theirs)) > LONG:
-        return max(len(ours), len(theirs)) / longest
+    rest = max(len(ours), len(theirs))
+    if rest > LONG:
+        return rest / longest
     blocks = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
-    same = sum(block.size for block in blocks)
-    return (max(len(ours), len(theirs)) - same) / longest or 1e-9
+    return (rest - sum(block.size for block in blocks)) / longest or 1e-9
 
 
 def _words(root: HtmlElement | None) -> list[str]:
@@ -106,32 +103,23 @@ def _lexbor_texts(top: LexborNode) -> Iterator[str]:
         node = inner
 
 
-def report(outcomes: Sequence[Outcome], worst: int) -> str:
-    """Return the shares that agree, and the pages that agree least, as text."""
-    count = len(outcomes) or 1
-    lines = [
-        f"{name}: {share} of {count} pages ({share / count:.2%})"
-        for name, share in (
-            ("the same words, as libxml2 reads them", sum(not o.before for o in outcomes)),
-            ("the same words, as we read them", sum(not o.after for o in outcomes)),
-            ("read again by an HTML5 parser", sum(o.again for o in outcomes)),
-        )
-    ]
-    bad = sorted((o for o in outcomes if o.after), key=lambda o: -o.after)[:worst]
-    lines += [f"{o.after:7.2%} of {o.words} words differ: {o.path}" for o in bad]
-    return "\n".join(lines)
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare all pages and print what agrees."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality.trees", description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--step", type=int, default=1, metavar="N", help="every N-th page only")
-    parser.add_argument("--worst", type=int, default=20, metavar="N", help="(%(default)s)")
-    options = parser.parse_args(arguments)
+    folders = (Path, "of pages", {"nargs": "+", "metavar": "FOLDER"})
+    options = options_of(__doc__, arguments, {"folders": folders})
     paths = [p for folder in options.folders for p in sorted(folder.rglob("*.html"))]
     with ProcessPoolExecutor() as pool:
-        print(report(list(pool.map(compare, paths[:: options.step], chunksize=8)), options.worst))
+        outcomes = list(pool.map(compare, paths, chunksize=8))
+    shares = {
+        "the same words, as libxml2 reads them": sum(not o.before for o in outcomes),
+        "the same words, as we read them": sum(not o.after for o in outcomes),
+        "read again by an HTML5 parser": sum(o.again for o in outcomes),
+    }
+    count = len(outcomes) or 1
+    for name, number in shares.items():
+        print(f"{name}: {number} of {count} pages ({number / count:.2%})")
+    for o in sorted((o for o in outcomes if o.after), key=lambda o: -o.after)[:20]:
+        print(f"{o.after:7.2%} of {o.words} words differ: {o.path}")
     return 0
 
 

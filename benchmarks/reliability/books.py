@@ -6,18 +6,19 @@ What the docs make an exception for is no finding: the books count what nothing 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import combinations, product
 from typing import Any
 
 from benchmarks.reliability.crawls import Running
 from benchmarks.reliability.faults import Fault
 from benchmarks.reliability.plan import Plan
+from benchmarks.reliability.scenes import Content
 from benchmarks.reliability.site import CLEAN, Served
 from benchmarks.reliability.stores import LEASE
-from benchmarks.reliability.truth import Content
 
-Visit = dict[str, Any]
+Line = dict[str, Any]
+"""Of a diary."""
 
 UNSETTLED = "another crawl is still working on that page"
 MARGIN = 2.0
@@ -91,29 +92,13 @@ class Books:
                 if len(visits) > 1 and any(visit["outcome"] == "new" for visit in visits):
                     key = self._name(digest)
                     found.append(f"{key}: {crawl.name} kept it twice;{self._story(key)}")
-        if self._plan.store != "memory":
-            for one, two in combinations(passed, 2):
-                for digest in passed[one].keys() & passed[two].keys():
-                    both = product(passed[one][digest], passed[two][digest])
-                    found += self._passed_together(digest, one, two, both)
+        for one, two in combinations(passed, 2) if self._plan.store != "memory" else ():
+            for digest in passed[one].keys() & passed[two].keys():
+                for mine, other in product(passed[one][digest], passed[two][digest]):
+                    if _collide(one, mine, two, other):
+                        where = f"{one.name} ({_short(mine)}) and {two.name} ({_short(other)})"
+                        found.append(f"{self._name(digest)}: passed in {where} at one time")
         return found
-
-    def _passed_together(
-        self, digest: str, one: Running, two: Running, both: Iterable[tuple[Visit, Visit]]
-    ) -> Iterator[str]:
-        """Yield the visits of two crawls to an article that both let pass at one time."""
-        for mine, other in both:
-            if self._collide(one, mine, two, other):
-                where = f"{one.name} ({_short(mine)}) and {two.name} ({_short(other)})"
-                yield f"{self._name(digest)}: passed in {where} at one time"
-
-    def _collide(self, one: Running, mine: Visit, two: Running, other: Visit) -> bool:
-        """Tell whether two crawls delivered a page while both were alive."""
-        if "new" not in (mine["outcome"], other["outcome"]):
-            return False
-        first, last = sorted([mine["at"], other["at"]])
-        alive = min(_close_of(one), _close_of(two))
-        return max(one.began, two.began) < first and last + MARGIN < alive
 
     def _contents_of(self, crawls: Iterable[Running]) -> list[Content]:
         digests = set().union(*(self._delivered[crawl.name] for crawl in crawls))
@@ -135,13 +120,17 @@ class Books:
         }
         return {key for path, key in last.items() if key and path not in failing | missed}
 
-    def _passed(self, crawl: Running) -> dict[str, list[dict[str, Any]]]:
+    def _passed(self, crawl: Running) -> dict[str, list[Line]]:
         """Return the visits that the gate let pass and nothing excuses, by what was read."""
         diary = crawl.diary()
-        failed = {line["digest"] for line in diary if line["event"] == "failed"}
         # What was read of these may not have been remembered, or may have been taken back.
-        failed |= {line["digest"] for line in diary if line.get("outcome") == "error"}
-        failed |= {line["digest"] for line in diary if UNSETTLED in line.get("reason", "")}
+        failed = {
+            line["digest"]
+            for line in diary
+            if line["event"] == "failed"
+            or line.get("outcome") == "error"
+            or UNSETTLED in line.get("reason", "")
+        }
         found = defaultdict(list)
         for line in diary:
             passes = line.get("outcome") in ("new", "near", "unchanged")
@@ -151,18 +140,14 @@ class Books:
 
     def _excused(self, crawl: Running) -> bool:
         """Tell whether a crawl may deliver twice: its store was away, or its disk was full."""
-        stats = crawl.stats()
-        away = (
-            stats.get("simhash_gate/store_outages", 0)
-            or "Pages pass unjudged until the store is back" in crawl.log()
-        )
+        away = crawl.stats().get("simhash_gate/store_outages", 0)
+        away = away or "Pages pass unjudged until the store is back" in crawl.log()
         late = crawl.stopped > 0 and self._plan.store in ("redis", "postgresql")
         return bool(away or late or self._upset or crawl.crawl.storage_fails or crawl.hung)
 
     def _name(self, digest: str) -> str:
-        content = self._by_digest.get(digest)
-        keys = [key for key, each in self._contents.items() if each is content]
-        return keys[0] if keys else digest
+        keys = (key for key, each in self._contents.items() if each.digest == digest)
+        return next(keys, digest)
 
     def _story(self, key: str) -> str:
         """Return all that is known of an article."""
@@ -184,26 +169,27 @@ class Books:
             ]
             ended = crawl.ended_by or crawl.reason() or "of itself"
             story = [f"{at - crawl.began:.2f} {what}" for at, what in sorted(events)]
-            told.append(
-                f"\n    {crawl.name} (ended: {ended}): {', '.join(story) or 'never met it'}"
-            )
+            met = ", ".join(story) or "never met it"
+            told.append(f"\n    {crawl.name} (ended: {ended}): {met}")
         return "".join(told)
 
 
-def _short(line: dict[str, Any]) -> str:
+def _collide(one: Running, mine: Line, two: Running, other: Line) -> bool:
+    """Tell whether two crawls delivered a page while both were alive."""
+    first, last = sorted([mine["at"], other["at"]])
+    closes = (line["at"] for c in (one, two) for line in c.diary() if line["event"] == "closed")
+    alive = min([one.ended_at, two.ended_at, *closes])
+    is_new = "new" in (mine["outcome"], other["outcome"])
+    return is_new and max(one.began, two.began) < first and last + MARGIN < alive
+
+
+def _short(line: Line) -> str:
     """Return a line of a diary in few words."""
     if line["event"] != "parsed":
-        return " ".join(
-            str(line[name]) for name in ("event", "why", "kind", "path") if name in line
-        )
+        names = ("event", "why", "kind", "path")
+        return " ".join(str(line[name]) for name in names if name in line)
     of = line["match"].rpartition(":")[2].partition("/")[2] if line["match"] else ""
     asked = line["asked"].rpartition(":")[2].partition("/")[2]
     redirected = f" asked for as /{asked}" if f"/{asked}" != line["path"] else ""
     match = f" (/{of} of run {line['match_run'][:4]}: {line['reason']})" if of else ""
     return f"{line['outcome']} {line['path']}{redirected}{match}"
-
-
-def _close_of(crawl: Running) -> float:
-    """Return when a crawl began to close, or was gone."""
-    closed = [line["at"] for line in crawl.diary() if line["event"] == "closed"]
-    return min([crawl.ended_at, *closed])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -14,14 +15,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from benchmarks.reliability.plan import Crawl, Plan
-from benchmarks.reliability.process import Process
+from benchmarks.reliability.process import Process, settings_of
+from benchmarks.reliability.scenes import digest_of
 from benchmarks.reliability.site import CLEAN
-from benchmarks.reliability.truth import digest_of
 
 SPIDER = Path(__file__).with_name("spider.py")
 ADDRESS = "benchmarks.reliability.spider"
 LONGEST_END = 90.0
 """Seconds that a crawl may take from the last answer it got, or the last stop, to its end."""
+_RECORD = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \[([^\]]+)\] ", re.MULTILINE)
+_FRAME = re.compile(r'^\s+File "([^"]+)", line', re.MULTILINE)
 
 
 class Running(Process):
@@ -55,11 +58,6 @@ class Running(Process):
         """The exit status."""
         return self.popen.wait()
 
-    @property
-    def closing(self) -> bool:
-        """Whether it has fetched all it wants."""
-        return bool(self.reason())
-
     def watch(self, answered: int) -> None:
         """Kill the crawl if it hangs."""
         if answered != self._answered:
@@ -86,16 +84,35 @@ class Running(Process):
         """Return the final stats; none if it never came so far."""
         return next((line["stats"] for line in self.diary() if line["event"] == "stopped"), {})
 
+    def faults(self) -> list[str]:
+        """Return what is wrong with the crawl, now that it has ended."""
+        found = [f"a traceback: {entry}" for entry in tracebacks(self.log())]
+        if left := self.leftovers():
+            found.append(f"processes that outlived it: {left}")
+        if self.hung:
+            found.append(f"it hung; the end of its log: {self.log()[-3000:]}")
+        elif self.status and not self.ended_by:
+            found.append(f"exit status {self.status}: {self.log()[-3000:]}")
+        return [f"{self.name}: {what}" for what in found]
+
+    def deleted_files(self, store: Path | None) -> list[str]:
+        """Return the files of a store that the process has open and that are no longer there."""
+        found = []
+        with suppress(OSError):
+            for name in os.listdir(f"/proc/{self.popen.pid}/fd"):  # noqa: PTH208 - they come and go
+                with suppress(OSError):
+                    found.append(os.readlink(f"/proc/{self.popen.pid}/fd/{name}"))  # noqa: PTH115
+        gone = [file for file in found if file.endswith(" (deleted)") and ".lock" not in file]
+        return [file for file in gone if store and file.startswith(f"{store}-")]
+
     def delivered(self) -> set[str]:
         """Return the digests of the texts that are in every output of the crawl, in full lines."""
         found = []
         for number in range(self.crawl.feeds):
             files = sorted(self._feed_folder(number).glob(f"feed{number}-*.jsonl"))
             found.append({text for file in files for text in _texts(file)})
-        if self.crawl.sink:
-            found.append(set(_texts(self.folder / "sink.jsonl")))
-        if self.crawl.commit:
-            found.append(set(_texts(self.folder / "commit.jsonl")))
+        own = [name for name in ("sink", "commit") if getattr(self.crawl, name)]
+        found += [set(_texts(self.folder / f"{name}.jsonl")) for name in own]
         return set.intersection(*found) if found else set()
 
     def _feed_folder(self, number: int) -> Path:
@@ -121,11 +138,8 @@ class Running(Process):
 
     def _settings(self, store: str) -> dict[str, Any]:
         crawl, plan = self.crawl, self.plan
-        pipelines = {f"{ADDRESS}.Refuse": 100}
-        if crawl.sink:
-            pipelines[f"{ADDRESS}.Sink"] = 200
-        if crawl.commit:
-            pipelines[f"{ADDRESS}.Commit"] = 300
+        used = {"Refuse": True, "Sink": crawl.sink, "Commit": crawl.commit}
+        pipelines = {f"{ADDRESS}.{name}": n for n, name in enumerate(used, 100) if used[name]}
         settings = {
             "ADDONS": {"simhash_gate.Addon": 0},
             "EXTENSIONS": {f"{ADDRESS}.Witness": 0},
@@ -162,13 +176,8 @@ class Running(Process):
         files = {name: str(self.folder / f"{name}.jsonl") for name in ("sink", "commit")}
         more = {"site": site, "order": self.plan.site.order, "diary": said}
         told.write_text(json.dumps(vars(crawl) | files | more))
-        options = [
-            part
-            for name, value in self._settings(store).items()
-            for part in ("-s", f"{name}={json.dumps(value) if isinstance(value, dict) else value}")
-        ]
         super().__init__(
-            ["runspider", str(SPIDER), *options],
+            ["runspider", str(SPIDER), *settings_of(self._settings(store))],
             self.folder,
             environ={"CHAOS_PLAN": str(told)},
             cwd=self.folder,
@@ -199,8 +208,24 @@ class Running(Process):
             shutil.copyfileobj(log, file)
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    """Return the full lines of a file that are JSON."""
+def tracebacks(log: str) -> list[str]:
+    """Return the log entries with a traceback of ours: logged by us, or raised in our code."""
+    starts = [match.start() for match in _RECORD.finditer(log)]
+    found = [] if starts else [log] * ("Traceback" in log)
+    for start, end in zip(starts, [*starts[1:], len(log)], strict=True):
+        entry = log[start:end]
+        if "Traceback (most recent call last)" not in entry:
+            continue
+        logger = _RECORD.match(entry)
+        ours = logger is not None and logger[1].startswith("simhash_gate")
+        frames = _FRAME.findall(entry)
+        if ours or (frames and "/simhash_gate/" in frames[-1]):
+            found.append(entry.strip())
+    return found
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the full lines of a file that are JSON: a kill may leave the last one unfinished."""
     found = []
     if path.is_file():
         for line in path.read_bytes().split(b"\n")[:-1]:
@@ -210,4 +235,4 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def _texts(path: Path) -> list[str]:
-    return [digest_of(line["text"]) for line in _lines(path)]
+    return [digest_of(line["text"]) for line in lines_of(path)]

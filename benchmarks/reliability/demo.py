@@ -9,24 +9,21 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from benchmarks.reliability.crawls import LONGEST_END
-from benchmarks.reliability.disk import small_disk
-from benchmarks.reliability.faults import Fault, befall, jump, of_store, pause
+from benchmarks.reliability.crawls import LONGEST_END, lines_of, tracebacks
+from benchmarks.reliability.faults import Fault, befall, jump, of_store, pause, small_disk
 from benchmarks.reliability.plan import STORES, AnyPlan
-from benchmarks.reliability.process import ROOT, Process, clock_library
-from benchmarks.reliability.rounds import Outcome, tell
-from benchmarks.reliability.soundness import tracebacks, wrong_with_store
+from benchmarks.reliability.process import ROOT, Process, clock_library, settings_of
+from benchmarks.reliability.rounds import Outcome
+from benchmarks.reliability.scenes import is_refused
 from benchmarks.reliability.stores import Memory
-from benchmarks.reliability.truth import is_refused
 from crawler.site.news import Site
 from crawler.site.process import contents, running_site, serve_number, truth
 from crawler.site.scenes.traps import TRAPS
@@ -95,11 +92,8 @@ def random_demo(seed: int, number: int, stores: Sequence[str]) -> DemoPlan:
     articles = 80 if urls in VARIANTS else articles
     ends = ["pause"] if rng.random() < 1 / 3 else ["kill", "kill", "pause"]
     kinds = [rng.choice(ends) for _ in range(ENDS)]
-    kinds += rng.choices(
-        ["stop", "clock", "full", "store", "stop readers", "kill readers"],
-        [3, 4, 1, 3, 1, 1],
-        k=INSTANTS - ENDS,
-    )
+    others = ["stop", "clock", "full", "store", "stop readers", "kill readers"]
+    kinds += rng.choices(others, [3, 4, 1, 3, 1, 1], k=INSTANTS - ENDS)
     rng.shuffle(kinds)
     faults = [_fault(rng, kind, store, PAGES[urls] * articles) for kind in kinds]
     # Two visits make validators believed: then pages are asked for with conditions.
@@ -155,7 +149,7 @@ class DemoRound:
             known = truth(url)
             unsent = {url: kind for part in self.parts for url, kind in part.unsent.items()}
             would_show = dict(zip(unsent, contents(url, list(unsent)), strict=True))
-        outcome.unsound += wrong_with_store(self.memory)
+        outcome.unsound += self.memory.faults()
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
@@ -166,10 +160,10 @@ class DemoRound:
         likely, trapped = ({_name(w) for u, w in x if not is_refused(u)} for x in (shown, held))
         # What is refused under all URLs that were asked for, nobody can deliver.
         hopeless = {_name(what) for _, what in [*shown, *held]} - likely
-        outcome.counts["only in a trap"] = len(hopeless & trapped & self.lost())
+        only_there = len(hopeless & trapped & self.lost())
         self.wanted -= hopeless
+        outcome.counts.update({"only in a trap": only_there, "answers": len(known.log)})
         outcome.counts["articles and offers"] = len(self.wanted)
-        outcome.counts["answers"] = len(known.log)
         outcome.lost = sorted(self.lost())
         outcome.kept_twice = self.repeated()
 
@@ -233,17 +227,16 @@ class DemoRound:
         said = (self.folder / f"{number}.log").read_text("utf-8", "replace")
         unsound = [f"a traceback: {entry}" for entry in tracebacks(said)]
         unsound += [f"it hung: {said[-9000:]}"] * hung
-        if status and ended != "kill":
-            unsound.append(f"exit status {status}: {said[-3000:]}")
+        unsound += [f"exit status {status}: {said[-3000:]}"] * bool(status and ended != "kill")
         unsound += [f"processes that outlived it: {left}"] * bool(left)
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
         self.outcome.counts.update(f"instant: {kind}" for kind in kinds)
         self.outcome.counts["instants"] += len(kinds)
-        verdicts = list(_lines(self.folder / f"{number}-verdicts.jsonl"))
+        verdicts = lines_of(self.folder / f"{number}-verdicts.jsonl")
         unsent = {line["url"]: line["not_sent"] for line in verdicts if "not_sent" in line}
         anew = {line["url"] for line in verdicts if _is_anew(line)}
         upset = any(text in said for text in LOST) or not {"full", "crash"}.isdisjoint(kinds)
-        items = list(_lines(self.disk / f"{number}.jsonl"))
+        items = lines_of(self.disk / f"{number}.jsonl")
         self.parts.append(Part(ended, items, anew, unsent, upset))
 
     def _happens(self, process: Process, fault: Fault, url: str, served: int) -> bool:
@@ -272,30 +265,15 @@ class DemoRound:
         # What counts page by page must be on the disk page by page.
         pipelines = ["Unlucky", "Sink"] if plan.durable == "page" else ["Unlucky"]
         named = {f"benchmarks.reliability.spider.{name}": n for n, name in enumerate(pipelines)}
-        settings["ITEM_PIPELINES"] = json.dumps(named)
+        settings["ITEM_PIPELINES"] = named
         own = self.folder / str(number)
         own.mkdir()
         (own / "plan.json").write_text(json.dumps({"sink": str(items), "diary": None}))
         output = ["-O", str(items)] if plan.durable == "run" else []
         arguments = ["-a", f"site={url}", *(["-a", f"urls={plan.urls}"] if plan.urls else [])]
-        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         environ = {"CHAOS_PLAN": str(own / "plan.json")}
-        words = ["crawl", "demo", *arguments, *output, *options]
+        words = ["crawl", "demo", *arguments, *output, *settings_of(settings)]
         return Process(words, own, environ=environ, cwd=ROOT, stderr=log)
-
-
-def run_demo(plan: DemoPlan, *, keep: Path | None = None) -> Outcome:
-    """Run a round in a folder of its own, which goes with it unless it is to be kept."""
-    folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        outcome = DemoRound(plan, folder).run()
-    finally:
-        if keep is None:
-            shutil.rmtree(folder, ignore_errors=True)
-    if not outcome.balanced:
-        tell(plan, outcome)
-    return outcome
 
 
 def _is_anew(verdict: dict[str, Any]) -> bool:
@@ -311,16 +289,6 @@ def _name(shown: str) -> str:
 
 def _names(item: dict[str, Any]) -> list[str]:
     """Return the article or the offer of an item, as the site calls it."""
-    found = []
-    if item["article_id"]:
-        found.append(f"article {item['article_id']}")
-    if item["sku"]:
-        found.append(f"offer {item['sku']};{item['variant'] or ''};{item['price']}")
-    return found
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the items in a file; a kill may leave its last line unfinished."""
-    for line in path.read_bytes().split(b"\n") if path.exists() else ():
-        with suppress(ValueError):
-            yield json.loads(line)
+    found = [f"article {item['article_id']}"] if item["article_id"] else []
+    offer = f"offer {item['sku']};{item['variant'] or ''};{item['price']}"
+    return found + ([offer] if item["sku"] else [])

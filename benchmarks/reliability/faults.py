@@ -7,15 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.reliability.disk import fill
-from benchmarks.reliability.stores import LEASE
+from benchmarks.reliability.stores import LEASE, run_command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
     from random import Random
 
     from benchmarks.reliability.crawls import Running
@@ -110,7 +110,7 @@ def befall(fault: Fault, crawl: Process, memory: Memory) -> None:
         "stop readers": lambda: crawl.signal_readers(signal.SIGSTOP),
         "kill readers": lambda: crawl.signal_readers(signal.SIGKILL),
         "clock": lambda: crawl.clock.jump(seconds),
-        "full": lambda: fill(memory.place, seconds),
+        "full": lambda: _fill(memory.place, seconds),
         "lock": lambda: _lock(memory.path, seconds),
         "server clock": lambda: memory.jump(seconds),
         **dict.fromkeys(NETWORK, lambda: memory.disturb(kind, seconds)),
@@ -122,13 +122,12 @@ def befall(fault: Fault, crawl: Process, memory: Memory) -> None:
 class Faults:
     """Lets the faults of a round happen when their time has come."""
 
-    def __init__(self, faults: list[Fault], memory: Memory, folder: Path) -> None:
+    def __init__(self, faults: list[Fault], memory: Memory) -> None:
         self.waiting = list(faults)
         self.happened: list[Fault] = []
         self.complaints: list[str] = []
         self._due: dict[int, float] = {}
         self._memory = memory
-        self._folder = folder
         self._threads: list[threading.Thread] = []
 
     def look(self, crawls: dict[str, Running], answered: dict[str, int]) -> None:
@@ -139,7 +138,7 @@ class Faults:
                 continue
             if crawl.ended:
                 self.waiting.remove(fault)
-            elif answered[fault.crawl] >= fault.answers or crawl.closing:
+            elif answered[fault.crawl] >= fault.answers or crawl.reason():
                 due = self._due.setdefault(id(fault), time.monotonic() + fault.delay)
                 if time.monotonic() >= due:
                     self.waiting.remove(fault)
@@ -158,21 +157,14 @@ class Faults:
             if fault.kind in ENDS:
                 crawl.ended_by = fault.kind
             if fault.kind in LOOKS:
-                self._look_into(fault.kind)
+                words = ["pairs"] if fault.kind == "pairs" else ["store", fault.kind]
+                done = run_command([*words, self._memory.direct_url], self._memory.place)
+                if "Traceback" in done.stderr or done.returncode not in (0, 1):
+                    self.complaints.append(f"simhash-gate {words}: {done.stderr[-2000:]}")
             else:
                 befall(fault, crawl, self._memory)
         except Exception as error:  # a fault that can't happen must not pass for one that did
             self.complaints.append(f"{fault}: {type(error).__name__}: {error}")
-
-    def _look_into(self, kind: str) -> None:
-        words = ["pairs"] if kind == "pairs" else ["store", kind]
-        code = "from simhash_gate.cli import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", code, *words, self._memory.direct_url],
-            capture_output=True, text=True, timeout=120, check=False, cwd=self._folder,
-        )  # fmt: skip
-        if "Traceback" in done.stderr or done.returncode not in (0, 1):
-            self.complaints.append(f"simhash-gate {' '.join(words)}: {done.stderr[-2000:]}")
 
 
 def _twice(crawl: Process) -> None:
@@ -185,3 +177,31 @@ def _lock(path: Path | None, seconds: float) -> None:
     if path is not None and path.exists():
         command = [sys.executable, "-S", "-c", LOCKER, str(path), str(seconds)]
         subprocess.run(command, stderr=subprocess.DEVNULL, check=False, timeout=120)
+
+
+@contextmanager
+def small_disk(folder: Path, size: int) -> Iterator[bool]:
+    """Make a disk of so many bytes at a folder, while the block runs; yield whether it is there."""
+    folder.mkdir(parents=True)
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            # Lazily: a process that was killed may not be gone yet.
+            subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def _fill(folder: Path, seconds: float) -> None:
+    """Leave no room on the disk of a folder for a while."""
+    ballast = folder / "ballast"
+    until = time.monotonic() + seconds
+    with suppress(OSError), ballast.open("ab", buffering=0) as file:
+        while file.write(bytes(1 << 20)):
+            pass
+    time.sleep(max(0.0, until - time.monotonic()))
+    ballast.unlink()

@@ -7,7 +7,6 @@ again. With `--guided`, atheris looks for inputs of one kind that run code which
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import inspect
 import io
@@ -17,22 +16,20 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from click.testing import CliRunner
 
-from benchmarks.speed.crawl_site import generate
-from benchmarks.speed.measure import markdown_table, say
+from benchmarks.speed.measure import options_of, say, table
+from benchmarks.speed.pages import generate
 from simhash_gate import read_page
 from simhash_gate.cli import main as command
 from simhash_gate.identity.host import Host
 from simhash_gate.identity.keys import key_of
 from simhash_gate.settings import NAMES, read_settings
 from simhash_gate.values import SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 LINES = 200  # of a file of lines: each is an input
 SLOW = 10.0
@@ -57,18 +54,19 @@ _URLS = (
 _VALUES: tuple[Any, ...] = (
     *(None, "", " ", "0", "-1", "1e400", "nan", 0, 1, -1, 3, 64, 65, 1e308, float("nan")),
     *(float("inf"), 10**400, True, [], {}, [None], [[[]]], {"a": {}}, "\0", "\ud800", "9" * 400),
-    *(
-        "http://[",
-        "word:3",
-        "char:",
-        "90s",
-        "2024-13-45T99:99:99Z",
-        "redis://[",
-        "sqlite:",
-        "a" * 10**5,
-    ),
-    *({"example.com": {"threshold": "x"}}, {"": {}}, {1: 2}, b"x", range(3), 1j, "no.such.Thing"),
+    *("http://[", "word:3", "char:", "90s", "2024-13-45T99:99:99Z", "redis://[", "sqlite:"),
+    *("a" * 10**5, {"example.com": {"threshold": "x"}}, {"": {}}, {1: 2}, b"x", range(3), 1j),
+    "no.such.Thing",
 )
+_PIECES = (
+    *(b"WARC/1.0\r\n", b"\r\n\r\n", b"Content-Length: 99999999999\r\n", b"\x1f\x8b\x08"),
+    b"PK\x03\x04",
+)
+_ENCODINGS = (None, None, "utf-8", "latin-1", "utf-16", "gb18030", "bogus", "utf-7")
+
+Asked = tuple[Callable[[], object], int, int]
+"""What is asked, and how many inputs and bytes it has."""
+Make = Callable[[random.Random, Path], Asked]
 
 
 class Given(random.Random):
@@ -89,13 +87,6 @@ class Given(random.Random):
     def random(self) -> float:
         """Return a number from 0 to 1."""
         return self.getrandbits(16) / (1 << 16)
-
-
-class Kind(NamedTuple):
-    """A kind of input: `make` returns what is asked, how many inputs and bytes it has."""
-
-    name: str
-    make: Callable[[random.Random, Path], tuple[Callable[[], object], int, int]]
 
 
 def damaged(chance: random.Random, data: bytes, pieces: Sequence[bytes]) -> bytes:
@@ -132,25 +123,18 @@ def damaged_line(chance: random.Random, line: dict[str, Any]) -> bytes:
         else:
             odd[name] = _value(chance)
     text = json.dumps(odd, default=str).encode()
-    return (
-        damaged(chance, text, (b"{", b"]", b"\n", b'"', b"\\u")) if chance.random() < 0.2 else text
-    )
+    broken = chance.random() < 0.2
+    return damaged(chance, text, (b"{", b"]", b"\n", b'"', b"\\u")) if broken else text
 
 
 def _value(chance: random.Random) -> Any:
     return chance.choice(_VALUES) if chance.random() < 0.9 else [chance.choice(_VALUES)] * 3
 
 
-def _page(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, int]:
-    html = damaged(
-        chance,
-        generate(chance.randrange(500)),
-        [piece.encode("utf-8", "replace") for piece in _HTML],
-    )
-    encoding = chance.choice(
-        (None, None, "utf-8", "latin-1", "utf-16", "gb18030", "bogus", "utf-7")
-    )
-    url = chance.choice(_URLS)
+def _page(chance: random.Random, _: Path) -> Asked:
+    pieces = [piece.encode("utf-8", "replace") for piece in _HTML]
+    html = damaged(chance, generate(chance.randrange(500)), pieces)
+    encoding, url = chance.choice(_ENCODINGS), chance.choice(_URLS)
 
     def read() -> None:
         page = read_page(html, url=url, encoding=encoding)
@@ -161,10 +145,9 @@ def _page(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, in
     return read, 1, len(html)
 
 
-def _settings(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, int]:
-    given = {
-        chance.choice(NAMES): chance.choice(_VALUES) for _ in range(chance.choice((1, 1, 2, 4)))
-    }
+def _settings(chance: random.Random, _: Path) -> Asked:
+    number = chance.choice((1, 1, 2, 4))
+    given = {chance.choice(NAMES): chance.choice(_VALUES) for _ in range(number)}
 
     def read() -> None:
         try:
@@ -176,20 +159,18 @@ def _settings(chance: random.Random, _: Path) -> tuple[Callable[[], object], int
     return read, 1, 0
 
 
-def _addresses(chance: random.Random, _: Path) -> tuple[Callable[[], object], int, int]:
+def _addresses(chance: random.Random, _: Path) -> Asked:
     """Sixty addresses, of which many are damaged, and what a host learns of them."""
-    base = [
+    asked = [
         f"http://a.example/{chance.randrange(9)}/{n}?id={n}&s={chance.randrange(3)}"
         for n in range(40)
     ]
-    urls = base + [chance.choice(_URLS) for _ in range(20)]
+    asked += [chance.choice(_URLS) for _ in range(20)]
     pieces = (b"%", b"?", b"&", b"=", b"/", b"#", b"[", b"]", b";", b"..", b"\xc3", b" ")
-    asked = [
-        damaged(chance, url.encode("utf-8", "surrogatepass"), pieces).decode("utf-8", "replace")
-        if chance.random() < 0.4
-        else url
-        for url in urls
-    ]
+    for n, url in enumerate(asked):
+        if chance.random() < 0.4:
+            broken = damaged(chance, url.encode("utf-8", "surrogatepass"), pieces)
+            asked[n] = broken.decode("utf-8", "replace")
 
     def learn() -> None:
         host = Host()
@@ -218,14 +199,12 @@ def _run(*arguments: str) -> str:
 
 def _lines(
     chance: random.Random, folder: Path, lines: Sequence[dict[str, Any]], *arguments: str
-) -> tuple[Callable[[], object], int, int]:
+) -> Asked:
     """Return a command that reads a file of lines, of which every second one is damaged."""
     path = folder / "lines.jsonl"
-    some = [chance.choice(lines) for _ in range(LINES)]
-    data = b"\n".join(
-        damaged_line(chance, line) if number % 2 else json.dumps(line).encode()
-        for number, line in enumerate(some)
-    )
+    some = enumerate([chance.choice(lines) for _ in range(LINES)])
+    whole = json.dumps
+    data = b"\n".join(damaged_line(chance, s) if n % 2 else whole(s).encode() for n, s in some)
     path.write_bytes(data)
     said = [argument.format(path=path, folder=folder) for argument in arguments]
     return lambda: _run(*said), LINES, len(data)
@@ -242,32 +221,25 @@ def _warc(html: bytes, number: int) -> bytes:
     return head.encode() + http + b"\r\n\r\n"
 
 
-def _archive(chance: random.Random, folder: Path) -> tuple[Callable[[], object], int, int]:
+def _archive(chance: random.Random, folder: Path) -> Asked:
     """A WARC file, plain or of gzip members, or a WACZ with it: damaged before or after it."""
-    pieces = (
-        b"WARC/1.0\r\n",
-        b"\r\n\r\n",
-        b"Content-Length: 99999999999\r\n",
-        b"\x1f\x8b\x08",
-        b"PK\x03\x04",
-    )
     records = [_warc(generate(chance.randrange(99))[:3_000], n) for n in range(5)]
     early = chance.random() < 0.5
-    records = [damaged(chance, r, pieces) if early else r for r in records]
+    records = [damaged(chance, r, _PIECES) if early else r for r in records]
     kind = chance.choice(("warc", "warc.gz", "wacz"))
-    data = b"".join(map(gzip.compress, records)) if kind != "warc" else b"".join(records)
+    data = b"".join(records if kind == "warc" else [gzip.compress(r, mtime=0) for r in records])
     if kind == "wacz":
         whole = io.BytesIO()
         with zipfile.ZipFile(whole, "w") as packed:
-            packed.writestr("archive/data.warc.gz", data)
-            packed.writestr("datapackage.json", b"{}")
+            packed.writestr(zipfile.ZipInfo("archive/data.warc.gz"), data)
+            packed.writestr(zipfile.ZipInfo("datapackage.json"), b"{}")
         data = whole.getvalue()
     path = folder / f"pages.{kind}"
-    path.write_bytes(data if early else damaged(chance, data, pieces))
+    path.write_bytes(data if early else damaged(chance, data, _PIECES))
     return lambda: _run("replay", str(path), *_INLINE), len(records), len(data)
 
 
-def _kinds(folder: Path) -> list[Kind]:
+def _kinds(folder: Path) -> dict[str, Make]:
     """Return the kinds, with files as the commands themselves write them."""
     source, store = folder / "pages.jsonl", f"sqlite:///{folder}/store"
     pages = [
@@ -286,48 +258,49 @@ def _kinds(folder: Path) -> list[Kind]:
     def of_lines(lines: Sequence[dict[str, Any]], *arguments: str) -> Any:
         return lambda chance, folder: _lines(chance, folder, lines, *arguments)
 
-    return [
-        Kind("pages", _page),
-        Kind("settings", _settings),
-        Kind("addresses", _addresses),
-        Kind("archives", _archive),
-        Kind("manifests", of_lines(pages[:20], "replay", "{path}", *_INLINE)),
-        Kind("imports", of_lines(kept, "store", "import", other, "{path}", *_INLINE)),
-        Kind("reports", of_lines(told, "report", "{path}", "-o", "{folder}/report.html")),
-        Kind("tuning", of_lines(told, "tune", "{path}", *_INLINE)),
-        Kind("questions", of_lines(told, "why", "http://a.example/1", "{path}", *_INLINE)),
-    ]
+    return {
+        "pages": _page,
+        "settings": _settings,
+        "addresses": _addresses,
+        "archives": _archive,
+        "manifests": of_lines(pages[:20], "replay", "{path}", *_INLINE),
+        "imports": of_lines(kept, "store", "import", other, "{path}", *_INLINE),
+        "reports": of_lines(told, "report", "{path}", "-o", "{folder}/report.html"),
+        "tuning": of_lines(told, "tune", "{path}", *_INLINE),
+        "questions": of_lines(told, "why", "http://a.example/1", "{path}", *_INLINE),
+    }
 
 
-def fuzz(kind: Kind, seed: int, seconds: float, folder: Path) -> tuple[int, float, list[str]]:
+def fuzz(
+    name: str, make: Make, seed: int, seconds: float, folder: Path
+) -> tuple[dict[str, Any], list[str]]:
     """Return how many inputs there were, the slowest beside the median, and what went wrong."""
     end, inputs, wrong = time.monotonic() + seconds, 0, list[str]()
     rates: list[tuple[float, float, int]] = []
     while time.monotonic() < end:
-        ask, count, size = kind.make(random.Random(f"{kind.name} {seed}"), folder)
+        ask, count, size = make(random.Random(f"{name} {seed}"), folder)
         began = time.process_time()
         try:
             ask()
         except Exception as error:
-            wrong.append(f"{kind.name} --seed {seed}: {type(error).__name__}: {str(error)[:300]}")
+            wrong.append(f"{name} --seed {seed}: {type(error).__name__}: {str(error)[:300]}")
         taken = time.process_time() - began
         rates.append((taken / (size + 5_000), taken, seed))
         inputs, seed = inputs + count, seed + 1
     usual = sorted(rate for rate, _, _ in rates)[len(rates) // 2]
     worst, taken, its_seed = max(rates)
     if worst > SLOW * usual and taken > _LEAST:
-        wrong.append(
-            f"{kind.name} --seed {its_seed}: {taken:.2f} s, {worst / usual:.0f} × the usual"
-        )
-    return inputs, worst / usual, wrong
+        wrong.append(f"{name} --seed {its_seed}: {taken:.2f} s, {worst / usual:.0f} × the usual")
+    row = {"input": name, "inputs": inputs, "slowest ÷ median": worst / usual, "wrong": len(wrong)}
+    return row, wrong
 
 
-def guided(kind: Kind, seconds: float, folder: Path) -> None:
+def guided(make: Make, seconds: float, folder: Path) -> None:
     """Let atheris (PyPI) look for inputs; the process ends with it, and says what it has found."""
     import atheris
 
     def one(data: bytes) -> None:
-        ask, *_ = kind.make(Given(data), folder)
+        ask, *_ = make(Given(data), folder)
         ask()
 
     ours = [vars(module) for name, module in sys.modules.items() if name.startswith("simhash_gate")]
@@ -345,26 +318,25 @@ def guided(kind: Kind, seconds: float, folder: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try all kinds, print a table and what went wrong; the status tells whether anything did."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.reliability.fuzz", description=__doc__
-    )
-    parser.add_argument("--seconds", type=float, default=60.0, help="of each kind (%(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="of the first input (%(default)s)")
-    parser.add_argument("--only", metavar="KIND", help="one kind")
-    parser.add_argument("--guided", action="store_true", help="by the code that inputs of it run")
-    given = parser.parse_args(arguments)
+    flags: dict[str, tuple[Any, ...]] = {
+        "--seconds": (60.0, "of each kind"),
+        "--seed": (1, "of the first input"),
+        "--only": (str, "one kind"),
+        "--guided": (False, "by the code that inputs of it run"),
+    }
+    given = options_of(__doc__, arguments, flags)
     rows, wrong = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for kind in _kinds(folder):
-            if given.guided and given.only == kind.name:
-                guided(kind, given.seconds, folder)
-            if given.only in (None, kind.name):
-                say(kind.name)
-                inputs, slowest, found = fuzz(kind, given.seed, given.seconds, folder)
-                rows.append((kind.name, f"{inputs:,}", f"{slowest:.1f}", str(len(found))))
+        for kind, make in _kinds(folder).items():
+            if given.guided and given.only == kind:
+                guided(make, given.seconds, folder)
+            if given.only in (None, kind):
+                say(kind)
+                row, found = fuzz(kind, make, given.seed, given.seconds, folder)
+                rows.append(row)
                 wrong += found
-    print(markdown_table(("input", "inputs", "slowest ÷ median", "wrong"), rows))
+    print(table(rows))
     print(*wrong, sep="\n")
     return bool(wrong)
 

@@ -83,8 +83,11 @@ class Plan(AnyPlan):
 
     def told(self) -> dict[str, Any]:
         """Return the plan as JSON has it, without what is as ever."""
-        found = super().told()
-        found["crawls"] = [_unusual(crawl) for crawl in found["crawls"]]
+        found, usual = super().told(), asdict(Crawl("", []))
+        found["crawls"] = [
+            {name: value for name, value in crawl.items() if value != usual[name]}
+            for crawl in found["crawls"]
+        ]
         return found
 
 
@@ -190,8 +193,3 @@ def _outputs(rng: Random, crawl: Crawl, store: str, site: Site) -> None:
         crawl.feed_on = trouble
         if trouble == "blocked":
             crawl.batch = crawl.batch or 5
-
-
-def _unusual(crawl: dict[str, Any]) -> dict[str, Any]:
-    usual = asdict(Crawl("", []))
-    return {name: value for name, value in crawl.items() if value != usual[name]}

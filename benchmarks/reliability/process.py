@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import shutil
 import signal
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -48,6 +49,12 @@ def clock_library() -> Path | None:
     return None
 
 
+def settings_of(settings: Mapping[str, Any]) -> list[str]:
+    """Return settings as Scrapy's command line takes them."""
+    told = {k: json.dumps(v) if isinstance(v, dict) else v for k, v in settings.items()}
+    return [part for name, value in told.items() for part in ("-s", f"{name}={value}")]
+
+
 class Clock:
     """The wall clock of those who have `environ`: right, until it jumps."""
 
@@ -55,9 +62,8 @@ class Clock:
         self.wrong = 0
         self._path = path
         path.write_bytes(bytes(8))
-        library = clock_library()
-        preload = {"LD_PRELOAD": str(library), "CHAOS_CLOCK": str(path)}
-        self.environ = preload if library else {}
+        preload = {"LD_PRELOAD": str(clock_library()), "CHAOS_CLOCK": str(path)}
+        self.environ = preload if clock_library() else {}
 
     def jump(self, seconds: float) -> None:
         """Move it by so many seconds, at once. Raises OSError if it can't be moved."""

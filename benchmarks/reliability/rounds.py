@@ -8,17 +8,17 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.crawls import Running
-from benchmarks.reliability.disk import small_disk
-from benchmarks.reliability.faults import Faults
+from benchmarks.reliability.faults import Faults, small_disk
 from benchmarks.reliability.plan import AnyPlan, Crawl, Plan, cleaning
 from benchmarks.reliability.site import Server
-from benchmarks.reliability.soundness import deleted_files, wrong_with, wrong_with_store
 from benchmarks.reliability.stores import Memory
 
 TICK = 0.03
@@ -51,7 +51,7 @@ class Round:
         self.memory = Memory(plan.store, folder)
         self.server = Server(plan.site, self.contents)
         self.crawls: dict[str, Running] = {}
-        self.faults = Faults(plan.faults, self.memory, folder)
+        self.faults = Faults(plan.faults, self.memory)
         self.outcome = Outcome()
 
     def run(self) -> Outcome:
@@ -59,7 +59,7 @@ class Round:
         with ExitStack() as stack:
             stack.enter_context(closing(self.memory))
             stack.enter_context(self.server.running())
-            stack.callback(self._close_crawls)
+            stack.callback(self._close)
             mounted = stack.enter_context(small_disk(self.folder / "disk", self.plan.disk))
             for crawl in self.plan.crawls:
                 if crawl.feed_on == "disk" and not mounted:
@@ -82,18 +82,18 @@ class Round:
                     self.crawls[crawl.name] = Running(
                         self.plan, crawl, self.folder, self.server.url, self.memory.url
                     )
-            answered = {name: self.server.answered(name) for name in self.crawls}
+            answered = {name: self.server.answered[name] for name in self.crawls}
             for name, running in self.crawls.items():
                 if not running.ended:
                     running.watch(answered[name])
-                    for file in deleted_files(running.popen.pid, self.memory.path):
+                    for file in running.deleted_files(self.memory.path):
                         what = f"{name}: its file is gone: {file.replace(str(self.folder), '')}"
                         if what not in self.outcome.unsound:
                             self.outcome.unsound.append(what)
             self.faults.look(self.crawls, answered)
             time.sleep(TICK)
 
-    def _close_crawls(self) -> None:
+    def _close(self) -> None:
         for crawl in self.crawls.values():
             crawl.close()
 
@@ -104,42 +104,47 @@ class Round:
         if crawl.beside:
             name, answers = crawl.beside
             other = self.crawls.get(name)
-            return other is not None and (other.ended or self.server.answered(name) >= answers)
+            return other is not None and (other.ended or self.server.answered[name] >= answers)
         return True
 
     def _balance(self) -> None:
-        crawls = list(self.crawls.values())
-        outcome = self.outcome
+        crawls, outcome = list(self.crawls.values()), self.outcome
         outcome.unsound += self.faults.complaints
-        for crawl in crawls:
-            outcome.unsound += wrong_with(crawl)
-        outcome.unsound += wrong_with_store(self.memory)
+        outcome.unsound += [what for crawl in crawls for what in crawl.faults()]
+        outcome.unsound += self.memory.faults()
         books = Books(self.plan, self.contents, self.server.served, crawls, self.faults.happened)
         outcome.lost = books.lost() + books.stranded()
         outcome.kept_twice = books.kept_twice()
-        outcome.counts["crawls"] = len(crawls)
-        outcome.counts["articles"] = len(set(self.plan.site.pages.values()))
-        outcome.counts["answers"] = len(self.server.served)
-        outcome.counts["delivered"] = books.delivered()
-        outcome.counts[f"store {self.plan.store}"] = 1
+        outcome.counts.update(
+            {"crawls": len(crawls), "articles": len(set(self.plan.site.pages.values()))}
+            | {"answers": len(self.server.served), "delivered": books.delivered()}
+            | {f"store {self.plan.store}": 1}
+        )
         outcome.counts.update(fault.kind for fault in self.faults.happened)
 
 
-def run_round(plan: Plan, *, keep: Path | None = None) -> Outcome:
+class AnyRound(Protocol):
+    """What a plan becomes in a folder."""
+
+    def run(self) -> Outcome:
+        """Run it all."""
+
+
+def run_round(plan: AnyPlan, make: Callable[[Path], AnyRound], keep: Path | None = None) -> Outcome:
     """Run a round in a folder of its own, which goes with it unless it is to be kept."""
     folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        outcome = Round(plan, folder).run()
+        outcome = make(folder).run()
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
     if not outcome.balanced:
-        tell(plan, outcome)
+        _tell(plan, outcome)
     return outcome
 
 
-def tell(plan: AnyPlan, outcome: Outcome) -> None:
+def _tell(plan: AnyPlan, outcome: Outcome) -> None:
     """Print the findings of a round, and its plan."""
     kinds = {"LOST": outcome.lost, "KEPT TWICE": outcome.kept_twice, "UNSOUND": outcome.unsound}
     told = []

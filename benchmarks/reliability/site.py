@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
+import asyncio
+import re
 import socket
 import struct
-import threading
 import time
+from asyncio import StreamReader, StreamWriter
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
-from benchmarks.reliability.scenes import Site
-from benchmarks.reliability.truth import Content, listing
+from benchmarks.reliability.scenes import Content, Site, listing
+from benchmarks.servers import in_thread
 
 CLEAN = "clean"
 """The crawl that gets everything as it is."""
 SLOW = 1.5
 
 
-@dataclass(frozen=True)
-class Served:
+class Served(NamedTuple):
     """An answer: `content` is the key of what it says in full, "" if it says nothing in full."""
 
     crawl: str
@@ -37,117 +37,63 @@ class Server:
         self.site = site
         self.contents = contents
         self.served: list[Served] = []
+        self.answered: Counter[str] = Counter()
         self.url = ""
         self._hits: Counter[tuple[str, str]] = Counter()
-        self._answers: Counter[str] = Counter()
-        self._lock = threading.Lock()
 
-    def answered(self, crawl: str) -> int:
-        """Return how often a crawl was answered."""
-        return self._answers[crawl]
-
-    def last_answer(self) -> float:
-        """Return when anybody was answered last."""
-        return self.served[-1].at if self.served else 0.0
-
-    @contextlib.contextmanager
+    @contextmanager
     def running(self) -> Iterator[Server]:
         """Serve until the block ends."""
-        outer = self
+        with in_thread(lambda: asyncio.start_server(self._connected, "127.0.0.1", 0)) as port:
+            self.url = f"http://127.0.0.1:{port}"
+            yield self
 
-        class Handler(_Handler):
-            server_of = outer
+    async def _connected(self, reader: StreamReader, writer: StreamWriter) -> None:
+        gone = (OSError, asyncio.IncompleteReadError, asyncio.CancelledError)
+        with suppress(*gone):  # crawls are killed
+            while not writer.is_closing():
+                request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+                agent = re.search(r"^User-Agent: (.*)\r$", request, re.MULTILINE)
+                await self._answer(agent[1] if agent else "", request.split(" ", 2)[1], writer)
+        writer.close()
 
-        with _Quiet(("127.0.0.1", 0), Handler) as server:
-            self.url = f"http://127.0.0.1:{server.server_address[1]}"
-            thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-            thread.start()
-            try:
-                yield self
-            finally:
-                server.shutdown()
-
-    def kind(self, crawl: str, path: str) -> str:
-        """Return what is to be served now, and count the request."""
-        with self._lock:
-            time_asked = self._hits[crawl, path]
-            self._hits[crawl, path] += 1
-        answers = self.site.answers.get(path, [])
-        if crawl == CLEAN or not answers:
-            return "ok"
-        return answers[min(time_asked, len(answers) - 1)]
-
-    def says(self, path: str) -> str:
-        """Return the key of the content of a path; "" if it has none."""
-        return self.site.pages.get(path, "")
-
-    def twin(self, path: str) -> str:
-        """Return the first path with the same content: where a redirect leads."""
-        mine = self.says(path)
-        return next(other for other, key in self.site.pages.items() if key == mine)
-
-    def note(self, crawl: str, path: str, content: str) -> None:
-        """Remember an answer."""
-        with self._lock:
-            self.served.append(Served(crawl, path, content, time.time()))
-            self._answers[crawl] += 1
-
-
-class _Quiet(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 128
-
-    def handle_error(self, request, client_address) -> None:
-        """Say nothing: crawls are killed."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # headers and body in one packet: else a body may wait 40 ms
-    server_of: Server
-
-    def do_GET(self) -> None:
-        server, path = self.server_of, self.path
-        crawl = self.headers.get("User-Agent", "")
-        kind = server.kind(crawl, path)
-        content, status, headers = "", 200, {}
-        body = b"not here"
-        if path in server.site.listings:
-            body = listing(path, server.site.listings[path])
-        elif not server.says(path):
-            status = 404
-        elif kind in ("over", "other"):
-            content = "over" if kind == "over" else next(iter(server.site.pages.values()))
-            body = server.contents[content].page(path)
-        elif kind == "redirect" and server.twin(path) != path:
-            status, headers = 302, {"Location": server.twin(path)}
-        elif kind in ("503", "gone"):
-            status = 503 if kind == "503" else 404
+    async def _answer(self, crawl: str, path: str, writer: StreamWriter) -> None:
+        kind, site = self._kind(crawl, path), self.site
+        content, status, location, body = "", "200 OK", "", b"not here"
+        mine = site.pages.get(path, "")
+        # A redirect leads to the first path with the same content.
+        twin = next((other for other, key in site.pages.items() if key == mine), path)
+        if path in site.listings:
+            body = listing(path, site.listings[path])
+        elif not mine or kind == "gone":
+            status = "404 Not Found"
+        elif kind == "503":
+            status = "503 Service Unavailable"
+        elif kind == "redirect" and twin != path:
+            status, location = "302 Found", f"Location: {twin}\r\n"
         else:
-            content = server.says(path)
-            body = server.contents[content].page(path)
-        time.sleep(SLOW if kind == "slow" else server.site.delay)
-        if kind == "cut":
-            content = ""
+            other = {"over": "over", "other": next(iter(site.pages.values()))}
+            content = other.get(kind, mine)
+            body = self.contents[content].page(path)
+        await asyncio.sleep(SLOW if kind == "slow" else site.delay)
         # Before it is sent: the crawl may act on it at once.
-        server.note(crawl, path, content if status == 200 else "")
-        with contextlib.suppress(OSError):
-            self._send(status, headers, body, cut=kind == "cut")
-
-    def _send(self, status: int, headers: dict[str, str], body: bytes, *, cut: bool) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if cut else body)
-        if cut:
-            self.wfile.flush()
-            # An end that is no end: the connection is reset.
+        self.served.append(Served(crawl, path, "" if kind == "cut" else content, time.time()))
+        self.answered[crawl] += 1
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\n{location}"
+        writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode())
+        writer.write(body[: len(body) // 2] if kind == "cut" else body)
+        if kind == "cut":  # an end that is no end: the connection is reset
             linger = struct.pack("ii", 1, 0)
-            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
-            self.close_connection = True
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+            await writer.drain()
+            writer.write_eof()  # so that its first half arrives
+            writer.transport.abort()
+        else:
+            await writer.drain()
 
-    def log_message(self, *args: object) -> None:
-        pass
+    def _kind(self, crawl: str, path: str) -> str:
+        """Return what is to be served now, and count the request."""
+        asked = self._hits[crawl, path]
+        self._hits[crawl, path] += 1
+        answers = self.site.answers.get(path, [])
+        return "ok" if crawl == CLEAN or not answers else answers[min(asked, len(answers) - 1)]

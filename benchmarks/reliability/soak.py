@@ -12,7 +12,6 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,8 +23,9 @@ from typing import Any
 import scrapy
 
 from benchmarks.reliability.demo import ALL_ON
-from benchmarks.reliability.process import Process
-from benchmarks.speed.measure import markdown_table
+from benchmarks.reliability.process import Process, settings_of
+from benchmarks.servers import Pages, in_thread
+from benchmarks.speed.measure import options_of, table
 
 LISTED = 20
 MOST_WAITING = 50
@@ -33,7 +33,6 @@ WORDS = [
     "".join(Random(n).choices("bdfgklmnprstvz aeiou", k=7)).replace(" ", "x") for n in range(5000)
 ]
 MEMORY = "RSS of the crawl, MB", "of its readers, MB"
-COLUMNS = ("pages", "pages/s", *MEMORY, "open files", "store, MB")
 
 
 def article_of(page: int) -> int:
@@ -72,45 +71,23 @@ def body_of(domain: int, path: str, pages: int) -> bytes:
 <title>{title}</title></head><body>{_furniture(domain)}<main>{main}</main><aside>{ad}</aside></body></html>""".encode()
 
 
-class Sites(asyncio.Protocol):
-    """Answers like a proxy that has all domains behind it."""
+@contextmanager
+def serving(pages: int) -> Iterator[tuple[int, list[int]]]:
+    """Answer like a proxy that has all domains behind it; yield the port, and how often it did."""
+    served = [0]
 
-    pages = 0
-    served = 0
+    def answer(target: bytes) -> bytes:
+        _, _, host, path = target.decode().split("/", 3)
+        served[0] += 1
+        return body_of(int(host.partition(".")[0][1:]), path, pages)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a connection."""
-        self._transport: Any = transport
-        self._received = b""
+    async def start() -> asyncio.Server:
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(lambda: Pages(answer), "127.0.0.1", 0)
 
-    def data_received(self, data: bytes) -> None:
-        """Answer what is there in full."""
-        *requests, self._received = (self._received + data).split(b"\r\n\r\n")
-        for request in requests:
-            _, _, host, path = request.split(b" ", 2)[1].decode().split("/", 3)
-            body = body_of(int(host.partition(".")[0][1:]), path, Sites.pages)
-            Sites.served += 1
-            head = (
-                f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
-            )
-            self._transport.write(head.encode() + body)
-
-    @classmethod
-    @contextmanager
-    def running(cls, pages: int) -> Iterator[int]:
-        """Serve in a thread while the block runs; yield the port."""
-        cls.pages, cls.served = pages, 0
-        loop = asyncio.new_event_loop()
-        server = loop.run_until_complete(loop.create_server(cls, "127.0.0.1", 0))
-        thread = threading.Thread(target=loop.run_forever)
-        thread.start()
-        try:
-            yield server.sockets[0].getsockname()[1]
-        finally:
-            loop.call_soon_threadsafe(loop.stop)
-            thread.join()
-            server.close()
-            loop.close()
+    with in_thread(start) as port:
+        yield port, served
+        time.sleep(0.1)  # the crawl closes its connections, and this side of them with it
 
 
 class SoakSpider(scrapy.Spider):
@@ -126,7 +103,7 @@ class SoakSpider(scrapy.Spider):
     async def start(self) -> AsyncIterator[scrapy.Request]:
         """Begin with a domain when few requests wait."""
         scheduler: Any = self.crawler.engine._slot.scheduler  # type: ignore[union-attr]
-        while (domain := self.state.get("next", 0)) < self.domains:
+        for domain in range(self.state.get("next", 0), self.domains):
             while len(scheduler) > MOST_WAITING:
                 await asyncio.sleep(0.1)
             self.state["next"] = domain + 1
@@ -146,8 +123,7 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
     samples = list(_lines(log))
     done = samples[-1] if samples else {"pages": 0, "seconds": 0.0}
     settings = {
-        **({**ALL_ON, "SIMHASH_GATE_AUDIT": 0.01} if given.everything else {}),
-        "ADDONS": json.dumps({"simhash_gate.Addon": 0}),
+        "ADDONS": {"simhash_gate.Addon": 0},
         "JOBDIR": folder / "job",
         # Scrapy's own remembers every URL: what is to be seen is what the gate takes.
         "DUPEFILTER_CLASS": "scrapy.dupefilters.BaseDupeFilter",
@@ -157,23 +133,23 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
     }
     if given.everything:
         settings |= {
+            **ALL_ON,
+            "SIMHASH_GATE_AUDIT": 0.01,
             "SIMHASH_GATE_STORE": f"sqlite:///{folder}/store.sqlite",
             "SIMHASH_GATE_DURABLE": "page",
             "SIMHASH_GATE_JOURNAL": folder / "journal",
             "SIMHASH_GATE_REPORT": folder / "report.html",
             "SIMHASH_GATE_VERDICTS": folder / "verdicts.jsonl",
         }
-    options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     words = ["runspider", __file__, "-a", f"domains={given.domains}", "-o", f"{folder}/items.jsonl"]
-    with Sites.running(given.pages) as port, (folder / "log").open("ab") as errors:
-        process = Process(
-            [*words, *options], folder, environ={"http_proxy": f"http://127.0.0.1:{port}"},
-            cwd=folder, stderr=errors,
-        )  # fmt: skip
+    with serving(given.pages) as (port, served), (folder / "log").open("ab") as errors:
+        environ = {"http_proxy": f"http://127.0.0.1:{port}"}
+        words += settings_of(settings)
+        process = Process(words, folder, environ=environ, cwd=folder, stderr=errors)
         began, over = time.monotonic(), False
         while not process.is_over:
             time.sleep(0.2)
-            pages, seconds = done["pages"] + Sites.served, time.monotonic() - began
+            pages, seconds = done["pages"] + served[0], time.monotonic() - began
             if not samples or pages // given.every > samples[-1]["pages"] // given.every:
                 samples.append(_sample(process, folder, pages, done["seconds"] + seconds))
                 with log.open("a") as file:
@@ -182,8 +158,6 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
             if seconds > given.seconds and not over:
                 over = True
                 process.signal(signal.SIGINT)
-        # The crawl closes its connections, and this side of them with it.
-        time.sleep(0.1)
     return samples
 
 
@@ -200,21 +174,17 @@ def _sample(process: Process, folder: Path, pages: float, seconds: float) -> dic
 
 
 def _resident(pid: int) -> float:
-    try:
+    with suppress(OSError, IndexError):
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return 0
 
 
-def _table(samples: list[dict[str, float]]) -> str:
-    rows, last = [], {"pages": 0.0, "seconds": 0.0}
-    for sample in samples:
-        seconds = sample["seconds"] - last["seconds"]
-        figures = {**sample, "pages/s": (sample["pages"] - last["pages"]) / max(seconds, 0.001)}
-        rows.append([f"{figures[name]:,.0f}" for name in COLUMNS])
-        last = sample
-    return markdown_table(COLUMNS, rows)
+def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, int]]:
+    for last, sample in zip([{"pages": 0.0, "seconds": 0.0}, *samples], samples, strict=False):
+        seconds = max(sample["seconds"] - last["seconds"], 0.001)
+        told = {**sample, "pages/s": (sample["pages"] - last["pages"]) / seconds}
+        yield {name: round(value) for name, value in told.items() if name != "seconds"}
 
 
 def figures(given: argparse.Namespace) -> dict[str, int]:
@@ -231,29 +201,37 @@ def figures(given: argparse.Namespace) -> dict[str, int]:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.reliability.soak", description=__doc__, allow_abbrev=False
-    )
-    parser.add_argument("folder", type=lambda path: Path(path).absolute(), help="of the crawl")
-    parser.add_argument("--domains", type=int, default=1000, help="(1000)")
-    parser.add_argument("--pages", type=int, default=1000, help="articles of a domain (1000)")
-    parser.add_argument("--everything", action="store_true", help="with all features on")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="pause after so many")
-    parser.add_argument("--every", type=int, default=10_000, help="pages between samples (10,000)")
-    parser.add_argument("--plot", type=Path, help="an SVG of this and of the crawls in --also")
-    parser.add_argument("--also", type=Path, nargs="*", default=[], help="folders of other crawls")
-    return parser.parse_args(arguments)
+    flags: dict[str, tuple[Any, ...]] = {
+        "folder": (Path, "of the crawl", {"type": lambda path: Path(path).absolute()}),
+        "--domains": (1000, "how many there are"),
+        "--pages": (1000, "articles of a domain"),
+        "--everything": (False, "with all features on"),
+        "--seconds": (float("inf"), "pause after so many"),
+        "--every": (10_000, "pages between samples"),
+        "--plot": (Path, "an SVG of this and of the crawls in --also"),
+        "--also": ((), "folders of other crawls", {"type": Path, "nargs": "*"}),
+    }
+    return options_of(__doc__, arguments, flags)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Crawl, and print a table; return 1 if the crawl came to its end and something is missing."""
     given = parsed(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
-    print(_table(_run(given)))
+    print(table(_rows(_run(given))))
     found = figures(given)
     print(json.dumps(found))
     if given.plot:
-        _plot(given.plot, [given.folder, *given.also])
+        from benchmarks.speed.plots import draw_lines, drawn
+
+        points = [
+            (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what])
+            for folder in (given.folder, *given.also)
+            for sample in _lines(folder / "samples.jsonl")
+            for what in MEMORY
+        ]
+        with drawn(given.plot) as (axis,):
+            draw_lines(axis, points, xlabel="pages", ylabel="MB")
     is_over = not any((given.folder / "job" / "requests.queue").glob("*"))
     return int(is_over and found["delivered"] < found["articles"])
 
@@ -261,18 +239,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     with suppress(FileNotFoundError), path.open() as lines:
         yield from map(json.loads, lines)
-
-
-def _plot(path: Path, folders: list[Path]) -> None:
-    from benchmarks.speed.plots import save_lines
-
-    points = [
-        (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what])
-        for folder in folders
-        for sample in _lines(folder / "samples.jsonl")
-        for what in MEMORY
-    ]
-    save_lines(points, path, "pages", "MB")
 
 
 if __name__ == "__main__":

@@ -11,14 +11,13 @@ import json
 import os
 import time
 from collections import Counter
-from hashlib import sha256
 from pathlib import Path
 
 import scrapy
 from scrapy import signals
 from scrapy.exporters import JsonLinesItemExporter
 
-from benchmarks.reliability.truth import is_refused
+from benchmarks.reliability.scenes import digest_of, is_refused
 
 BOOT = time.time() - time.monotonic()
 """What the clock said when the machine started, before anybody set it wrong."""
@@ -37,7 +36,6 @@ class Diary:
         self._tries: Counter[tuple[str, str]] = Counter()
 
     def say(self, event: str, **what: object) -> None:
-        """Write down what happened."""
         line = {"event": event, "at": BOOT + time.monotonic(), **what}
         os.write(self._file, json.dumps(line).encode() + b"\n")
 
@@ -57,7 +55,6 @@ class Refuse:
     """A pipeline that refuses some items."""
 
     async def process_item(self, item):
-        """Raise where the plan says so."""
         await asyncio.sleep(PLAN["item_delay"])
         diary.fail("item_fails", item["path"], item["digest"])
         return item
@@ -67,7 +64,6 @@ class Unlucky:
     """A pipeline that refuses the items of some URLs, whenever they come."""
 
     def process_item(self, item):
-        """Raise for such an item."""
         if is_refused(item["url"]):
             raise PlannedError(item["url"])
         return item
@@ -77,18 +73,15 @@ class Sink:
     """A pipeline whose items are on the disk before the next one does anything."""
 
     def open_spider(self):
-        """Open the file."""
         self.file = open(PLAN["sink"], "a", encoding="utf-8")  # noqa: SIM115, PTH123
 
     def process_item(self, item):
-        """Write a line, and wait for the disk."""
         self.file.write(json.dumps(dict(item)) + "\n")
         self.file.flush()
         os.fsync(self.file.fileno())
         return item
 
     def close_spider(self):
-        """Close the file."""
         self.file.close()
 
 
@@ -99,12 +92,10 @@ class Commit:
         self.items = []
 
     def process_item(self, item):
-        """Keep the item."""
         self.items.append(json.dumps(dict(item)) + "\n")
         return item
 
     def close_spider(self):
-        """Store all items, or none."""
         if PLAN["commit_fails"]:
             diary.say("commit failed")
             raise PlannedError("commit failed")
@@ -115,7 +106,6 @@ class Exporter(JsonLinesItemExporter):
     """An exporter that can't say some items."""
 
     def export_item(self, item):
-        """Raise where the plan says so."""
         diary.fail("export_fails", item["path"], item["digest"])
         super().export_item(item)
 
@@ -130,15 +120,12 @@ class Witness:
 
     @classmethod
     def from_crawler(cls, crawler):
-        """Make one."""
         return cls(crawler)
 
     def closed(self, reason):
-        """Note why it closes."""
         diary.say("closed", reason=reason)
 
     def stopped(self):
-        """Note the stats."""
         stats = self.crawler.stats.get_stats()
         diary.say("stopped", stats=json.loads(json.dumps(stats, default=str)))
 
@@ -149,7 +136,6 @@ class Spider(scrapy.Spider):
     name = "chaos"
 
     async def start(self):
-        """Ask for what the plan begins with."""
         for path in PLAN["starts"]:
             yield self.request(path)
 
@@ -161,11 +147,10 @@ class Spider(scrapy.Spider):
         return scrapy.Request(url, meta=meta, priority=priority, errback=self.failed)
 
     async def parse(self, response):
-        """Follow a listing; deliver an article."""
         path = response.url[len(PLAN["site"]) :]
         verdict = response.meta["simhash_gate_verdict"]
         text = " ".join(response.css("article h1::text, article p::text").getall())
-        digest = sha256(text.encode()).hexdigest()[:16] if text else ""
+        digest = digest_of(text) if text else ""
         diary.say(
             "parsed",
             path=path,
@@ -187,6 +172,5 @@ class Spider(scrapy.Spider):
             diary.fail("fails", path, digest)
 
     def failed(self, failure):
-        """Note what did not arrive."""
         path = failure.request.url[len(PLAN["site"]) :]
         diary.say("missed", path=path, why=type(failure.value).__name__)

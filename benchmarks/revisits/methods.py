@@ -5,12 +5,11 @@ from __future__ import annotations
 import random
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from math import inf
 
 import numpy as np
 
-from benchmarks.revisits.year import SimulatedPage
-from simhash_gate.history.rates import DAY, GRID, Rates, gaps_of
+from benchmarks.revisits.year import Year
+from simhash_gate.history.rates import DAY, GRID, Rates
 from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, chosen, plan, rates_of
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.history import groups_of
@@ -25,7 +24,6 @@ class Planned:
         self.urls: dict[int, str] = {}
 
     def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
-        """Keep the visit in the history of the page."""
         history, at = self.histories.get(page, History()), day * DAY
         if gone:
             self.histories[page] = history.left(at)
@@ -35,17 +33,12 @@ class Planned:
         again = None if changed else history.last
         self.histories[page] = history.visited(version, again=again, most=2)
 
-    def rates(self, pages: Sequence[VisitedPage], at: float) -> Rates:
-        """Return what the visits tell."""
-        return rates_of(pages, at)
-
     def plan(self, day: float, visits: int) -> Sequence[int]:
-        """Return those that are due."""
         numbers = [*self.urls]
         groups = groups_of(("site.example", self.urls[number]) for number in numbers)
         histories = (self.histories[number] for number in numbers)
         pages, at = list(map(VisitedPage, groups, histories)), day * DAY
-        rates, hints = self.rates(pages, at), self.hints(numbers, day)
+        rates, hints = rates_of(pages, at), self.hints(numbers, day)
         found = plan(pages, rates, self.policy, at=at, budget=visits, hints=hints)
         return [numbers[visit.page] for visit in found]
 
@@ -62,7 +55,7 @@ class WithSitemap(Planned):
 
     RECALL, FALSE = 0.85, 1 / 60
 
-    def __init__(self, policy: str, year: Sequence[SimulatedPage]) -> None:
+    def __init__(self, policy: str, year: Year) -> None:
         super().__init__(policy)
         chance = random.Random("sitemap")
         self.told = [
@@ -75,7 +68,6 @@ class WithSitemap(Planned):
         self.counted = {(said, changed): 1 for said in (0, 1) for changed in (0, 1)}
 
     def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
-        """Count also whether the sitemap was right."""
         if (history := self.histories.get(page)) is not None:
             self.counted[self._says(page, history.seen / DAY, day), int(changed)] += 1
         super().visited(page, url, day, changed=changed, gone=gone)
@@ -94,52 +86,18 @@ class WithSitemap(Planned):
         return int(bisect_right(told, day) > bisect_right(told, since))
 
 
-class Alone(Planned):
-    """The same, but each page's rate is the likeliest by its own visits, and nothing else.
-
-    A page that changed at each visit is taken to change once a day.
-    """
-
-    def rates(self, pages: Sequence[VisitedPage], at: float) -> Rates:
-        """Return what the visits to each page tell."""
-        own = (likeliest_rate(gaps_of(page.history, at)) for page in pages)
-        return certain(min(rate, 1.0) for rate in own)
-
-
-def likeliest_rate(gaps: np.ndarray) -> float:
-    """Return the rate, in changes a day, by which these gaps are likeliest.
-
-    It is the root of Σ t / (exp(λt) - 1) over the gaps with a change = Σ t over those without: Cho
-    and Garcia-Molina, Estimating frequency of change, ACM TOIT 3 (2003), section 4.3. It is 0
-    without a change, and infinite without a gap that had none.
-    """
-    days, hits, _ = gaps.T
-    changed, quiet = days[hits > 0], float(days[hits == 0].sum())
-    if not changed.size or not quiet:
-        return inf if changed.size else 0.0
-    low, high = 1e-9, 1e9
-    for _ in range(100):
-        middle = float(np.sqrt(low * high))
-        with np.errstate(over="ignore"):
-            told = float(np.sum(changed / np.expm1(middle * changed)))
-        low, high = (middle, high) if told > quiet else (low, middle)
-    return low
-
-
 class Oracle:
     """A policy that knows the true rates, and when a page is gone."""
 
-    def __init__(self, policy: str, year: Sequence[SimulatedPage]) -> None:
+    def __init__(self, policy: str, year: Year) -> None:
         self.policy = POLICIES[policy]()
         self.rates = certain(page.rate for page in year)
         self.last = np.full(len(year), np.inf)
 
     def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
-        """Remember when."""
         self.last[page] = np.inf if gone else day
 
     def plan(self, day: float, visits: int) -> Sequence[int]:
-        """Return those that are due."""
         days = np.maximum(0.0, day + 0.5 - self.last)
         return [n for n in chosen(self.policy, self.rates, days, visits) if days[n] > 0]
 
@@ -152,20 +110,18 @@ class Nutch:
     since the last change either, and the next visit is earlier by 0.3 of that time (`sync_delta`).
     The generator takes the pages that are due, longest first.
 
-    `start` is the first interval, 30 days by default. With `fill`, the budget that is left goes to
-    the pages that are due next; Nutch leaves it.
+    `start` is the first interval, 30 days by default.
     """
 
     INC, DEC, SYNC, LEAST, MOST = 0.4, 0.2, 0.3, 1 / 1_440, 365.0
 
-    def __init__(self, start: float = 30.0, *, fill: bool = False) -> None:
-        self.start, self.fill = start, fill
+    def __init__(self, start: float) -> None:
+        self.start = start
         self.interval: dict[int, float] = {}
         self.modified: dict[int, float] = {}
         self.due: dict[int, float] = {}
 
     def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
-        """Adapt the interval. That of a page that is gone grows by half."""
         if gone:
             self.interval[page] = min(self.interval.get(page, self.start) * 1.5, self.MOST)
             self.due[page] = day + self.interval[page]
@@ -183,9 +139,8 @@ class Nutch:
         self.due[page] = day - self.SYNC * since + interval
 
     def plan(self, day: float, visits: int) -> Sequence[int]:
-        """Return those that are due."""
         order = sorted(self.due, key=self.due.__getitem__)
-        return [page for page in order if self.fill or self.due[page] <= day][:visits]
+        return [page for page in order if self.due[page] <= day][:visits]
 
 
 def certain(rates: Iterable[float]) -> Rates:

@@ -1,4 +1,4 @@
-"""A year of a site that is made up: when each page appears, changes, and goes."""
+"""A year of a site that is made up: when each page appears, changes, and goes; and its visits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import random
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 DAYS = 365
+WITHIN = 3.0
+"""Days in which a change is to be found."""
 
 
 @dataclass
@@ -18,15 +21,10 @@ class SimulatedPage:
     """
 
     url: str
-    kind: str
     rate: float
     born: float = 0.0
     gone: float = float("inf")
     changes: list[float] = field(default_factory=list)
-
-    def changed(self, after: float, until: float) -> int:
-        """Return how often the page changes after one time and until another."""
-        return bisect_right(self.changes, until) - bisect_right(self.changes, after)
 
     def next_change(self, after: float) -> float:
         """Return when the page changes first after a time."""
@@ -48,23 +46,21 @@ def simulate(
     return year
 
 
-# Which percentage of the pages is of each kind.
 KINDS = ("still", "now and then", "daily", "each week", "working days", "bursts")
 SITES = {"usual": (50, 32, 5, 5, 3, 5), "busy": (10, 45, 25, 10, 5, 5)}
-
-SECTIONS = dict(
-    zip(KINDS, ("archive", "guides", "topics", "reviews", "topics", "events"), strict=True)
-)
+"""Which percentage of the pages is of each kind."""
+SECTIONS = ("archive", "guides", "topics", "reviews", "topics", "events")
 """Where most pages of each kind are."""
 
 
 def _page(chance: random.Random, number: int, days: int, shares: Sequence[int]) -> SimulatedPage:
     (kind,) = chance.choices(KINDS, shares)
-    section = SECTIONS[kind]
+    place = KINDS.index(kind)
+    section = SECTIONS[place]
     if chance.random() < 0.3:  # what stands in a section is not of one kind
-        section = SECTIONS[chance.choice(KINDS)]
-    changes, rate = LIVES[kind](chance, days)
-    return SimulatedPage(f"https://site.example/{section}/{number}", kind, rate, changes=changes)
+        section = chance.choice(SECTIONS)
+    changes, rate = LIVES[place](chance, days)
+    return SimulatedPage(f"https://site.example/{section}/{number}", rate, changes=changes)
 
 
 def _article(chance: random.Random, number: int, days: int) -> SimulatedPage:
@@ -76,10 +72,14 @@ def _article(chance: random.Random, number: int, days: int) -> SimulatedPage:
         if chance.random() < 2 ** (-moment / 4) and born + moment < days
     ]
     url = f"https://site.example/news/{number}"
-    return SimulatedPage(url, "article", len(changes) / days, born, changes=changes)
+    return SimulatedPage(url, len(changes) / days, born, changes=changes)
 
 
 Life = tuple[list[float], float]
+
+
+def _still(_: random.Random, __: int) -> Life:
+    return [], 0.0
 
 
 def _now_and_then(chance: random.Random, days: int) -> Life:
@@ -115,14 +115,8 @@ def _bursts(chance: random.Random, days: int) -> Life:
     return moments, len(moments) / days
 
 
-LIVES: dict[str, Callable[[random.Random, int], Life]] = {
-    "still": lambda _, __: ([], 0.0),
-    "now and then": _now_and_then,
-    "daily": _daily,
-    "each week": _each_week,
-    "working days": _working_days,
-    "bursts": _bursts,
-}
+Lives = tuple[Callable[[random.Random, int], Life], ...]
+LIVES: Lives = (_still, _now_and_then, _daily, _each_week, _working_days, _bursts)
 
 
 def _poisson(chance: random.Random, rate: float, days: float) -> list[float]:
@@ -131,3 +125,67 @@ def _poisson(chance: random.Random, rate: float, days: float) -> list[float]:
         moments.append(moment)
         moment += chance.expovariate(rate)
     return moments
+
+
+Year = Sequence[SimulatedPage]
+
+
+class Method(Protocol):
+    """Chooses which pages to visit. It is told what visits found, and nothing else."""
+
+    def visited(self, page: int, url: str, day: float, *, changed: bool, gone: bool) -> None:
+        """Take note of a visit; the first one to a page has `changed`."""
+
+    def plan(self, day: float, visits: int) -> Sequence[int]:
+        """Return so many pages that were visited before, or fewer, to visit on a day."""
+
+
+@dataclass
+class Figures:
+    """What a method reached."""
+
+    visits: int = 0
+    changes: int = 0
+    in_time: int = 0
+    fresh: float = 0.0  # page-days
+    lived: float = 0.0
+
+    @property
+    def found(self) -> float:
+        """The share of changes that a visit found within `WITHIN` days."""
+        return self.in_time / self.changes if self.changes else 1.0
+
+    @property
+    def freshness(self) -> float:
+        """The share of pages whose last version was known, over time."""
+        return self.fresh / self.lived if self.lived else 1.0
+
+
+def replay(year: Year, method: Method, visits: int, days: int) -> Figures:
+    """Return what a method reaches with so many visits a day.
+
+    On day 0 a first crawl fetches all pages. A new page is visited on the next day, at the cost of
+    the budget. Changes until `WITHIN` days before the end count.
+    """
+    figures = Figures()
+    seen: list[list[float]] = [[] for _ in year]
+    for day in range(days):
+        new = [n for n, page in enumerate(year) if not seen[n] and page.born <= day]
+        old = method.plan(float(day), max(0, visits - len(new))) if day else []
+        assert len(old) <= max(0, visits - len(new)) or not day
+        for number in [*new, *old]:
+            page = year[number]
+            before = seen[number][-1] if seen[number] else None
+            changed = before is None or page.next_change(before) <= day
+            seen[number].append(float(day))
+            method.visited(number, page.url, day, changed=changed, gone=page.gone <= day)
+            figures.visits += day > 0
+    for page, times in zip(year, seen, strict=True):
+        for moment in page.changes if times else ():
+            if times[0] < moment <= days - WITHIN:
+                figures.changes += 1
+                figures.in_time += any(moment <= visit <= moment + WITHIN for visit in times)
+        for visit, after in zip(times, [*times[1:], float(days)][: len(times)], strict=True):
+            figures.lived += after - visit
+            figures.fresh += min(after, max(visit, page.next_change(visit))) - visit
+    return figures

@@ -2,153 +2,173 @@
 
 Real crawls of a site on loopback that has a process of its own, in turn without the gate, with it,
 and with a callback that reads the Markdown; then one in which the time is taken that the gate holds
-the event loop, and one of a single page over and over.
+the event loop. Each has a process of its own, and Scrapy's default settings but for its log;
+duplicates are tagged, so that as many callbacks run as without the gate.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Coroutine, Generator, Sequence
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from benchmarks.speed.crawl_run import KINDS
-from benchmarks.speed.crawl_site import ROOT, running
-from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
+import scrapy
+from scrapy import signals
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response
 
-Runs = dict[str, list[dict[str, Any]]]
+from benchmarks.speed.measure import OUT, options_of, say, table, write_json
+from benchmarks.speed.pages import running
 
+ROOT = Path(__file__).parents[2]
 PAGES, ROUNDS = 1000, 5
 QUICK_PAGES, QUICK_ROUNDS = 150, 1
-TIMED = ("probe", "repeat")
+PROBE = "probe"
 TITLES = {
     "off": "no gate",
     "on": "gate, empty callback",
     "markdown": "gate, callback reads the Markdown",
 }
-COLUMNS = (  # of the table, in the summary, in digits
-    ("pages/s", "pages/s", ".0f"),
-    ("of no gate", "ratio", ".2f"),
-    ("start, ms", "start ms", ".0f"),
-    ("first page, ms", "first page ms", ".0f"),
-    ("CPU of the crawl, ms/page", "crawl CPU ms", ".2f"),
-    ("of workers", "workers CPU ms", ".2f"),
+COLUMNS = (
+    *("pages/s", "of no gate", "start, ms", "first page, ms"),
+    *("CPU of the crawl, ms/page", "of workers"),
 )
+
+
+class Spider(scrapy.Spider):
+    """Fetches so many pages of the site."""
+
+    name = "speed"
+
+    def __init__(self, url: str, kind: str, pages: int) -> None:
+        super().__init__()
+        self.start_urls = [f"{url}/page/{number}" for number in range(pages)]
+        self.reads = kind == "markdown"
+        self.called = 0
+        self.first = 0.0
+
+    def parse(self, response: Response) -> None:
+        """Do nothing, or read the Markdown."""
+        self.called += 1
+        self.first = self.first or time.perf_counter()
+        if self.reads:
+            _ = response.meta["simhash_gate_verdict"].markdown
+
+
+class Steps:
+    """Awaits a coroutine, and adds up the processor time of its steps, in milliseconds."""
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], sums: list[float]) -> None:
+        self._steps = coroutine.__await__()
+        self._sums = sums
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        sent, seconds = None, 0.0
+        while True:
+            start = time.thread_time()
+            try:
+                awaited = self._steps.send(sent)
+            except StopIteration as stop:
+                self._sums.append((seconds + time.thread_time() - start) * 1000)
+                return stop.value
+            seconds += time.thread_time() - start
+            sent = yield awaited
+
+
+def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
+    """Crawl in this process, and return what was measured."""
+    settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
+    if kind != "off":
+        settings |= {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_ACTION": "tag"}
+    process = CrawlerProcess(settings)
+    crawler = process.create_crawler(Spider)
+    times = {"begun": time.perf_counter()}
+
+    def opened() -> None:
+        times.update(opened=time.perf_counter(), cpu=time.process_time())
+
+    def closed() -> None:
+        times.update(closed=time.perf_counter(), cpu_closed=time.process_time())
+
+    crawler.signals.connect(opened, signals.spider_opened)
+    crawler.signals.connect(closed, signals.spider_closed)
+    held: list[float] = []
+    if kind == PROBE:
+        from simhash_gate import SimhashGateMiddleware
+
+        judged = SimhashGateMiddleware.process_response
+
+        async def timed(gate: Any, request: scrapy.Request, response: Response) -> Any:
+            return await Steps(judged(gate, request, response), held)
+
+        SimhashGateMiddleware.process_response = timed  # type: ignore[assignment, method-assign]
+    process.crawl(crawler, url=url, kind=kind, pages=pages)
+    process.start()
+    spider = crawler.spider
+    assert isinstance(spider, Spider)
+    assert crawler.stats
+    if spider.called != pages:
+        raise RuntimeError(f"{spider.called} of {pages} pages came through")
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN)
+    stats = crawler.stats.get_stats().items()
+    return {
+        "pages/s": pages / (times["closed"] - times["opened"]),
+        "start, ms": 1000 * (times["opened"] - times["begun"]),
+        "first page, ms": 1000 * (spider.first - times["opened"]),
+        "CPU of the crawl, ms/page": (times["cpu_closed"] - times["cpu"]) / pages * 1000,
+        "of workers": (workers.ru_utime + workers.ru_stime) / pages * 1000,
+        "held": held,
+        "stats": {name: count for name, count in stats if name.startswith("simhash_gate/")},
+    }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write what it rests on; 2 where there are no pages."""
-    options = _options(arguments)
+    flags: dict[str, tuple[Any, ...]] = {
+        "--pages": (Path, "a folder of .html files to serve (generated pages)"),
+        "--count": (int, f"pages a crawl ({PAGES})"),
+        "--rounds": (int, f"crawls of each kind ({ROUNDS})"),
+        "--quick": (False, "less of all, in under a minute"),
+        "--out": OUT,
+        "--crawl": (str, argparse.SUPPRESS, {"nargs": 3}),
+    }
+    options = options_of(__doc__, arguments, flags)
+    count = options.count or (QUICK_PAGES if options.quick else PAGES)
+    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    if options.crawl:
+        url, kind, pages = options.crawl
+        print(json.dumps(crawl(url, kind, int(pages))))
+        return 0
+    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*TITLES, PROBE)}
     try:
         with running(options.pages) as (url, size):
-            runs = _measure(url, options.count, options.rounds)
+            for number in range(rounds):
+                for kind, own in runs.items():
+                    command = [sys.executable, "-m", "benchmarks.speed.crawl", "--crawl", url, kind]
+                    command.append(str(count))
+                    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
+                    own.append(json.loads(done.stdout))
+                    own[-1]["of no gate"] = own[-1]["pages/s"] / runs["off"][number]["pages/s"]
+                    say(f"round {number + 1}, {kind}: {own[-1]['pages/s']:.0f} pages/s")
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         say(f"not measured: {error}")
         return 2
-    summary = {"median page bytes": size, "pages": options.count, **summarise(runs)}
-    print(table(summary))
+    summary = {
+        kind: {name: median(run[name] for run in runs[kind]) for name in COLUMNS} for kind in TITLES
+    }
+    print(table({"": TITLES[kind], **row} for kind, row in summary.items()))
+    cuts = quantiles([ms for run in runs[PROBE] for ms in run["held"]], n=100, method="inclusive")
+    print(f"\nA page holds the event loop for {cuts[49]:.2f} ms (p50) to {cuts[98]:.2f} ms (p99).")
+    print(f"{count} pages a crawl, {size:,} bytes the median one.")
     write_json(options.out / "crawl.json", {"summary": summary, "runs": runs}, ("scrapy",))
-    with plotting():
-        from benchmarks.speed.crawl_plot import save_plot
-
-        say(f"wrote {save_plot(runs, TITLES, options.out)}")
     return 0
-
-
-def _measure(url: str, pages: int, rounds: int) -> Runs:
-    runs: Runs = {kind: [] for kind in KINDS}
-    for number in range(rounds):
-        for kind in KINDS:
-            command = [sys.executable, "-m", "benchmarks.speed.crawl_run", url, kind, str(pages)]
-            done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
-            runs[kind].append(json.loads(done.stdout))
-            say(f"round {number + 1}, {kind}: {_rate(runs[kind][-1]):.0f} pages/s")
-    return runs
-
-
-def summarise(runs: Runs) -> dict[str, Any]:
-    """Return medians over the rounds; ratios are of runs in the same round."""
-    summary: dict[str, Any] = {}
-    for kind in TITLES:
-        ratios = [_rate(on) / _rate(off) for on, off in zip(runs[kind], runs["off"], strict=True)]
-        summary[kind] = {
-            "pages/s": median(map(_rate, runs[kind])),
-            "ratio": median(ratios),
-            "start ms": median(run["start"] * 1000 for run in runs[kind]),
-            "first page ms": median(run["first"] * 1000 for run in runs[kind]),
-            "crawl CPU ms": median(run["cpu_ms"] for run in runs[kind]),
-            "workers CPU ms": median(run["workers_cpu_ms"] for run in runs[kind]),
-        }
-    for kind in TIMED:
-        summary[kind] = {
-            f"{name} {at}": value
-            for name in ("blocked_ms", "callbacks_ms", "lookups_ms")
-            for at, value in _percentiles([ms for run in runs[kind] for ms in run[name]]).items()
-        }
-    bodies = [run["stats"].get("simhash_gate/repeated", 0) for run in runs["repeat"]]
-    summary["repeat"]["not read again"] = sum(bodies) / sum(run["pages"] for run in runs["repeat"])
-    return summary
-
-
-def _rate(run: dict[str, Any]) -> float:
-    rate: float = run["pages"] / run["seconds"]
-    return rate
-
-
-def _percentiles(values: list[float]) -> dict[str, float]:
-    if len(values) < 2:
-        return {"p50": 0.0, "p99": 0.0}
-    cuts = quantiles(values, n=100, method="inclusive")
-    return {"p50": cuts[49], "p99": cuts[98]}
-
-
-def table(summary: dict[str, Any]) -> str:
-    """Return the summary in Markdown."""
-    crawls = markdown_table(
-        ("", *(heading for heading, _, _ in COLUMNS)),
-        [
-            (title, *(format(summary[kind][name], form) for _, name, form in COLUMNS))
-            for kind, title in TITLES.items()
-        ],
-    )
-    probe, repeat = summary["probe"], summary["repeat"]
-    blocked = markdown_table(
-        ("the event loop, ms a page, CPU of its thread", "p50", "p99"),
-        [
-            ("judging a page", *_pair(probe, "blocked_ms")),
-            ("one exchange with a worker", *_pair(probe, "callbacks_ms")),
-            ("judging a body that came before", *_pair(repeat, "blocked_ms")),
-            ("of it, instead of reading the page", *_pair(repeat, "lookups_ms")),
-        ],
-    )
-    pages = (
-        f"{summary['pages']} pages a crawl, {summary['median page bytes']:,} bytes the median one; "
-        f"of bodies that came before, {repeat['not read again']:.1%} were not read again."
-    )
-    return "\n\n".join((crawls, blocked, pages))
-
-
-def _pair(row: dict[str, float], name: str) -> tuple[str, str]:
-    return f"{row[f'{name} p50']:.3f}", f"{row[f'{name} p99']:.3f}"
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.crawl", description=__doc__)
-    parser.add_argument(
-        "--pages", type=Path, metavar="DIR", help="*.html files to serve (generated pages)"
-    )
-    add_out(parser, "crawl.json and crawl.svg")
-    parser.add_argument("--count", type=int, metavar="N", help=f"pages a crawl ({PAGES})")
-    parser.add_argument("--rounds", type=int, metavar="N", help=f"crawls of each kind ({ROUNDS})")
-    parser.add_argument("--quick", action="store_true", help="less of all, in under a minute")
-    options = parser.parse_args(arguments)
-    options.count = options.count or (QUICK_PAGES if options.quick else PAGES)
-    options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
-    return options
 
 
 if __name__ == "__main__":

@@ -16,16 +16,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from benchmarks.speed.measure import add_out, markdown_table, say, write_json
+from benchmarks.speed.measure import OUT, options_of, say, table, write_json
 from simhash_gate.pipeline import read_page
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import open_pages
 
 WORKERS = (1, 2, 4)
+READING = "reading"
 SITES = 100
 WORDS = [f"{a}{b}{c}" for a in ("ba", "ne", "ri", "so", "tu") for b in "lmnprst" for c in "aeiou"]
 
@@ -41,26 +43,32 @@ class Run(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write it; 1 if the corpora differ."""
-    options = _options(arguments)
+    flags: dict[str, tuple[Any, ...]] = {
+        "sources": ((), "of pages", {"nargs": "*"}),
+        "--generate": (int, "pages to generate (1000, without sources)"),
+        "--rounds": (1, "of each"),
+        "--read": (False, argparse.SUPPRESS),
+        "--out": OUT,
+    }
+    options = options_of(__doc__, arguments, flags)
     if options.read:
         _read(options.sources)
         return 0
     with tempfile.TemporaryDirectory() as folder:
         sources = options.sources
-        if options.generate:
+        if options.generate or not sources:
             sources = [str(Path(folder, "generated.jsonl"))]
-            write_generated(Path(sources[0]), options.generate)
+            write_generated(Path(sources[0]), options.generate or 1000)
         runs = _measure(sources, Path(folder), options.rounds)
-    reading = min(run.cpu for run in runs["reading"])
-    rows = []
-    for name, each in runs.items():
-        best = min(each, key=lambda run: run.cpu)
-        ratio = f"{best.cpu / reading:.2f}"
-        rows.append((name, f"{best.cpu:.1f}", ratio, f"{best.clock:.1f}", f"{best.largest:.0f}"))
-    heads = ("", "CPU, s", "times reading", "clock, s", "largest process, MiB")
-    print(markdown_table(heads, rows))
+    best = {name: min(each) for name, each in runs.items()}
+    rows = [
+        {"": name, "CPU, s": run.cpu, "times reading": run.cpu / best[READING].cpu}
+        | {"clock, s": run.clock, "largest process, MiB": run.largest}
+        for name, run in best.items()
+    ]
+    print(table(rows))
     write_json(options.out / "dedupe.json", {**runs})
-    corpora = {run.made for name, each in runs.items() if name != "reading" for run in each}
+    corpora = {run.made for name, each in runs.items() if name != READING for run in each}
     say(f"corpora that differ: {len(corpora) - 1}")
     return 0 if len(corpora) == 1 else 1
 
@@ -69,15 +77,12 @@ def _measure(sources: Sequence[str], folder: Path, rounds: int) -> dict[str, lis
     corpus = folder / "corpus.jsonl"
     read = [sys.executable, "-m", "benchmarks.speed.dedupe", "--read", *sources]
     write = [sys.executable, "-m", "simhash_gate.cli", "dedupe", *sources, "-o", str(corpus)]
-    runs: dict[str, list[Run]] = {
-        name: [] for name in ("reading", *(f"dedupe, {n}" for n in WORKERS))
-    }
+    runs: defaultdict[str, list[Run]] = defaultdict(list)
     for _ in range(rounds):
-        runs["reading"].append(_timed(read))
+        runs[READING].append(_timed(read))
         for workers in WORKERS:
             run = _timed([*write, "-s", f"SIMHASH_GATE_WORKERS={workers}"])
-            with corpus.open("rb") as file:
-                made = hashlib.file_digest(file, "sha256").hexdigest()
+            made = hashlib.sha256(corpus.read_bytes()).hexdigest()
             runs[f"dedupe, {workers}"].append(run._replace(made=made))
             corpus.unlink()
             say(f"{workers} processes: {run.cpu:.1f} s")
@@ -96,7 +101,6 @@ def _timed(command: list[str]) -> Run:
 
 
 def _read(sources: Sequence[str]) -> None:
-    """Read all pages in this process, and make their Markdown."""
     settings = read_settings({})
     pages = open_pages(sources, lambda *_: None, settings.max_bytes, lambda _: None)
     for entry in pages.entries:
@@ -126,19 +130,6 @@ def _html(article: int, page: int) -> Iterator[str]:
     for _ in range(chance.randint(4, 12)):
         yield f"<p>{words(chance.randint(30, 80)).capitalize()}.</p>"
     yield "</main><footer>All rights reserved</footer>"
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.dedupe", description=__doc__)
-    parser.add_argument("sources", nargs="*", metavar="SOURCE")
-    parser.add_argument("--generate", type=int, metavar="N", help="pages to generate")
-    parser.add_argument("--rounds", type=int, default=1, metavar="N")
-    parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
-    add_out(parser, "dedupe.json")
-    options = parser.parse_args(arguments)
-    if not options.sources and not options.generate:
-        options.generate = 1000
-    return options
 
 
 if __name__ == "__main__":

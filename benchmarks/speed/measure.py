@@ -7,18 +7,18 @@ import gc
 import json
 import os
 import platform
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import Distribution, version
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-
-class MissingError(Exception):
-    """What a peer needs is not there; the message says how to get it."""
+T = TypeVar("T")
+OUT = Path("build/speed"), "a folder for what is measured"
 
 
 class Timing(NamedTuple):
@@ -43,12 +43,22 @@ def interleaved(rivals: Mapping[str, Callable[[], object]], rounds: int) -> dict
     }
 
 
-def markdown_table(
-    columns: Sequence[str], rows: Iterable[Sequence[str]], others: str = "--:"
-) -> str:
-    """Return a table in Markdown: the first column to the left, the `others` to the right."""
-    lines = [columns, ["---", *[others] * (len(columns) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def table(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return rows as a table in Markdown: the first column to the left, the others to the right.
+
+    Numbers get three digits that count, or all before the point.
+    """
+    lines = [*rows]
+    columns = [*lines[0]] if lines else []
+    cells = [columns, ["---", *["--:"] * (len(columns) - 1)]]
+    cells += [[*map(_cell, row.values())] for row in lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
+    return f"{value:,}" if isinstance(value, int) else value or ""
 
 
 def write_json(path: Path, figures: Mapping[str, Any], packages: Iterable[str] = ()) -> None:
@@ -58,7 +68,7 @@ def write_json(path: Path, figures: Mapping[str, Any], packages: Iterable[str] =
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cores": os.cpu_count(),
-        "versions": {name: _version(name) for name in packages},
+        "versions": {name: version(name) for name in packages if _is_there(name)},
     }
     path.write_text(json.dumps({"machine": machine, **figures}, indent=1) + "\n", "utf-8")
     say(f"wrote {path}")
@@ -73,15 +83,35 @@ def plotting() -> Iterator[None]:
         say(f"no plot: needs {error.name}: pip install --group peers")
 
 
-def add_out(parser: argparse.ArgumentParser, files: str) -> None:
-    """Let the user say which folder is for the files."""
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("build/speed"),
-        metavar="DIR",
-        help=f"for {files} (%(default)s)",
-    )
+def options_of(
+    doc: str | None, given: Sequence[str] | None, flags: Mapping[str, tuple[Any, ...]]
+) -> argparse.Namespace:
+    """Read the command line of the command that `doc` begins with.
+
+    Of each flag or argument: its default, or its type if it has none; its help; and what else
+    argparse is to know.
+    """
+    name = re.findall(r"`(python -m [\w.]+)", doc or "")[0]
+    parser = argparse.ArgumentParser(prog=name, description=doc, allow_abbrev=False)
+    for flag, (default, about, *more) in flags.items():
+        known: dict[str, Any] = {"help": about, "type": default}
+        if default is False:
+            known = {"help": about, "action": "store_true"}
+        elif isinstance(default, (tuple, list)):
+            known = {"help": about, "default": default}
+        elif not isinstance(default, type):
+            known = {"help": f"{about} (%(default)s)", "type": type(default), "default": default}
+        parser.add_argument(flag, **{**known, **(more[0] if more else {})})
+    return parser.parse_args(given)
+
+
+def those_there(rivals: Mapping[str, Callable[[], T]]) -> Iterator[tuple[str, T]]:
+    """Yield those that can be made here, with their names; say what the others need."""
+    for name, make in rivals.items():
+        try:
+            yield name, make()
+        except ModuleNotFoundError as error:
+            say(f"{name}: left out: needs {error.name}: pip install --group peers")
 
 
 def say(line: str) -> None:
@@ -89,8 +119,5 @@ def say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+def _is_there(name: str) -> bool:
+    return any(True for _ in Distribution.discover(name=name))

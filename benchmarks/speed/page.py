@@ -6,21 +6,29 @@ else the machine does falls on all alike; ratios are of the same round, and medi
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Callable, Sequence
+from itertools import count, product
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.speed.measure import add_out, markdown_table, plotting, say, write_json
-from benchmarks.speed.page_methods import BARE, FINGERPRINT, OURS, STAGES, Method, peers, stages
-from benchmarks.speed.page_set import grown, load, renewed
+from lxml import html
+from selectolax.lexbor import LexborHTMLParser
+
+from benchmarks.speed.measure import OUT, options_of, plotting, say, table, those_there, write_json
+from benchmarks.speed.pages import grown, load, news, renewed
+from simhash_gate import read_page
 from simhash_gate.common.wording import how_many
+from simhash_gate.page.blocks import blocks
+from simhash_gate.page.clean import clean
+from simhash_gate.page.extract import SteadyExtractor
+from simhash_gate.page.flow import flow
+from simhash_gate.page.markdown import write
+from simhash_gate.page.parse import parse
 from simhash_gate.workers.main import GARBAGE
 
 PAGES, ROUNDS = 190, 5
@@ -29,33 +37,111 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = SIZES[:-1]
 KINDS = ("prose", "markup")
 PACKAGES = ("lxml", "readability-lxml", "trafilatura", "resiliparse", "selectolax")
-
+Method = Callable[[bytes], object]
 Rounds = dict[str, list[float]]
-Growth = dict[str, dict[str, list[list[float]]]]
+
+BARE = "lxml.html parse"
+FINGERPRINT = "page to fingerprint"
+OURS: dict[str, Method] = {
+    BARE: html.document_fromstring,
+    FINGERPRINT: read_page,
+    "page to fingerprint and Markdown": lambda body: read_page(body).markdown,
+}
+STAGES = ("parse", "clean", "extract", "flow", "blocks", "Markdown")
+REST = "words, features, fingerprint"
+_URL = "http://site.example/a/page.html"
+
+
+def _plain() -> Method:
+    from benchmarks.quality.methods import plain_recipe
+
+    return lambda body: plain_recipe(body, _URL)
+
+
+def _trafilatura(*, fast: bool) -> Method:
+    from trafilatura import extract
+
+    return lambda body: extract(body, output_format="markdown", fast=fast)
+
+
+def _resiliparse() -> Method:
+    from resiliparse.extract.html2text import extract_plain_text
+
+    return lambda body: extract_plain_text(body.decode("utf-8", "replace"), main_content=True)
+
+
+PEERS: dict[str, Callable[[], Method]] = {
+    "plain recipe": _plain,
+    "trafilatura": lambda: _trafilatura(fast=False),
+    "trafilatura, fast": lambda: _trafilatura(fast=True),
+    "resiliparse, main content": _resiliparse,
+    "selectolax, parse alone": lambda: LexborHTMLParser,
+}
+
+
+def stages(body: bytes) -> dict[str, float]:
+    """Read a page step by step; return the CPU milliseconds of each."""
+    content: Any = body
+    found = dict.fromkeys(STAGES, 0.0)
+    steps: tuple[Callable[[Any], Any], ...] = (
+        parse,
+        clean,
+        SteadyExtractor(),
+        lambda article: flow(article.element),
+        lambda content: (content, blocks(content))[0],
+        lambda content: write(content, _URL),
+    )
+    for name, step in zip(STAGES, steps, strict=True):
+        start = time.process_time()
+        content = step(content)
+        found[name] = 1000 * (time.process_time() - start)
+        if content is None:
+            break
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the tables, write what they rest on; 2 where there are no pages."""
-    options = _options(arguments)
+    flags: dict[str, tuple[Any, ...]] = {
+        "--pages": (Path, "a folder of real pages, as .html files"),
+        "--quick": (False, "few pages, and none of 10 MB"),
+        "--no-peers": (False, "as in a page-reading process, whose caches hold no others"),
+        "--out": OUT,
+    }
+    options = options_of(__doc__, arguments, flags)
     try:
-        pages = load(options.pages, QUICK_PAGES if options.quick else PAGES)
+        most = QUICK_PAGES if options.quick else PAGES
+        pages = load(options.pages, most) if options.pages else news(most)
     except (OSError, ValueError) as error:
         say(str(error))
         return 2
-    found, missing = ({}, []) if options.no_peers else peers()
-    for line in missing:
-        say(line)
-    rounds = _measure(pages, OURS | found, QUICK_ROUNDS if options.quick else ROUNDS)
+    methods = OURS | dict(those_there({} if options.no_peers else PEERS))
+    rounds = _measure(pages, methods, QUICK_ROUNDS if options.quick else ROUNDS)
     growth = _measure_growth(QUICK_SIZES if options.quick else SIZES)
-    summary = {"pages": len(pages), "median bytes": median(map(len, pages)), **summarise(rounds)}
-    print(f"{how_many(len(pages), 'page')}, median {summary['median bytes'] / 1000:.0f} kB\n")
-    print(table(summary), growth_table(growth), sep="\n\n")
-    data = {"summary": summary, "rounds": rounds, "growth": growth}
+    summary = {
+        name: {
+            "ms": median(values),
+            "times a bare parse": median(a / b for a, b in zip(values, rounds[BARE], strict=True)),
+        }
+        for name, values in rounds.items()
+    }
+    size = median(map(len, pages))
+    print(f"{how_many(len(pages), 'page')}, median {size / 1000:.0f} kB\n")
+    print(table({"CPU per page": name, **told} for name, told in summary.items()), "\n")
+    print("CPU in ms by size\n\n" + table(growth))
+    data = {"summary": summary, "rounds": rounds, "growth": growth, "median bytes": size}
     write_json(options.out / "page.json", data, PACKAGES)
     with plotting():
-        from benchmarks.speed.page_plot import save_plot
+        from benchmarks.speed.plots import COLOURS, GREY, draw_bars, draw_lines, drawn
 
-        say(f"wrote {save_plot(summary, growth, options.out)}")
+        with drawn(options.out / "page.svg", 2) as (costs, sizes):
+            ratios = {name: summary[name]["times a bare parse"] for name in methods}
+            colours = [COLOURS[0] if name in OURS else GREY for name in ratios]
+            draw_bars(costs, ratios, "%.1f", colours)
+            costs.set(xscale="log", xlabel="CPU per page, times a bare lxml.html parse")
+            points = [(f"{n}, {row['of']}", row["bytes"], row[n]) for n in OURS for row in growth]
+            labels = {"xlabel": "bytes of the page", "ylabel": "CPU milliseconds"}
+            draw_lines(sizes, points, **labels, xscale="log", yscale="log")
     return 0
 
 
@@ -73,12 +159,12 @@ def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rou
         for page in pages:
             for name, method in methods.items():
                 times[name].append(_cost(method, renewed(page, next(copies))))
-            for stage, seconds in stages(renewed(page, next(copies))).items():
-                times[stage].append(1000 * seconds)
+            for stage, milliseconds in stages(renewed(page, next(copies))).items():
+                times[stage].append(milliseconds)
         for name, values in times.items():
             found[name].append(mean(values))
         rest = mean(times[FINGERPRINT]) - sum(mean(times[stage]) for stage in STAGES[:-1])
-        found["words, features, fingerprint"].append(rest)
+        found[REST].append(rest)
         say(f"round {number + 1} of {rounds}")
     return found
 
@@ -90,62 +176,17 @@ def _cost(method: Method, body: bytes) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def _measure_growth(sizes: Sequence[int]) -> Growth:
-    """Return pairs of bytes and milliseconds, by kind of page and method."""
-    growth: Growth = {kind: {name: [] for name in OURS} for kind in KINDS}
-    for kind in KINDS:
-        for size in sizes:
-            body = grown(size, kind)
-            times = 9 if size <= 100_000 else 3 if size <= 1_000_000 else 1
-            for name, method in OURS.items():
-                cost = median(_cost(method, body + b" " * n) for n in range(times))
-                growth[kind][name].append([len(body), cost])
-            say(f"{kind} of {size:,} bytes")
-    return growth
-
-
-def summarise(rounds: Rounds) -> dict[str, Any]:
-    """Return the median milliseconds, and the median of the ratios to a bare parse."""
-    return {
-        name: {
-            "ms": median(values),
-            "ratio": median(a / b for a, b in zip(values, rounds[BARE], strict=True)),
-        }
-        for name, values in rounds.items()
-    }
-
-
-def table(summary: dict[str, Any]) -> str:
-    """Return the costs as a Markdown table; the stages are parts of our rows."""
-    rows = [
-        (name, f"{value['ms']:.2f}", f"{value['ratio']:.2f}")
-        for name, value in summary.items()
-        if isinstance(value, dict)
-    ]
-    return markdown_table(("CPU per page", "ms", "times a bare parse"), rows, "---")
-
-
-def growth_table(growth: Growth) -> str:
-    """Return milliseconds by size as a Markdown table."""
-    rows = [
-        (f"{row[0][0]:,.0f}", kind, *(f"{cost:.1f} ms" for _, cost in row))
-        for kind, methods in growth.items()
-        for row in zip(*methods.values(), strict=True)
-    ]
-    return markdown_table(("bytes", "of", *OURS), rows, "---")
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed.page", description=__doc__)
-    parser.add_argument("--pages", type=Path, metavar="DIR", help="real pages, as .html files")
-    parser.add_argument("--quick", action="store_true", help="few pages, and none of 10 MB")
-    parser.add_argument(
-        "--no-peers",
-        action="store_true",
-        help="read pages alone, as a page-reading process does, whose caches hold no others",
-    )
-    add_out(parser, "page.json and page.svg")
-    return parser.parse_args(arguments)
+def _measure_growth(sizes: Sequence[int]) -> list[dict[str, Any]]:
+    """Return rows of bytes and milliseconds by method."""
+    rows = []
+    for kind, size in product(KINDS, sizes):
+        body, row = grown(size, kind), dict[str, Any]()
+        times = 9 if size <= 100_000 else 3 if size <= 1_000_000 else 1
+        for name, method in OURS.items():
+            row[name] = median(_cost(method, body + b" " * n) for n in range(times))
+        rows.append({"bytes": len(body), "of": kind, **row})
+        say(f"{kind} of {size:,} bytes")
+    return rows
 
 
 if __name__ == "__main__":

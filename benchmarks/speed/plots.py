@@ -1,37 +1,47 @@
-"""How a cost grows, as SVG: the same points give the same bytes."""
+"""Plots as SVG: the same figures give the same bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-STYLE = {"svg.hashsalt": "speed", "font.size": 9}
+# Of Okabe and Ito's palette: told apart by everybody.
+COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#000000", "#009E73", "#CC79A7")
+GREY = "#999999"
+STYLE = {"svg.hashsalt": "speed", "font.size": 9, "axes.spines.top": False}
 
 
-def save_growth(
-    points: Iterable[tuple[str, float, float]], path: Path, across: str, up: str
-) -> None:
-    """Plot (name, size, cost) on logarithmic axes, so that linear growth has a slope of one."""
-    save_lines(points, path, across, up, xscale="log", yscale="log")
-
-
-def save_lines(
-    points: Iterable[tuple[str, float, float]], path: Path, across: str, up: str, **axes: Any
-) -> None:
-    """Plot (name, size, cost), with what else matplotlib is to set on the axes."""
-    lines: dict[str, list[tuple[float, float]]] = {}
-    for name, size, cost in points:
-        lines.setdefault(name, []).append((size, cost))
-    with mpl.rc_context({**STYLE, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure(figsize=(7, 4), layout="constrained")
-        axis = figure.subplots()
-        for name, line in lines.items():
-            axis.plot(*zip(*sorted(line), strict=True), "o-", label=name)
-        axis.set(xlabel=across, ylabel=up, **axes)
-        axis.grid(alpha=0.3)
-        axis.legend(frameon=False)
+@contextmanager
+def drawn(path: Path, plots: int = 1) -> Iterator[list[Axes]]:
+    """Yield the axes of so many plots beside one another; write them when the block ends."""
+    with mpl.rc_context({**STYLE, "axes.spines.right": False}):
+        figure = Figure(figsize=(11, 4) if plots > 1 else (7, 4), layout="constrained")
+        axes = figure.subplots(1, plots, squeeze=False)[0]
+        yield list(axes)
         figure.savefig(path, metadata={"Date": None})
+
+
+def draw_lines(axis: Axes, points: Iterable[tuple[str, float, float]], **axes: Any) -> None:
+    """Draw (name, x, y), with what else matplotlib is to set on the axes."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for name, x, y in points:
+        lines.setdefault(name, []).append((x, y))
+    for number, (name, line) in enumerate(lines.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        axis.plot(*zip(*sorted(line), strict=True), "o-", label=name, color=colour)
+    axis.set(**axes)
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False, fontsize=8)
+
+
+def draw_bars(axis: Axes, values: Mapping[str, float], form: str, colours: Any) -> None:
+    """Draw bars with their figures, the first one on top."""
+    bars = axis.barh([*values], [*values.values()], color=colours)
+    axis.bar_label(bars, fmt=form, padding=3)
+    axis.invert_yaxis()

@@ -21,21 +21,30 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.measure import add_out, markdown_table, say, write_json
-from benchmarks.speed.page_set import load, renewed
+from benchmarks.speed.measure import OUT, options_of, say, table, write_json
+from benchmarks.speed.pages import load, news, renewed
 from simhash_gate.collection.pairs import stream_pairs
 
 MILLION = 1_000_000
-HEAVY = ("block", "alike")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _GROUP_SIZE = 200
 _SITES = 100
-_HEADS = ("", "pairs", "function, s", "Spark, s", "CPU, s", "shuffled, MB", "rows shuffled")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the tables, write the figures; 1 if numbers of pairs differ."""
-    options = _options(arguments)
+    sizes = ("1", "5", "10", "10 block", "10 alike")
+    flags: dict[str, tuple[Any, ...]] = {
+        "--joins": (sizes, "millions of fingerprints, and which are heavy", {"nargs": "*"}),
+        "--pages": (Path, "a folder of .html files"),
+        "--pages-of-each": (20, "0 reads none"),
+        "--cores": (2, "of the machine"),
+        "--local": (Path(tempfile.gettempdir()), "for what Spark writes"),
+        "--case": (str, argparse.SUPPRESS),
+        "--data": (str, argparse.SUPPRESS),
+        "--out": OUT,
+    }
+    options = options_of(__doc__, arguments, flags)
     if options.case:
         print(json.dumps(_case(options.case, Path(options.data), options.cores, options.local)))
         return 0
@@ -46,11 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.pages_of_each:
             figures["pages"] = _pages(Path(folder), options)
     joins = {name: run for name, run in figures.items() if name != "pages"}
-    rows = [
-        (name, *(f"{run[key]:,.0f}" for key in ("pairs", "function", "wall", "cpu", "mb", "rows")))
-        for name, run in joins.items()
-    ]
-    print(markdown_table(_HEADS, rows))
+    heads = ("pairs", "function, s", "Spark, s", "CPU, s", "shuffled, MB", "rows shuffled")
+    keys = ("pairs", "function", "wall", "cpu", "mb", "rows")
+    told = (
+        (name, zip(heads, map(run.__getitem__, keys), strict=True)) for name, run in joins.items()
+    )
+    print(table({"": name, **dict(cells)} for name, cells in told))
     if "pages" in figures:
         pages = figures["pages"]
         each = pages["pages"] / pages["cpu"]
@@ -68,7 +78,9 @@ def _join(name: str, folder: Path, options: argparse.Namespace) -> dict[str, flo
     size, _, heavy = name.partition(" ")
     path = folder / "fingerprints.parquet"
     fingerprints = made(int(float(size) * MILLION), heavy)
-    _write(path, fingerprints)
+    order = np.random.default_rng(2).permutation(len(fingerprints))
+    bits = fingerprints[order].view(np.int64)
+    _write(path, MILLION, id=np.arange(len(bits)), fingerprint=bits)
     start = time.monotonic()
     # Of equal fingerprints, Spark is asked for those with the first alone.
     compared = np.unique(fingerprints) if heavy == "alike" else fingerprints
@@ -81,14 +93,10 @@ def _join(name: str, folder: Path, options: argparse.Namespace) -> dict[str, flo
 
 
 def _pages(folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    bodies = load(options.pages, 1000)
+    bodies = load(options.pages, 1000) if options.pages else news(1000)
     rows = [renewed(body, number) for number in range(options.pages_of_each) for body in bodies]
     urls = [f"https://site{number % _SITES}.com/{number}" for number in range(len(rows))]
-    table = pa.table({"id": range(len(rows)), "url": urls, "body": rows})
-    parquet.write_table(table, folder / "pages.parquet", row_group_size=_GROUP_SIZE)
+    _write(folder / "pages.parquet", _GROUP_SIZE, id=range(len(rows)), url=urls, body=rows)
     size = sum(map(len, rows)) / 1000 / len(rows)
     return {"kb": size, **_apart("pages", folder / "pages.parquet", options)}
 
@@ -108,18 +116,14 @@ def made(size: int, heavy: str = "") -> np.ndarray:
     return found
 
 
-def _write(path: Path, fingerprints: np.ndarray) -> None:
+def _write(path: Path, together: int, **columns: Any) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    order = np.random.default_rng(2).permutation(len(fingerprints))
-    bits = fingerprints[order].view(np.int64)
-    table = pa.table({"id": np.arange(len(bits)), "fingerprint": bits})
-    parquet.write_table(table, path, row_group_size=MILLION)
+    parquet.write_table(pa.table(columns), path, row_group_size=together)
 
 
 def _apart(name: str, data: Path, options: argparse.Namespace) -> dict[str, float]:
-    """Run a case in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.speed.spark", "--case", name, "--data", str(data)]
     command += ["--cores", str(options.cores), "--local", str(options.local)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -135,7 +139,7 @@ def _case(name: str, data: Path, cores: int, local: Path) -> dict[str, float]:
     log = Path(tempfile.mkdtemp(dir=local))
     spark = _session(cores, local, log, _GROUP_SIZE if name == "pages" else 10_000)
     df = spark.read.parquet(str(data))
-    spark.range(1000).mapInArrow(_same, "id bigint").count()  # starts Python
+    spark.range(1000).mapInArrow(lambda batches: batches, "id bigint").count()  # starts Python
     alike = name.endswith("alike")
     if name == "pages":
         read = str(log / "read")
@@ -154,14 +158,9 @@ def _case(name: str, data: Path, cores: int, local: Path) -> dict[str, float]:
 
 
 def _cost(run: Callable[[], object]) -> dict[str, float]:
-    """Return the seconds that something takes: by the clock, and of CPU."""
     before, start = _cpu(), time.monotonic()
     run()
     return {"wall": time.monotonic() - start, "cpu": _cpu() - before}
-
-
-def _same(batches: Any) -> Any:
-    return batches
 
 
 def _session(cores: int, local: Path, log: Path, together: int) -> Any:
@@ -220,24 +219,6 @@ def _cpu() -> float:
         return number != 0
 
     return sum(ticks for number, ticks in used.items() if is_ours(number)) / _TICKS
-
-
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--joins",
-        nargs="*",
-        default=["1", "5", "10", *(f"10 {heavy}" for heavy in HEAVY)],
-        help="millions of fingerprints, and which are heavy",
-    )
-    parser.add_argument("--pages", type=Path, help="a folder of .html files")
-    parser.add_argument("--pages-of-each", type=int, default=20, help="0 reads none")
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--local", type=Path, default=Path(tempfile.gettempdir()))
-    parser.add_argument("--case", help=argparse.SUPPRESS)
-    parser.add_argument("--data", help=argparse.SUPPRESS)
-    add_out(parser, "spark.json")
-    return parser.parse_args(arguments)
 
 
 if __name__ == "__main__":

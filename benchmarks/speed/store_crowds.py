@@ -1,164 +1,145 @@
-"""Crawlers that share a store, and one that meets many scopes: processes of any version.
-
-They run by turns of the versions, so that what else the machine does hits each.
-"""
+"""Crawlers that share a store, and one that meets many scopes, in processes of their own."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
+import multiprocessing
+import random
+import re
+import time
+import uuid
 from collections import Counter
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from functools import partial
 from itertools import product
 from pathlib import Path
-from statistics import median
-from typing import TYPE_CHECKING, Any
+from threading import Barrier
+from typing import Any
 
 from benchmarks.servers import stores
-from benchmarks.speed.measure import markdown_table, say
+from benchmarks.speed.measure import say
+from simhash_gate.stores import Record, Window, open_store
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
+RADIUS, NEAR = 3, 8
+WINDOW = Window(pages=1_000_000)
 PROCESSES = (1, 2, 4, 8)
 MANY = 64
-CRAWLER = Path(__file__).with_name("store_pages.py")
+
+Task = Callable[[Any, str, random.Random], dict[str, Any]]
+_barrier: Barrier
 
 
-@dataclass
-class Crowd:
-    """Processes on one store: medians of the rounds, and the most pages that were kept twice.
-
-    `ratio` is that of pages a second to those of the last version in the same round.
-    """
-
-    store: str
-    version: str
-    scopes: int
-    processes: int
-    pages_per_second: float
-    ratio: float
-    kept_twice: int
-
-
-@dataclass
-class Meeting:
-    """A process that meets scopes with pages: the bytes it gains, all it has, and the seconds."""
-
-    store: str
-    version: str
-    scopes: int
-    pages: int
-    gained: int
-    peak: int
-    seconds: float
+def make_page(group: int, run: str, scope: str, chance: random.Random) -> Record:
+    """Return a page at most one bit from the middle of its group, with a usual URL and title."""
+    now = time.time()
+    return Record(
+        scope=scope,
+        url=f"https://www.example.com/news/2024/05/what-an-article-is-about-{group:07d}.html",
+        request=f"{chance.getrandbits(160):040x}",
+        fingerprint=random.Random(f"group {group}").getrandbits(64) ^ (1 << chance.randrange(64)),
+        digest=chance.getrandbits(64),
+        words=500,
+        title=f"A title of the usual length, of article {group:07d}",
+        pipeline="0123456789ab",
+        run=run,
+        first_seen=now,
+        last_seen=now,
+    )
 
 
-def crowds(
-    servers: Mapping[str, Any], versions: Sequence[Path], crawled: int, rounds: int
-) -> list[Crowd]:
-    """Let processes offer `crawled` pages in all to each store, the versions by turns."""
+def _offer(
+    scopes: int, groups: int, pages: int, store: Any, run: str, chance: random.Random
+) -> dict[str, Any]:
+    """Add pages of random groups, each of which belongs to one of the scopes."""
+    mine = [chance.randrange(groups) for _ in range(pages)]
+    began = time.monotonic()
+    kept = []
+    for group in mine:
+        page = make_page(group, run, f"{scopes}-{group % scopes}.example.com", chance)
+        if store.check_and_add(page, RADIUS, near=NEAR, window=WINDOW).added:
+            kept.append(group)
+    return {"kept": kept, "seen": mine, "began": began, "finished": time.monotonic()}
+
+
+def _meet(
+    scopes: int, pages: int, known: int, store: Any, run: str, chance: random.Random
+) -> dict[str, Any]:
+    """Add its first pages to each scope; the first `known` of them are copies of kept ones."""
+    before, began = _memory("VmRSS"), time.monotonic()
+    for scope, group in product(range(scopes), range(pages)):
+        page = make_page(group, run, f"filled-{scope}.example.com", chance)
+        if store.check_and_add(page, RADIUS, near=NEAR).added == (group < known):
+            raise AssertionError(f"wrong answer for page {group} of scope {scope}")
+    taken, peak = time.monotonic() - began, _memory("VmHWM")
+    return {"gained": _memory("VmRSS") - before, "peak": peak, "seconds": taken}
+
+
+def _memory(value: str) -> int:
+    """Return bytes of this process as Linux tells them."""
+    found = re.search(rf"{value}:\s*(\d+) kB", Path("/proc/self/status").read_text("ascii"))
+    assert found
+    return int(found[1]) * 1024
+
+
+def crowds(kinds: Collection[str], crawled: int) -> list[dict[str, Any]]:
+    """Let processes offer `crawled` pages in all to each store."""
     rows = []
-    with stores(**servers) as new_urls:
+    with stores(kinds) as new_urls:
         new_urls.pop("memory", None)
-        urls = {pair: new_urls[pair[0]]() for pair in product(new_urls, versions)}
-        for kind, scopes, processes in product(new_urls, (1, MANY), PROCESSES):
+        for (kind, new), scopes, processes in product(new_urls.items(), (1, MANY), PROCESSES):
             say(f"{kind}: {processes} processes, scopes: {scopes}")
-            speeds: dict[Path, list[float]] = {version: [] for version in versions}
-            twice: Counter[Path] = Counter()
-            for number, version in product(range(rounds), versions):
-                numbers = (scopes, crawled // 2, crawled // processes)
-                name = f"round-{number}-{processes}-{scopes}"
-                told = _crawl(version, processes, "crowd", urls[kind, version], name, *numbers)
-                kept = Counter(group for crawler in told for group in crawler["kept"])
-                if set(kept) != {group for crawler in told for group in crawler["seen"]}:
-                    raise AssertionError(f"{kind}: a page was lost")
-                began = min(crawler["began"] for crawler in told)
-                taken = max(crawler["finished"] for crawler in told) - began
-                speeds[version].append(sum(len(crawler["seen"]) for crawler in told) / taken)
-                twice[version] = max(twice[version], sum(count > 1 for count in kept.values()))
-            for version, own in speeds.items():
-                pairs = zip(own, speeds[versions[-1]], strict=True)
-                ratio = median(one / last for one, last in pairs)
-                figures = (scopes, processes, median(own), ratio, twice[version])
-                rows.append(Crowd(kind, str(version), *figures))
+            offer = partial(_offer, scopes, crawled // 2, crawled // processes)
+            told = _at_once(processes, offer, new())
+            kept = Counter(group for crawler in told for group in crawler["kept"])
+            if set(kept) != {group for crawler in told for group in crawler["seen"]}:
+                raise AssertionError(f"{kind}: a page was lost")
+            taken = max(c["finished"] for c in told) - min(c["began"] for c in told)
+            seen, twice = sum(len(c["seen"]) for c in told), sum(n > 1 for n in kept.values())
+            figures = {"pages/s": seen / taken, "kept twice": twice}
+            rows.append({"store": kind, "scopes": scopes, "processes": processes, **figures})
     return rows
 
 
-def meetings(
-    servers: Mapping[str, Any], versions: Sequence[Path], cases: Sequence[tuple[int, int]]
-) -> list[Meeting]:
-    """Let a process of each version meet all scopes, each with its pages, for each case."""
+def meetings(kinds: Collection[str], cases: Sequence[tuple[int, int]]) -> list[dict[str, Any]]:
+    """Let a process meet all scopes that others have filled, each with its pages, for each case."""
     rows = []
-    for (scopes, pages), version in product(cases, versions):
-        with stores(**servers) as new_urls:  # anew: the last ones are full
+    for scopes, pages in cases:
+        with stores(kinds) as new_urls:  # anew: the last ones are full
             for kind, new_url in new_urls.items():
                 say(f"{kind}: {scopes:,} scopes of {pages:,} pages")
                 url = new_url()
-                (told,) = _crawl(version, 1, "meet", url, "filled", scopes, pages, 0)
+                (told,) = _at_once(1, partial(_meet, scopes, pages, 0), url)
                 if kind != "memory":
-                    (told,) = _crawl(version, 1, "meet", url, "filled", scopes, 1, 1)
-                rows.append(Meeting(kind, str(version), scopes, pages, **told))
+                    (told,) = _at_once(1, partial(_meet, scopes, 1, 1), url)
+                rows.append({"store": kind, "scopes": scopes, "pages": pages, **told})
     return rows
 
 
-def _crawl(version: Path, processes: int, *task: object) -> list[dict[str, Any]]:
-    """Let processes of a version do a task at once; return what each tells."""
-    task_name, url, name, *numbers = map(str, task)
-    with ExitStack() as stack:
-        started = []
-        for place in range(processes):
-            process = subprocess.Popen(
-                [sys.executable, CRAWLER, task_name, url, name, str(place), *numbers],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "PYTHONPATH": str(version)},
-            )
-            started.append(stack.enter_context(process))
-            stack.callback(process.kill)
-        for library in _answers(started):
-            if not Path(library).is_relative_to(version):
-                raise AssertionError(f"{version} has no simhash_gate: {library} was used")
-        told = _answers(started, "go\n")
-        for process in started:
-            process.communicate("end\n")
+def _at_once(processes: int, task: Task, url: str) -> list[dict[str, Any]]:
+    """Let new processes do a task at once; return what each tells."""
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(processes)
+    with ProcessPoolExecutor(processes, context, _share, (barrier,)) as pool:
+        return [*pool.map(partial(_crawl, task, url), range(processes))]
+
+
+def _share(barrier: Barrier) -> None:
+    global _barrier  # noqa: PLW0603 - one for the life of this process
+    _barrier = barrier
+
+
+def _crawl(task: Task, url: str, place: int) -> dict[str, Any]:
+    """Open a store, do a task in a run, and end that once all others have done theirs."""
+    run = uuid.uuid4().hex
+    try:
+        with closing(open_store(url)) as store:
+            store.begin(run)
+            _barrier.wait()
+            told = task(store, run, random.Random(f"{place}"))
+            _barrier.wait()
+            store.end(run)
+    except BaseException:
+        _barrier.abort()  # or the others would wait
+        raise
     return told
-
-
-def _answers(processes: Sequence[subprocess.Popen[str]], word: str = "") -> list[Any]:
-    """Send all processes a word, then read a line of each."""
-    for process in processes:
-        assert process.stdin
-        process.stdin.write(word)
-        process.stdin.flush()
-    return [json.loads(process.stdout.readline()) for process in processes if process.stdout]
-
-
-def crowds_table(rows: Sequence[Crowd]) -> str:
-    """Return the rows as a table in Markdown."""
-    columns = ("store", "version", "scopes", "processes", "pages/s", "ratio", "kept twice")
-    return markdown_table(
-        columns,
-        [
-            (r.store, r.version, str(r.scopes), str(r.processes), f"{r.pages_per_second:,.0f}",
-             f"{r.ratio:.2f}", str(r.kept_twice))
-            for r in rows
-        ],
-    )  # fmt: skip
-
-
-def meetings_table(rows: Sequence[Meeting]) -> str:
-    """Return the rows as a table in Markdown."""
-    columns = ("store", "version", "scopes", "pages each", "MB gained", "MB in all", "s")
-    return markdown_table(
-        columns,
-        [
-            (r.store, r.version, f"{r.scopes:,}", f"{r.pages:,}", f"{r.gained / 1e6:.1f}",
-             f"{r.peak / 1e6:.1f}", f"{r.seconds:.1f}")
-            for r in rows
-        ],
-    )  # fmt: skip

@@ -4,7 +4,7 @@ Written after its description.
 
 The URLs of each content are aligned; alignments of one form become a rule, a regular expression
 and what it is replaced by; rules are kept that prove right on the URLs of the site. The paper
-chooses its thresholds on its own data; here they are those of the pattern tree. The paper validates
+chooses its thresholds on its own data; here they are those of all batches. The paper validates
 on pages that are set apart; here on all that were fetched, as a crawl has no others.
 """
 
@@ -13,17 +13,91 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
-from benchmarks.urls.alignment import GAP, Column, aligned, class_of
-from benchmarks.urls.method import BatchMethod, Fitted, clusters, merges, split
-from benchmarks.urls.pattern_tree import MOST_OF_CLUSTER, SUPPORT, WRONG
+from benchmarks.urls.methods import SUPPORT, BatchMethod, clusters, holds
 
+GAP = ""
+Column = frozenset[str]
+"""The tokens that the URLs have at one place; a GAP if some of them have none."""
+
+_TOKEN = re.compile(r"[^/?=&.:;,#+]+|[/?=&.:;,#+]")
 _FORMS = {"digits": r"\d+", "letters": r"[a-zA-Z]+", "any": r"[^/?=&.:;,#+]+"}
+_SAME, _SAME_CLASS = 1.0, 0.4
 _FEW = 3
 """So many tokens at one place are listed in a rule; if there are more, their class stands there."""
 
-Form = tuple[str, ...]
+
+def class_of(token: str) -> str:
+    """Return what kind of token it is: a delimiter is of its own kind."""
+    if token in "/?=&.:;,#+":
+        return token
+    return next(name for name, form in _FORMS.items() if re.fullmatch(form, token))
+
+
+def aligned(urls: Sequence[str]) -> list[Column]:
+    """Return the consensus of some URLs.
+
+    The two sequences that are most alike are aligned, and their consensus takes their place, until
+    one sequence is left.
+    """
+    sequences = [[frozenset((token,)) for token in _TOKEN.findall(url)] for url in urls]
+    while len(sequences) > 1:
+        a, b = max(
+            combinations(range(len(sequences)), 2),
+            key=lambda pair: _likeness(sequences[pair[0]], sequences[pair[1]]),
+        )
+        both = _align(sequences[a], sequences[b])
+        sequences = [s for number, s in enumerate(sequences) if number not in (a, b)] + [both]
+    return sequences[0]
+
+
+def _score(a: Column, b: Column) -> float:
+    """Return what it is worth to have two columns in one place; below 0, they must not be."""
+    if not (a & b) - {GAP}:
+        kinds_a, kinds_b = ({class_of(token) for token in column if token} for column in (a, b))
+        one_is_delimiter = any(len(kind) == 1 for kind in kinds_a | kinds_b)
+        if one_is_delimiter:
+            return -1.0
+        return _SAME_CLASS if kinds_a & kinds_b else _SAME_CLASS / 2
+    return _SAME
+
+
+def _table(a: Sequence[Column], b: Sequence[Column]) -> list[list[float]]:
+    """Return the best score of each two beginnings (Needleman and Wunsch; gaps cost nothing)."""
+    table = [[0.0] * (len(b) + 1)]
+    for own in a:
+        above = table[-1]
+        row = [0.0]
+        for place, other in enumerate(b, 1):
+            row.append(max(above[place], row[-1], above[place - 1] + _score(own, other)))
+        table.append(row)
+    return table
+
+
+def _likeness(a: Sequence[Column], b: Sequence[Column]) -> float:
+    return _table(a, b)[-1][-1] / max(len(a), len(b))
+
+
+def _align(a: Sequence[Column], b: Sequence[Column]) -> list[Column]:
+    """Return the consensus of two sequences."""
+    table = _table(a, b)
+    i, j = len(a), len(b)
+    found: list[Column] = []
+    gap = frozenset((GAP,))
+    while i or j:
+        score = _score(a[i - 1], b[j - 1]) if i and j else -1.0
+        if score >= 0 and table[i][j] == table[i - 1][j - 1] + score:
+            i, j = i - 1, j - 1
+            found.append(a[i] | b[j])
+        elif i and (not j or table[i][j] == table[i - 1][j]):
+            i -= 1
+            found.append(a[i] | gap)
+        else:
+            j -= 1
+            found.append(b[j] | gap)
+    return found[::-1]
 
 
 class Rule(NamedTuple):
@@ -38,15 +112,8 @@ class Rule(NamedTuple):
         return found.expand(self.template) if found else url
 
 
-def form_of(consensus: Sequence[Column]) -> Form:
-    """Return what alignments have in common that become one rule (section 4).
-
-    That is, for each place, the class of its token, or that it varies.
-    """
-    return tuple(_form_of_column(column) for column in consensus)
-
-
-def _form_of_column(column: Column) -> str:
+def _form_of(column: Column) -> str:
+    """Return the class of the token at one place of an alignment, or that it varies (section 4)."""
     tokens = column - {GAP}
     if len(column) == 1:
         return class_of(*tokens)
@@ -91,12 +158,11 @@ def _pattern(tokens: set[str], few: int = _FEW) -> str:
     return _FORMS.get(kinds.pop(), _FORMS["any"]) if len(kinds) == 1 else _FORMS["any"]
 
 
-class Rules(Fitted):
+class Rules:
     """The rules of one site. The first whose context a URL fits changes it."""
 
     def __init__(self, contents: Mapping[str, int]) -> None:
-        found = [rule for rule in _candidates(contents) if holds(rule, contents)]
-        self._rules = found
+        self._rules = [rule for rule in _candidates(contents) if _holds(rule, contents)]
 
     def canonical(self, url: str) -> str:
         for rule in self._rules:
@@ -111,30 +177,27 @@ class Rules(Fitted):
 
 def _candidates(contents: Mapping[str, int]) -> Iterator[Rule]:
     """Yield a rule for each form that enough contents have; those of most contents first."""
-    forms: dict[Form, list[list[Column]]] = defaultdict(list)
+    forms: dict[tuple[str, ...], list[list[Column]]] = defaultdict(list)
     for urls in clusters(contents):
-        consensus = aligned(split(urls, MOST_OF_CLUSTER))
-        forms[form_of(consensus)].append(consensus)
+        consensus = aligned(urls)
+        forms[tuple(map(_form_of, consensus))].append(consensus)
     for group in sorted(forms.values(), key=len, reverse=True):
         rule = generalised(group) if len(group) >= SUPPORT else None
         if rule is not None:
             yield rule
 
 
-def holds(rule: Rule, contents: Mapping[str, int]) -> bool:
-    """Tell if a rule brings enough URLs together, and few of different contents (section 4)."""
+def _holds(rule: Rule, contents: Mapping[str, int]) -> bool:
     changed = {url: rule.apply(url) for url in contents}
     pairs = [(made, contents[url]) for url, made in changed.items() if made != url]
     others = {url: content for url, content in contents.items() if changed[url] == url}
-    right, wrong = merges(pairs, others)
-    return right >= SUPPORT and wrong <= WRONG * (right + wrong)
+    return holds(pairs, others)
 
 
 class Duster(BatchMethod):
     """Learns rules for each site."""
 
     title = "DUSTER (Rodrigues et al. 2015)"
-    origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Rules:
         return Rules(contents)

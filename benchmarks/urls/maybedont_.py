@@ -7,17 +7,11 @@ to count pages that are not the same; here they are counted.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection
 from typing import Any
 
 from maybedont import DupePredictor
 from maybedont.utils import canonicalize_url
-
-from benchmarks.urls.method import Method
-
-THRESHOLD = 0.98
-"""The probability from which its middleware skips a request."""
 
 
 class Predictor(DupePredictor):  # type: ignore[misc]
@@ -40,36 +34,3 @@ class Predictor(DupePredictor):  # type: ignore[misc]
 
     def log_dupstats(self, min_dup: int = 100) -> None:
         """Log nothing."""
-
-
-class MaybeDont(Method):
-    """What its middleware does, with a predictor for each site, and without waiting for 300 pages.
-
-    These are read to know which texts the site repeats.
-    """
-
-    title = "MaybeDont"
-    origin = "as installed, two parts replaced"
-    probing = 0.05
-
-    def __init__(self) -> None:
-        self._sites: dict[str, Predictor] = defaultdict(Predictor)
-
-    def skips(self, scope: str, url: str) -> bool:
-        """Tell if the predictor is as sure as its middleware asks for."""
-        return bool(self._sites[scope].get_dupe_prob(url) > THRESHOLD)
-
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
-        """Update the model of the site."""
-        if same is not None:
-            self._sites[scope].learn(url, kept, same)
-
-    @property
-    def rules(self) -> int:
-        return sum(
-            stat.get_prob() > THRESHOLD
-            for site in self._sites.values()
-            for name, stats in vars(site).items()
-            if name.endswith("_dupstats")
-            for stat in stats.values()
-        )

@@ -2,8 +2,8 @@
 Approach to Learning URL Normalization Rules", WWW 2010.
 Written after its description.
 
-The paper chooses its thresholds on its own data; `SUPPORT` and `WRONG` are ours, and the same for
-all that is learned in batches here.
+The paper chooses its thresholds on its own data; here they are the same for all that is learned in
+batches.
 """
 
 from __future__ import annotations
@@ -16,16 +16,9 @@ from math import log
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.urls.method import BatchMethod, Fitted, clusters, merges, split
+from benchmarks.urls.methods import SUPPORT, WRONG, BatchMethod, clusters, holds
 
 ANY = "*"
-SUPPORT = 5
-"""Contents that a rule must bring together."""
-WRONG = 0.05
-"""Of the URLs that a rule makes one, the share that may be of another content."""
-MOST_OF_CLUSTER = 10
-"""URLs of one content that are compared with each other."""
-
 Parts = dict[str, str]
 
 
@@ -179,7 +172,7 @@ def candidates(root: Node, contents: Mapping[str, int]) -> Iterator[Rule]:
     pairs: dict[tuple[Node, Node], list[tuple[Parts, Parts]]] = defaultdict(list)
     shared: Counter[tuple[Node, Node]] = Counter()
     for urls in clusters(contents):
-        found = [(root.leaf_of(p), p) for p in map(parts_of, split(urls, MOST_OF_CLUSTER))]
+        found = [(root.leaf_of(parts), parts) for parts in map(parts_of, urls)]
         both = set()
         for (a, parts_a), (b, parts_b) in permutations(found, 2):
             if a is not None and b is not None:
@@ -194,14 +187,12 @@ def candidates(root: Node, contents: Mapping[str, int]) -> Iterator[Rule]:
                 yield rule
 
 
-def holds(rule: Rule) -> bool:
-    """Tell if a rule brings enough URLs together, and few of different contents. Section 4."""
+def _holds(rule: Rule) -> bool:
     made = [(_text(rule.apply(row.parts)), row.content) for row in rule.source.rows]
     others: dict[str, int] = {}
     if rule.target is not rule.source:
         others = {_text(row.parts): row.content for row in rule.target.rows}
-    right, wrong = merges(made, others)
-    return right >= SUPPORT and wrong <= WRONG * (right + wrong)
+    return holds(made, others)
 
 
 def deployable(rules: Sequence[Rule]) -> dict[Node, Rule]:
@@ -233,15 +224,14 @@ def _leads_to(node: Node, wanted: Node, chosen: Mapping[Node, Rule]) -> bool:
     return False
 
 
-class Tree(Fitted):
-    """A tree, and the rules of its leaves."""
+class Tree:
+    """A tree, and the rules of its leaves. Section 5."""
 
     def __init__(self, contents: Mapping[str, int]) -> None:
         rows = [Row(parts_of(url), content) for url, content in contents.items()]
         keys = [*dict.fromkeys(key for row in rows for key in row.parts)]
         self._root = build(rows, {}, keys)
-        self._rules = deployable([r for r in candidates(self._root, contents) if holds(r)])
-        self._forget(self._root)
+        self._rules = deployable([r for r in candidates(self._root, contents) if _holds(r)])
 
     def canonical(self, url: str) -> str:
         parts = parts_of(url)
@@ -255,11 +245,6 @@ class Tree(Fitted):
 
     def __len__(self) -> int:
         return len(self._rules)
-
-    def _forget(self, node: Node) -> None:
-        node.rows = ()
-        for child in node.children.values():
-            self._forget(child)
 
 
 def _text(parts: Parts) -> str:
@@ -275,7 +260,6 @@ class PatternTree(BatchMethod):
     """Learns a tree for each site."""
 
     title = "pattern tree (Lei et al. 2010)"
-    origin = "after its description"
 
     def fit(self, contents: Mapping[str, int]) -> Tree:
         return Tree(contents)

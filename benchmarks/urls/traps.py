@@ -12,8 +12,9 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from benchmarks.speed.measure import markdown_table, say
+from benchmarks.speed.measure import say, table
 from benchmarks.urls.truth import STRICT
+from simhash_gate import Page
 from simhash_gate.fingerprints.sample import Sample, read_sample
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.identity.address import Address, address_of
@@ -23,7 +24,6 @@ from simhash_gate.plugin.trap_shield import offers_of
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.workers.pool import ReadError
 
 
 class Stored(NamedTuple):
@@ -46,11 +46,7 @@ def load(sources: Sequence[str]) -> dict[str, list[Stored]]:
     with open_gate(settings) as gate:
         for entry, page in read_pages(pages.entries, settings):
             verdict = judge(gate, settings, entry, page)
-            if (
-                page is None
-                or isinstance(page, ReadError)
-                or verdict.outcome in ("skipped", "error")
-            ):
+            if not isinstance(page, Page) or verdict.outcome in ("skipped", "error"):
                 continue
             scope = scope_of(entry.url, "domain")
             targets = [
@@ -84,13 +80,9 @@ def crawl(pages: list[Stored], *, last_first: bool, linked: bool) -> Iterator[tu
             held[page.address] = page
             continue
         shield.judged(
-            visit,
-            scope,
-            passed=page.passed,
-            title=page.title,
-            sample=page.sample,
+            visit, scope, passed=page.passed, title=page.title, sample=page.sample,
             offers=page.offers,
-        )
+        )  # fmt: skip
         yield page, False
         before = visit
         for target in page.targets:
@@ -121,8 +113,9 @@ def main(sources: Sequence[str]) -> int:
             if kept:
                 shown = ", ".join(page.address.url for page in (new or kept)[:2])
                 say(f"{title}: {scope}: {len(kept)} held back, {len(new)} new, such as {shown}")
-        rows.append((title, f"{total:,}", f"{held:,}", f"{lost:,}", f"{lost / total:.2%}"))
-    print(markdown_table(("order", "contents", "held back", "contents lost", "share"), rows))
+        told = {"contents": total, "held back": held, "contents lost": lost}
+        rows.append({"order": title, **told, "share": f"{lost / total:.2%}"})
+    print(table(rows))
     return 0
 
 

@@ -1,18 +1,25 @@
 """Which URLs of a crawl have the same content? The gate tells, where it looks as close as it can.
 
-The pages are read and judged once, in the order of the crawl. What it said
-is kept in a file, so that methods can be compared again and again without a page being read.
+The pages are read and judged once, in the order of the crawl. What it said is kept in a file, so
+that methods can be compared again and again without a page being read. Of a scenario of the
+demonstration no page is judged: the site itself knows what its URLs show.
 """
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any
+from urllib.parse import urljoin
 
+from scrapy.http import HtmlResponse
+
+from crawler.pages import Links, site_of
+from crawler.site.scenes import SCENES, make_site
 from simhash_gate.common.wording import Complain
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.gate.verdict import Verdict
@@ -23,6 +30,9 @@ from simhash_gate.sources import Entry, request_fingerprint
 from simhash_gate.sources.open import open_pages
 from simhash_gate.sources.read_pages import read_pages
 
+SCENARIOS = tuple(SCENES)
+TRAP_PAGES = 1000
+"""How many pages of a trap a site has."""
 STRICT = {"SIMHASH_GATE_WINDOW": 10_000_000}
 _TOLD_APART = {"names", "offers", "fields", "texts"}
 
@@ -48,14 +58,19 @@ def load(
 ) -> list[Visit]:
     """Return the visits of a crawl in its order: from the cache, else from the pages on disk."""
     settings = read_settings({**STRICT, "SIMHASH_GATE_WORKERS": workers})
-    about = {"pipeline": pipeline_version(settings.options), "sources": [*map(_dated, sources)]}
-    found = _cached(cache, about)
-    if found is None:
-        pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
-        found = list(judged(pages.entries, settings, complain))
-        cache.parent.mkdir(parents=True, exist_ok=True)
-        lines = [about, *map(asdict, found)]
-        cache.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    dates = [(str(p.resolve()), p.exists() and p.stat().st_mtime) for p in map(Path, sources)]
+    about = json.dumps([pipeline_version(settings.options), dates])
+    with (
+        suppress(OSError, StopIteration, TypeError, ValueError),
+        cache.open(encoding="utf-8") as lines,
+    ):
+        if next(lines) == about + "\n":
+            return [Visit(**json.loads(line)) for line in lines]
+    pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
+    found = list(judged(pages.entries, settings, complain))
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    told = [about, *(json.dumps(asdict(visit)) for visit in found)]
+    cache.write_text("\n".join(told) + "\n", "utf-8")
     return found
 
 
@@ -86,11 +101,8 @@ def is_sure(verdict: Verdict) -> bool:
     What was not read, or not compared, may be like any other page. So may one that is near another
     and that no closer look told from it.
     """
-    if verdict.not_compared:
-        return False
-    if verdict.outcome == "near":
-        return verdict.differs in _TOLD_APART
-    return verdict.outcome == "new"
+    told_apart = verdict.outcome == "near" and verdict.differs in _TOLD_APART
+    return not verdict.not_compared and (told_apart or verdict.outcome == "new")
 
 
 def _with_url(entries: Iterable[Entry], requested: set[str], complain: Complain) -> Iterator[Entry]:
@@ -104,16 +116,31 @@ def _with_url(entries: Iterable[Entry], requested: set[str], complain: Complain)
             yield entry
 
 
-def _dated(source: str) -> list[Any]:
-    path = Path(source)
-    return [str(path.resolve()), path.stat().st_mtime if path.exists() else 0]
+def generate(scenario: str, articles: int, seed: int) -> Iterator[Visit]:
+    """Yield a visit for each page of a scenario, in the order of its links.
 
-
-def _cached(cache: Path, about: dict[str, Any]) -> list[Visit] | None:
-    try:
-        with cache.open(encoding="utf-8") as lines:
-            if json.loads(next(lines)) != about:
-                return None
-            return [Visit(**json.loads(line)) for line in lines]
-    except (KeyError, OSError, StopIteration, TypeError, ValueError):
-        return None
+    The site answers in this process, and its links are followed as far as it goes on.
+    """
+    site = make_site(scenario, articles, seed)
+    site.trap_limit = TRAP_PAGES
+    host = SCENES[scenario].host or "news.example"
+    home = f"http://{host}/"
+    links = Links({site_of(home)})
+    waiting, requested = deque([home]), set[str]()
+    numbers = count()
+    contents: dict[str, int] = defaultdict(lambda: next(numbers))
+    while waiting:
+        url = waiting.popleft()
+        request = request_fingerprint(url)
+        if request in requested:
+            continue
+        requested.add(request)
+        reply = site.reply(url if SCENES[scenario].host else url.removeprefix(home[:-1]))
+        if "Location" in reply.headers:
+            waiting.appendleft(urljoin(url, reply.headers["Location"]))
+        if reply.status != 200 or not reply.html:
+            continue
+        content = contents[reply.content or url]
+        yield Visit(url, site_of(url), content, sure=bool(reply.content))
+        body = HtmlResponse(url, body=reply.body, headers=reply.headers)
+        waiting.extend(links.of(body))

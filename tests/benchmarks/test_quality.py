@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING
 
 from benchmarks.quality import archives, audit, trees
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.corpus import Pair, load
 from benchmarks.quality.generated import KINDS, make
-from benchmarks.quality.methods import OURS
-from benchmarks.quality.scores import Rate, score
-from benchmarks.quality.text import page_text
+from benchmarks.quality.methods import OURS, page_text
+from benchmarks.quality.sets import Pair, Pairs, Rate, Scores
 from crawler.truth import words
 from tests.crawls.harness import Answer, Site, text
 
@@ -28,10 +26,10 @@ def pair(label: str, changed: float = 0.0) -> Pair:
 
 
 def test_a_pair_is_a_duplicate_up_to_the_threshold_and_never_without_a_fingerprint() -> None:
-    scores = score([pair("dup")] * 4, [0, 3, 4, None], threshold=3)
-    assert scores.true_duplicates == Rate(2, 4)
+    scores = Scores([pair("dup")] * 4, [0, 3, 4, None], threshold=3)
+    assert scores.rates["dup"] == Rate(2, 4)
     pairs = [*[pair("dup")] * 4, pair("update", changed=0.05), pair("diff"), pair("diff")]
-    scores = score(pairs, [0, 0, 0, 9, 0, 0, 9], threshold=3)
+    scores = Scores(pairs, [0, 0, 0, 9, 0, 0, 9], threshold=3)
     assert (scores.precision, scores.recall, scores.f1) == (3 / 5, 3 / 4, 2 / 3)
 
 
@@ -84,7 +82,8 @@ def test_a_corpus_end_to_end_with_what_is_installed_and_a_line_for_a_peer_that_i
     assert table.count("\n") == 2 + len(found)
     assert [found[name]["f1"] for name in OURS] == [1, 1, 1]
     assert (found["body-md5"]["recall"], found["body-md5"]["precision"]) == (0, None)
-    assert found["page-text"]["false_duplicates"] == [0, 6]
+    groups = found["page-text"]["rates"]
+    assert (groups["update"], groups["diff"]) == ([0, 3], [0, 3])
     assert not any(method["errors"] for method in found.values())
     assert main(run) == 0
     assert capsys.readouterr().out == table, "the times too: no page was read again"
@@ -118,8 +117,8 @@ def test_the_comparison_prints_shares_and_the_worst_page(tmp_path, capsys) -> No
 
 def test_generated_pairs_are_what_they_are_said_to_be(tmp_path: Path) -> None:
     make(tmp_path, sites=1, stories=2)
-    corpus = load(tmp_path)
-    said = {id_: words(page_text(page.path.read_bytes())) for id_, page in corpus.pages.items()}
+    corpus = Pairs.load(tmp_path)
+    said = {page.id: words(page_text(page.path.read_bytes())) for page in corpus.pages}
     copies = {pair.op for pair in corpus.pairs if pair.label == "dup" and pair.lang != "shop"}
     assert len(copies) == 12
     assert {pair.lang for pair in corpus.pairs} == {*KINDS, "shop"}
@@ -160,7 +159,7 @@ def test_pairs_are_fetched_by_commit_and_by_url(tmp_path: Path) -> None:
         recipe = [{**each, "article": "//main", "files": f"{site.url}/"} for each in recipe]
         (tmp_path / "recipe.json").write_text(json.dumps(recipe))
         assert archives.main([str(tmp_path / "recipe.json"), str(tmp_path / "pairs")]) == 0
-    found = Counter((pair.label, pair.lang) for pair in load(tmp_path / "pairs").pairs)
+    found = Counter((pair.label, pair.lang) for pair in Pairs.load(tmp_path / "pairs").pairs)
     assert found == {
         ("dup", "docs"): 2,
         ("update", "docs"): 1,

@@ -9,32 +9,27 @@ from typing import Any
 import pytest
 
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.methods.base import HammingMethod, Method, Reading
-from benchmarks.quality.replays import Replays, SitePage
+from benchmarks.quality.measure import Reading
+from benchmarks.quality.methods import Method
+from benchmarks.quality.sets import Page, Replays
+
+COPY: dict[str, Any] = {"fresh": False, "copies": ["one"]}
 
 
-class Numbers(HammingMethod):
-    """Numbers as fingerprints."""
-
-    title = "numbers"
-    needs = ()
-
-    def fingerprint(self, body: bytes, url: str) -> int:
-        return int(body)
+def site_page(id_: str, **labels: Any) -> Page:
+    known = {"kind": "shop", "scored": True, "fresh": True}
+    return Page(id_, Path(id_), "", "a.example", known | labels)
 
 
-def site_page(id_: str, **labels: Any) -> SitePage:
-    known = {"kind": "shop", "scored": True, "fresh": True, "is_copy": False, "unsure": frozenset()}
-    return SitePage(id=id_, path=Path(id_), url="", site="a.example", **known | labels)
-
-
-def counted(method: Method, *pages: tuple[SitePage, Any]) -> dict[str, int]:
+def counted(*pages: tuple[Page, Any]) -> dict[str, int]:
+    """Count the drops of a method whose fingerprints are these numbers."""
     readings = {page.id: Reading(value, 1.0) for page, value in pages}
-    return Replays([page for page, _ in pages]).result(method, readings).figures["all"]
+    method = Method("numbers", lambda body, _: int(body))
+    return Replays([page for page, _ in pages]).score(method, readings)[1]["all"]
 
 
 TWO = [(site_page("one"), 0), (site_page("two"), 0xFF)]
-UNSURE = site_page("unsure", unsure=frozenset({"one"}))
+UNSURE = site_page("unsure", unsure=["one"])
 
 
 @pytest.mark.parametrize(
@@ -45,9 +40,9 @@ UNSURE = site_page("unsure", unsure=frozenset({"one"}))
             [
                 (site_page("one"), 0),
                 (site_page("wrong"), 1),
-                (site_page("copy", fresh=False, is_copy=True), 0),
-                (site_page("its copy", fresh=False, is_copy=True), 1),
-                (site_page("missed", fresh=False, is_copy=True), 0xFF),
+                (site_page("copy", **COPY), 0),
+                (site_page("its copy", **COPY), 1),
+                (site_page("missed", **COPY), 0xFF),
                 (site_page("neither", fresh=False), 0),
                 (site_page("two"), 0xFF00),
             ],
@@ -59,7 +54,7 @@ UNSURE = site_page("unsure", unsure=frozenset({"one"}))
     ],
 )
 def test_drops_are_counted(pages, counts) -> None:
-    found = counted(Numbers(), *pages)
+    found = counted(*pages)
     assert {name: found[name] for name in counts} == counts
 
 

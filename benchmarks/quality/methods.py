@@ -1,0 +1,327 @@
+"""The methods that are compared: ours, and what others do to a page.
+
+A method reads a page's bytes to a value, and tells how far two values are apart. To add one, give
+it an entry in `METHODS`. What it imports is imported when it reads: peers may not be installed.
+Bytes are decoded in one way for all: encodings are not what is compared here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from hashlib import md5
+from typing import Any, NamedTuple
+from weakref import finalize
+
+import numpy as np
+from bs4 import BeautifulSoup, Tag
+from lxml import etree, html
+from lxml.html import HtmlElement
+from markdownify import markdownify
+from readability import Document
+
+from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
+from simhash_gate.fingerprints.features import shingles
+from simhash_gate.fingerprints.words import words
+from simhash_gate.page.blocks import blocks
+from simhash_gate.page.clean import clean
+from simhash_gate.page.extract import SteadyExtractor
+from simhash_gate.page.flow import flow
+from simhash_gate.page.parse import decode, parse
+from simhash_gate.page.vocabulary import INLINE
+from simhash_gate.pipeline import read_closely
+
+LIBRARIES = ("lxml", "readability-lxml", "mmh3", "numpy")
+_CHROME = (
+    "script,style,noscript,template,nav,header,footer,aside,form,input,button,iframe,svg,"
+    "[role=navigation],[role=complementary],[role=banner],[role=contentinfo],[role=search]"
+)
+_CHROME_NAME = re.compile(
+    r"sidebar|ads?|advert(isement)?|banner|cookie|share|social|popup|modal|newsletter|"
+    r"breadcrumbs?|pagination|related|comments?"
+)
+
+
+class Content(NamedTuple):
+    """The main content of a page as plain text, and its title."""
+
+    text: str
+    title: str | None
+
+
+class Nearest:
+    """The kept pages of a site. A page is dropped for the nearest, if that is near enough."""
+
+    def __init__(self, method: Method) -> None:
+        self._method = method
+        self._kept: dict[str, Any] = {}
+
+    def see(self, id_: str, value: Any) -> str | None:
+        """Keep the site's next page, or return the id of the kept page that it is dropped for."""
+        apart = {kept: self._method.distance(other, value) for kept, other in self._kept.items()}
+        nearest = min(apart, key=apart.__getitem__, default=None)
+        if nearest is not None and apart[nearest] <= self._method.threshold:
+            return nearest
+        self._kept[id_] = value
+        return None
+
+
+class GateWindow:
+    """A gate, and what it remembers of one site."""
+
+    def __init__(self, policy: Policy) -> None:
+        store = open_store("memory:")
+        finalize(self, store.close)
+        store.begin("site")
+        self._gate = Gate(store, run="site", pipeline="benchmark")
+        self._policy = policy
+
+    def see(self, id_: str, value: Any) -> str | None:
+        """Let the gate judge a page; return the id of the page that it is dropped for."""
+        verdict = self._gate.judge(value, self._policy, url=id_, scope="site", request=id_)
+        kept = verdict.match if verdict.outcome == "duplicate" else None
+        return kept.record.url if kept else None
+
+
+@dataclass(frozen=True)
+class Method:
+    """`read` returns a page's value, which can be pickled; None for nothing to compare.
+
+    Two pages are called duplicates when their `distance` is at most `threshold`. `window` makes
+    what sees a whole site. `needs` are the distributions, and `built_on` the files of simhash_gate,
+    that decide the values.
+    """
+
+    title: str
+    read: Callable[[bytes, str], Any]
+    needs: tuple[str, ...] = ("lxml",)
+    built_on: tuple[str, ...] = ("page/parse.py", "fingerprints/*.py")
+    distance: Callable[[Any, Any], float] = hamming_distance
+    threshold: float = 3
+    window: Callable[[Method], Nearest | GateWindow] = Nearest
+
+
+def _verdict(title: str, policy: Policy) -> Method:
+    """Return a gate with an empty window that sees both pages, one after the other."""
+
+    def distance(a: Page, b: Page) -> float:
+        window = GateWindow(policy)
+        window.see("a", a)
+        return float(window.see("b", b) is None)
+
+    title, everything = f"**simhash_gate**, {title}", ("**/*.py",)
+    return Method(title, _page, LIBRARIES, everything, distance, 0, lambda _: GateWindow(policy))
+
+
+def _page(body: bytes, url: str) -> Page | None:
+    page = read_page(body, url=url)
+    return None if page.fingerprint is None else page
+
+
+def _content(body: bytes, url: str) -> Content:
+    reading = read_closely(body, url=url)
+    return Content(reading.text, reading.page.title)
+
+
+def _not_equal(a: Any, b: Any) -> float:
+    return float(a != b)
+
+
+def _counted(found: Iterable[str]) -> int | None:
+    weights = Counter(found)
+    return simhash(weights) if weights else None
+
+
+def page_text(body: bytes) -> str:
+    """Return all that the page's body shows, menus and all."""
+    root = parse(body)
+    if root is None:
+        return ""
+    page = root if root.find("body") is None else root.find("body")
+    for element in list(page.iter("script", "style", "noscript", "template")):
+        element.drop_tree()
+    return " ".join(" ".join(page.itertext()).split())
+
+
+def texts(top: HtmlElement) -> Iterator[str]:
+    """Yield the texts within an element, and white space where a block begins and ends."""
+    for event, element in etree.iterwalk(top, events=("start", "end", "comment", "pi")):
+        if isinstance(element.tag, str) and element.tag not in INLINE:
+            yield " "
+        text = element.text if event == "start" else element.tail
+        if text and (event == "start" or element is not top):
+            yield text
+
+
+def _nutch(body: bytes, _: str) -> bytes:
+    """Apache Nutch's `TextProfileSignature`, after the documentation of its class.
+
+    Letters and digits, in lower case; tokens of up to MIN_TOKEN_LEN (2) characters discarded;
+    frequencies rounded down to a multiple of QUANT = QUANT_RATE (0.01) * the highest frequency, at
+    least 2 when a token comes more than once; tokens below QUANT discarded; MD5 of tokens and
+    frequencies, most frequent first; without text, MD5 of the content.
+    """
+    counts = Counter(token for token in re.findall(r"[^\W_]{3,}", page_text(body).lower()))
+    most = max(counts.values(), default=0)
+    quant = max(round(0.01 * most), 2 if most > 1 else 1)
+    kept = {token: count // quant * quant for token, count in counts.items() if count >= quant}
+    ranking = sorted(kept.items(), key=lambda item: (-item[1], item[0]))
+    profile = "\n".join(f"{token} {count}" for token, count in ranking)
+    return md5(profile.encode("utf-8", "replace") or body).digest()
+
+
+def _sketch(grams: Iterable[str], permutations: int) -> np.ndarray | None:
+    from datasketch import MinHash
+
+    found = {gram.encode("utf-8", "replace") for gram in grams}
+    sketch = MinHash(permutations)
+    sketch.update_batch(sorted(found))
+    return sketch.hashvalues if found else None
+
+
+def _minhash(body: bytes, _: str) -> np.ndarray | None:
+    root = parse(body)
+    kept = [] if root is None else blocks(flow(SteadyExtractor()(clean(root)).element))
+    return _sketch(shingles(words("\n".join(block.text for block in kept))), 128)
+
+
+def _trafilatura(body: bytes, url: str) -> str:
+    from trafilatura import extract
+
+    return extract(decode(body), url=url, include_comments=False) or ""
+
+
+def _trafilatura_simhash(body: bytes, url: str) -> int | None:
+    """Its own; its similarity of 61/64 (0.953) or more is 3 bits."""
+    from trafilatura.deduplication import Simhash
+
+    text = _trafilatura(body, url)
+    return Simhash(text).hash if text else None
+
+
+def _trafilatura_content(body: bytes, url: str) -> Content:
+    from trafilatura import bare_extraction
+
+    found = bare_extraction(decode(body), url=url, with_metadata=True)
+    if found is None:
+        return Content("", "")
+    return Content(f"{found.text or ''}\n{found.comments or ''}", found.title or "")
+
+
+def _banded(title: str, bands: int, rows: int) -> Method:
+    """MinHash that compares no estimate of Jaccard: all hashes of one band must be equal."""
+
+    def distance(a: np.ndarray, b: np.ndarray) -> float:
+        return float(not (a == b).reshape(bands, rows).all(axis=1).any())
+
+    title = f"{title}'s MinHash (its parameters, by datasketch) of trafilatura's text"
+    read = partial(_five_words, permutations=bands * rows)
+    return Method(title, read, ("datasketch", "trafilatura"), distance=distance, threshold=0)
+
+
+def _five_words(body: bytes, url: str, permutations: int) -> np.ndarray | None:
+    said = words(_trafilatura(body, url))
+    grams = [" ".join(said[i : i + 5]) for i in range(max(1, len(said) - 4))] if said else []
+    return _sketch(grams, permutations)
+
+
+def _cleaned(body: bytes) -> Document:
+    soup = BeautifulSoup(decode(body), "lxml")
+    for element in [*soup.select(_CHROME), *soup(_speaks_of_chrome)]:
+        element.decompose()
+    return Document(str(soup))
+
+
+def _speaks_of_chrome(element: Tag) -> bool:
+    if element.name in ("html", "body"):
+        return False
+    names = [*(element.get("class") or ()), element.get("id") or ""]
+    parts = (part for name in names for part in re.split(r"[-_]", name.lower()))
+    return any(map(_CHROME_NAME.fullmatch, parts))
+
+
+def plain_recipe(body: bytes, _: str) -> int | None:
+    """Return the SimHash that everybody writes first: of the Markdown's words, three by three."""
+    summary = _cleaned(body).summary(html_partial=True)
+    said = re.findall(r"\w+", markdownify(summary, heading_style="ATX").lower())
+    return _counted(map(" ".join, zip(said, said[1:], said[2:], strict=False)))
+
+
+def _summary(document: Callable[[bytes], Document], body: bytes, _: str) -> Content:
+    """Return the text of readability-lxml's summary, and the title without the site's part."""
+    if not body.strip():
+        return Content("", "")
+    read = document(body)
+    title, summary = read.short_title(), read.summary(html_partial=True)
+    if not summary.strip():
+        return Content("", title)
+    found = html.fragment_fromstring(summary, create_parent=True)
+    return Content(" ".join("".join(texts(found)).split()), title)
+
+
+def _resiliparse(body: bytes, _: str) -> Content:
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import HTMLTree
+
+    tree = HTMLTree.parse(decode(body))
+    return Content(extract_plain_text(tree, main_content=True), tree.title)
+
+
+def _rs_trafilatura(body: bytes, url: str) -> Content:
+    from rs_trafilatura import extract
+
+    return Content(extract(decode(body), url=url).main_content or "", None)
+
+
+_PLAIN = "plain recipe: BeautifulSoup, readability-lxml, markdownify"
+_PLAIN_NEEDS = ("beautifulsoup4", "readability-lxml", "markdownify", "lxml")
+_READING = ("pipeline.py", "page/*.py", "fingerprints/*.py")
+METHODS = {
+    "fingerprint": Method(
+        "**simhash_gate**, fingerprint",
+        lambda body, url: read_page(body, url=url).fingerprint,
+        LIBRARIES,
+        _READING,
+    ),
+    "verdict": _verdict("verdict", Policy()),
+    "distance": _verdict("verdict by distance alone", Policy(verify=False)),
+    "body-md5": Method(
+        "MD5 of the body", lambda body, _: md5(body).digest(), (), (), _not_equal, 0
+    ),
+    "page-text": Method(
+        "SimHash of the whole page's text",
+        lambda body, _: _counted(shingles(words(page_text(body)))),
+    ),
+    "nutch": Method("Nutch's TextProfileSignature", _nutch, distance=_not_equal, threshold=0),
+    "minhash": Method(
+        "datasketch MinHash of our text, Jaccard ≥ 0.9",
+        _minhash,
+        ("datasketch", *LIBRARIES),
+        _READING,
+        lambda a, b: 1 - float(np.mean(a == b)),
+        0.1,
+    ),
+    "trafilatura": Method(
+        "trafilatura, its own SimHash", _trafilatura_simhash, ("trafilatura", "lxml")
+    ),
+    # `MinhashConfig` of datatrove 0.10 has 14 bands of 8; text-dedup 0.4 has 25 of 10 for its 0.7.
+    "datatrove": _banded("datatrove", 14, 8),
+    "text-dedup": _banded("text-dedup", 25, 10),
+    "plain": Method(_PLAIN, plain_recipe, _PLAIN_NEEDS),
+    "content": Method("**simhash_gate**", _content, LIBRARIES, _READING),
+    "content-trafilatura": Method("trafilatura", _trafilatura_content, ("trafilatura", "lxml")),
+    "content-rs-trafilatura": Method("rs-trafilatura", _rs_trafilatura, ("rs-trafilatura",)),
+    "content-resiliparse": Method("resiliparse, main content", _resiliparse, ("resiliparse",)),
+    "content-readability": Method(
+        "readability-lxml",
+        partial(_summary, lambda body: Document(decode(body))),
+        ("readability-lxml", "lxml"),
+    ),
+    "content-plain": Method(_PLAIN, partial(_summary, _cleaned), _PLAIN_NEEDS),
+}
+OURS = ("fingerprint", "verdict", "distance")
+CONTENT = tuple(name for name in METHODS if name.startswith("content"))
+PEERS = tuple(name for name in METHODS if name not in (*OURS, *CONTENT))

@@ -1,1 +1,0 @@
-"""What else one could use for near fingerprints."""
