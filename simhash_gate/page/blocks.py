@@ -42,7 +42,7 @@ class Block(NamedTuple):
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
     runs = _Runs(flow).found
-    texts = single_spaced(text for _, text, _ in runs) if runs else ()
+    texts = single_spaced([text for _, text, _ in runs])
     return [
         Block(kind, text, bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")))
         for (kind, _, links), text in zip(runs, texts, strict=True)

@@ -5,8 +5,9 @@ To walk over a tree takes a fifth of what it takes to parse it; so this is done 
 
 from __future__ import annotations
 
-from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
+
+from lxml.etree import iterwalk
 
 from simhash_gate.page.flow import KINDS, MARKS, is_layout
 from simhash_gate.page.measure import Measures
@@ -18,14 +19,13 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     Tree = dict[str, "Tree"]  # the tags of all children, each once
-    _Span = tuple[HtmlElement, int, int, int, int]  # texts before it and at its end; links alike
 
 # Marks within a line are left out: they come and go with every edit of a text.
 _BOXES = HEADINGS | CELLS | {"ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "p", "hr"}
 _BOXES |= {"html", "body", "div", "section", "article", "main", "header", "footer", "nav", "aside"}
 _BOXES |= {"form", "fieldset", "details", "thead", "tfoot", "pre", "blockquote", "figure"}
 _IN_LINES = INLINE | MARKS.keys() | {"img"}
-_LINKS = ("a", "area")
+_LINKS = frozenset({"a", "area"})
 _ENDLESS = _IN_LINES | {"br", "hr", "input"}
 END_OF_LINE = "\0"
 """What stands for the end of a line in texts of a tree: no tree can hold it."""
@@ -47,54 +47,39 @@ class Survey(NamedTuple):
 
 def survey(root: HtmlElement) -> Survey:
     """Walk over a tree, or an element of one."""
+    measures = Measures()
     tags: Tree = {}
+    hrefs = set()
     lines = _Lines()
-    texts: list[str] = []
-    spans: list[_Span] = []
-    links: list[tuple[int, int, int]] = []  # of each: texts before it and at its end, links before
-    opened: list[tuple[HtmlElement, int, int, Tree]] = []  # texts, links and tags before each
-    place = tags
-    # Where an element ends shows when the next one is in another: `iterwalk` takes twice the time.
-    for element in chain(root.iter("*"), (None,)):
-        parent = None if element is None else element.getparent()
-        while opened and opened[-1][0] is not parent:
-            ended, before, linked, place = opened.pop()
-            tag = ended.tag
-            if tag not in _ENDLESS:
-                lines.end(ended)
-            if tag == "a":
-                links.append((before, len(texts), linked))
-            spans.append((ended, before, len(texts), linked, len(links)))
-            if opened and (text := ended.tail):
-                texts.append(text)
-                lines.add(text)
-        if element is not None:
-            opened.append((element, len(texts), len(links), place))
-            tag = element.tag
+    add = lines.texts.append
+    opened = []  # of each element that is open: characters, those in links, and tags before it
+    size, linked, place = 0, 0, tags
+    for event, element in iterwalk(root, events=("start", "end")):
+        tag = element.tag
+        if event == "start":
+            opened.append((size, linked, place))
             if tag not in _IN_LINES:
                 lines.start(element)
                 if tag in _BOXES:
                     place = place.setdefault(tag, {})
-            if text := element.text:
-                texts.append(text)
-                lines.add(text)
-    found = filter(None, single_spaced(["".join(lines.texts)]))
-    hrefs = {href for link in root.iter(*_LINKS) if (href := link.get("href")) is not None}
-    return Survey(list(found), _measures(texts, spans, links), tags, hrefs)
-
-
-def _measures(texts: list[str], spans: list[_Span], links: list[tuple[int, int, int]]) -> Measures:
-    """Count characters: what is said in links within a link counts once."""
-    sizes = map(len, "".join(END_OF_LINE.join(texts).split()).split(END_OF_LINE))
-    size = [0, *accumulate(sizes)]
-    linked = [0]
-    for before, end, within in links:
-        linked.append(linked[within] + size[end] - size[before])
-    measures = Measures()
-    for element, before, end, first, last in spans:
-        measures.text[element] = size[end] - size[before]
-        measures.links[element] = linked[last] - linked[first]
-    return measures
+            if tag in _LINKS:
+                hrefs.add(element.get("href"))
+            said = element.text
+        else:
+            if tag not in _ENDLESS:
+                lines.end(element)
+            before, links, place = opened.pop()
+            if tag == "a":
+                linked = links + size - before
+            measures.text[element] = size - before
+            measures.links[element] = linked - links
+            said = element.tail
+        if said and opened:
+            add(said)
+            size += len("".join(said.split()))
+    hrefs.discard(None)
+    texts = single_spaced("".join(lines.texts).split(END_OF_LINE))
+    return Survey(list(filter(None, texts)), measures, tags, hrefs)
 
 
 class _Lines:
@@ -102,7 +87,6 @@ class _Lines:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.add = self.texts.append
         self._owner: HtmlElement | None = None  # a line of Markdown, or code
         self._layouts = [True]  # of the tables that are open
 
@@ -126,7 +110,7 @@ class _Lines:
         self._end_line()
 
     def _end_line(self) -> None:
-        self.add(END_OF_LINE if self._owner is None else " ")
+        self.texts.append(END_OF_LINE if self._owner is None else " ")
 
 
 def lines_of(root: HtmlElement) -> list[str]:
@@ -135,6 +119,7 @@ def lines_of(root: HtmlElement) -> list[str]:
 
 
 def single_spaced(texts: Iterable[str]) -> Iterator[str]:
-    """Return texts with white space collapsed: of one that holds ends of lines, each line."""
-    joined = " ".join(END_OF_LINE.join(texts).split())
-    return map(str.strip, joined.split(END_OF_LINE))
+    """Yield texts with white space collapsed."""
+    for text in map(str.strip, texts):
+        # Of white space, only the blank is printable; most lines of prose are as they shall be.
+        yield text if "  " not in text and text.isprintable() else " ".join(text.split())
