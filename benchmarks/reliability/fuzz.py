@@ -26,8 +26,8 @@ from benchmarks.speed.measure import options_of, say, table
 from benchmarks.speed.pages import generate
 from simhash_gate import read_page
 from simhash_gate.cli import main as command
-from simhash_gate.identity.host import Host
 from simhash_gate.identity.keys import key_of
+from simhash_gate.identity.learning import Host
 from simhash_gate.settings import NAMES, read_settings
 from simhash_gate.values import SettingsError
 

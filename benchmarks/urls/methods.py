@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol
 
 from w3lib.url import canonicalize_url
 
-from simhash_gate.identity.host import Host
+from simhash_gate.identity.learning import Host
 
 SUPPORT = 5
 """Contents that a rule that is learned in batches must bring together."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import INDEX, address_of
-from simhash_gate.identity.host import Host
+from simhash_gate.identity.learning import Host
 from simhash_gate.identity.lists import SESSION, TRACKING
 from simhash_gate.identity.reduction import Reduction
 

@@ -12,8 +12,8 @@ from simhash_gate.stores.base import URL_RULES, Blob
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from simhash_gate.identity.host import Host
     from simhash_gate.identity.keys import Canonical
+    from simhash_gate.identity.learning import Host
     from simhash_gate.stores.store import Store
 
 MOST = 2_000

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Site
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.identity.host import Host
+    from simhash_gate.identity.learning import Host
     from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)

@@ -9,7 +9,7 @@ import pytest
 
 from simhash_gate.identity import contents
 from simhash_gate.identity.atoms import Atom
-from simhash_gate.identity.host import BELOW, Host
+from simhash_gate.identity.learning import BELOW, Host
 from simhash_gate.identity.saved import entries_of, load
 
 if TYPE_CHECKING:
