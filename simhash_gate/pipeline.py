@@ -28,7 +28,7 @@ from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_p
 from simhash_gate.fingerprints.words import SIGNS, words_and_signs
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
-from simhash_gate.page import TOLD, UNREADABLE, Page
+from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import plain_text
@@ -113,7 +113,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "url": url,
         "article": document.flow.pack(),
         "anchors": document.anchors,
-        **{name: getattr(facts, name) for name in ("kind", "price", *TOLD)},
+        **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
         "structure": simhash_of_set(tag_paths(document.shown.tags)),
         "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
     }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 from lxml.etree import XPath
 
 from simhash_gate.page.hidden import NOT_SHOWN
-from simhash_gate.page.measure import said_in
+from simhash_gate.page.measure import text_in
 from simhash_gate.page.title import letters, says_title
 from simhash_gate.page.vocabulary import (
     BOILERPLATE_ROLES,
@@ -87,7 +87,7 @@ def is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElemen
         return True
     names = f"{element.get('class', '')} {element.get('id', '')}"
     if speaks_of_short(names):
-        return size > _LINE and not said_in(element).isdigit()
+        return size > _LINE and not text_in(element).isdigit()
     return speaks_of_menu(names) and size >= 2 * _PARAGRAPH and _has_paragraphs(element, size)
 
 

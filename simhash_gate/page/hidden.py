@@ -43,7 +43,7 @@ def is_hidden(element: HtmlElement) -> bool:
     return "hidden" in element.attrib or NOT_SHOWN.search(element.get("style", "")) is not None
 
 
-def show_later(root: HtmlElement) -> None:
+def unhide_content(root: HtmlElement) -> None:
     """Show what is hidden until a reader opens it, or a script has put it into its place."""
     hidden = [element for element in holders(root, *_HIDING) if is_hidden(element)]
     if not hidden:
@@ -52,11 +52,11 @@ def show_later(root: HtmlElement) -> None:
     for element in hidden:
         kinds[(element.tag, *element.get("class", "").split()[:1])].append(element)
     known = set(hidden)
-    for kind, alike in kinds.items():
-        several = len(kind) > 1 and len(alike) > 1
-        for element in alike:
-            within = any(outer in known for outer in element.iterancestors())
-            if _is_opened(element) or (several and not within and _is_fold(element)):
+    for kind, group in kinds.items():
+        is_group = len(kind) > 1 and len(group) > 1
+        for element in group:
+            is_nested = any(outer in known for outer in element.iterancestors())
+            if _is_opened(element) or (is_group and not is_nested and _is_fold(element)):
                 _show(element)
     _put_in_place([e for e in hidden if e.tag == "div" and "hidden" in e.attrib], root)
 
@@ -79,8 +79,8 @@ def _is_fold(element: HtmlElement) -> bool:
     """Tell if one of several alike is opened by what stands before it: an answer, a description."""
     if element.get("role") == "dialog" or next(element.iter(*_CONTROLS), None) is not None:
         return False
-    before = element.getprevious()
-    if before is None or is_hidden(before) or not 0 < size_of(before) <= _LABEL:
+    label = element.getprevious()
+    if label is None or is_hidden(label) or not 0 < size_of(label) <= _LABEL:
         return False
     size = size_of(element)
     return size >= _FOLD and 2 * sum(map(size_of, element.iter("a"))) < size
@@ -97,11 +97,11 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
 
     It comes in a hidden box `S:n` at the end of the page; its place is the template `B:n` or `P:n`.
     """
-    late = [(box, found[1]) for box in hidden if (found := _SENT_LATE.match(box.get("id", "")))]
-    if not late:
+    pieces = [(box, found[1]) for box in hidden if (found := _SENT_LATE.match(box.get("id", "")))]
+    if not pieces:
         return
     places = {place.get("id"): place for place in root.iter("template")}
-    for box, number in late:
+    for box, number in pieces:
         place = places.get(f"B:{number}", places.get(f"P:{number}"))
         if place is not None:
             _show(box)
@@ -123,7 +123,7 @@ def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
 
 
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
-_SPOKEN = 400  # letters: a plea to turn on scripts is shorter
+_LONG_NOTE = 400  # letters: a plea to turn on scripts is shorter
 
 
 def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
@@ -168,15 +168,15 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     if not name:
         return
     outer = [note for note in notes if next(note.iterancestors("noscript"), None) is None]
-    long = [(note, size) for note in outer if (size := size_of(note)) >= _SPOKEN]
-    whole = size_of(root) if long else 0
-    for note, size in long:
-        if 2 * size > whole and _has(note, name):
-            for shown in list(note.iter("noscript")):
-                shown.tag = "div"
+    long_notes = [(note, size) for note in outer if (size := size_of(note)) >= _LONG_NOTE]
+    whole = size_of(root) if long_notes else 0
+    for note, size in long_notes:
+        if 2 * size > whole and _contains(note, name):
+            for inner in list(note.iter("noscript")):
+                inner.tag = "div"
 
 
-def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:
+def _contains(element: HtmlElement, name: tuple[str, ...]) -> bool:
     return f" {' '.join(name)} " in f" {' '.join(words_of(' '.join(element.itertext())))} "
 
 
@@ -190,8 +190,8 @@ def permalinks(root: HtmlElement) -> list[HtmlElement]:
         link
         for link in cast("list[HtmlElement]", _WITHIN(root))
         if (href := link.get("href")) != "#"  # of a menu, most of the time
-        and not any(map(str.isalnum, said := "".join(link.itertext())))
-        and said.strip()
+        and not any(map(str.isalnum, text := "".join(link.itertext())))
+        and text.strip()
         and any(href == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
     ]
 

@@ -64,7 +64,7 @@ def survey(root: HtmlElement) -> Survey:
                     place = place.setdefault(tag, {})
             if tag in _LINKS:
                 hrefs.add(element.get("href"))
-            said = element.text
+            text = element.text
         else:
             if tag not in _ENDLESS:
                 lines.end(element)
@@ -73,10 +73,10 @@ def survey(root: HtmlElement) -> Survey:
                 linked = links + size - before
             measures.text[element] = size - before
             measures.links[element] = linked - links
-            said = element.tail
-        if said and opened:
-            add(said)
-            size += len("".join(said.split()))
+            text = element.tail
+        if text and opened:
+            add(text)
+            size += len("".join(text.split()))
     hrefs.discard(None)
     texts = single_spaced("".join(lines.texts).split(END_OF_LINE))
     return Survey(list(filter(None, texts)), measures, tags, hrefs)

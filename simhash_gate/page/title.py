@@ -54,7 +54,7 @@ class Site:
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = host_and_path(url)
         self.is_front = bool(host) and not path.strip("/")
-        self.address = _said_by(path)
+        self.address = _name_in_path(path)
         known = islice(names, _MOST_SITES)
         self._names = {joined for name in known if (joined := _joined(name))}
         label, labels = _names_of(host)
@@ -77,7 +77,7 @@ class Site:
             for name in self._names
         )
 
-    def taken_off(self, title: str) -> str:
+    def remove_from(self, title: str) -> str:
         """Return a title without the parts of the site, at its end or else at its start."""
         edges = [0, *(edge for found in SEPARATOR.finditer(title) for edge in found.span())]
         edges.append(len(title))
@@ -94,9 +94,9 @@ def _joined(text: str) -> str:
     return "".join(words_of(text))
 
 
-def _said_by(path: str) -> str:
-    said = unquote(path.rstrip("/").rpartition("/")[2])
-    return " ".join(said.replace("-", " ").replace("_", " ").split())
+def _name_in_path(path: str) -> str:
+    name = unquote(path.rstrip("/").rpartition("/")[2])
+    return " ".join(name.replace("-", " ").replace("_", " ").split())
 
 
 @lru_cache(maxsize=256)
@@ -184,19 +184,18 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     The name of a page is the headline on which its head agrees, or what its head says without the
     name of the site.
     """
-    head = next((title.text for title in facts.heads if not _is_drawn(title)), None) or ""
-    said = [" ".join(head.split()), facts.meta.get("og:title", "")]
-    whole = [text for text in said if text]
+    head = next((title.text for title in facts.heads if not _is_in_picture(title)), None) or ""
+    whole = [text for text in (" ".join(head.split()), facts.meta.get("og:title")) if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
     site = Site((*facts.sites, *_home_links(root, url)), url)
-    headlines = [_shown(h1) for h1 in facts.headlines[:HEADLINES]]
-    named = [site.taken_off(headline) for headline in headlines if headline]
+    headlines = [_visible_text(h1) for h1 in facts.headlines[:HEADLINES]]
+    named = [site.remove_from(headline) for headline in headlines if headline]
     title = _name(named, whole, variants, site, facts)
     rivals = [name for name in named if site.is_front or not site.is_named(name)]
-    said = [site.taken_off(text) for text in (*whole, *facts.names)]
-    names = [name for name in said if site.is_front or not site.is_named(name)]
+    names = [site.remove_from(text) for text in (*whole, *facts.names)]
+    names = [name for name in names if site.is_front or not site.is_named(name)]
     if len(rivals) > _MOST_NAMES:
         rivals = [name for name in rivals if words_of(name) in variants][:1]
     return Titles(
@@ -208,7 +207,7 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     )
 
 
-def _is_drawn(title: HtmlElement) -> bool:
+def _is_in_picture(title: HtmlElement) -> bool:
     return next(title.iterancestors("svg"), None) is not None
 
 
@@ -221,13 +220,13 @@ def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
         if href == "/" or (
             href.startswith(starts) and _END.split(href, 1)[0].removeprefix(origin) in _FRONT
         ):
-            said = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
-            image = None if said else next(link.iter("img"), None)
-            said = said or link.get("aria-label") or ""
+            name = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
+            image = None if name else next(link.iter("img"), None)
+            name = name or link.get("aria-label") or ""
             if image is not None:
-                said = image.get("alt") or said
-            if len(said) <= _LONGEST_NAME:
-                yield said
+                name = image.get("alt") or name
+            if len(name) <= _LONGEST_NAME:
+                yield name
 
 
 def _holds_much(heading: HtmlElement) -> bool:
@@ -236,7 +235,7 @@ def _holds_much(heading: HtmlElement) -> bool:
     return sum(map(len, heading.itertext())) > _LONGEST_HEADING
 
 
-def _shown(heading: HtmlElement) -> str:
+def _visible_text(heading: HtmlElement) -> str:
     if _holds_much(heading):
         return ""
     if next(heading.iterdescendants(*INVISIBLE), None) is not None:
@@ -253,7 +252,7 @@ def _name(
     facts: Facts,
 ) -> str:
     own = [
-        site.taken_off(text)
+        site.remove_from(text)
         for text in (*whole, facts.meta.get("twitter:title"), *facts.names)
         if text
     ]
@@ -268,9 +267,9 @@ def _name(
             return headline
     if own:
         witnesses = [*own, site.address] if len(words_of(site.address)) > 1 else own
-        likeness, likest = _likest(rivals, [_stems(text) for text in witnesses])
+        likeness, most_similar = _most_similar(rivals, [_stems(text) for text in witnesses])
         if likeness >= (_LIKE if facts.is_story else _VERY_LIKE):
-            return likest
+            return most_similar
         return _shortest(own)
     return next(iter(rivals or named or headlines), "")
 
@@ -280,19 +279,19 @@ def _shortest(own: list[str]) -> str:
     title, *others = own
     words = words_of(title)
     for other in others:
-        said = words_of(other)
-        if said and len(said) < len(words) and words[-len(said) :] == said:
+        shorter = words_of(other)
+        if shorter and len(shorter) < len(words) and words[-len(shorter) :] == shorter:
             return other
     return SEPARATOR.split(title)[0]
 
 
-def _likest(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[float, str]:
+def _most_similar(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[float, str]:
     """Return the text that is most like what another says, by Dice, and how much it is."""
     best = (0.0, "")
     for rival in rivals:
         stems = _stems(rival)
-        for said in witnesses:
-            likeness = 2 * len(stems & said) / (len(stems) + len(said)) if stems else 0.0
+        for witness in witnesses:
+            likeness = 2 * len(stems & witness) / (len(stems) + len(witness)) if stems else 0.0
             if likeness > best[0]:
                 best = (likeness, rival)
     return best
