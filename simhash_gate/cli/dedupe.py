@@ -233,10 +233,10 @@ def _write_others(work: WorkFile, path: str) -> None:
         for entry, kept, original, line in work.verdicts():
             if not kept:
                 name = name_of(entry)
-                its = None if original is None else name_of(original)
+                kept_name = None if original is None else name_of(original)
                 if form == "parquet":  # a column has one type
-                    name, its = str(name), None if its is None else str(its)
-                yield name, entry.url, its, line["distance"], line["reason"]
+                    name, kept_name = str(name), None if kept_name is None else str(kept_name)
+                yield name, entry.url, kept_name, line["distance"], line["reason"]
 
     with whole_file(path, private=False) as file:
         write_rows(rows(), OTHERS, form, file)

@@ -175,8 +175,8 @@ class WorkFile:
             " JOIN page USING (number) LEFT JOIN page AS first ON first.number = original"
             " ORDER BY verdict.number"
         ):
-            its = None if original is None else _decode(original)
-            yield _decode(entry), bool(kept), its, json.loads(line)
+            original_entry = None if original is None else _decode(original)
+            yield _decode(entry), bool(kept), original_entry, json.loads(line)
 
     def kept(self) -> Iterator[tuple[Entry, Page, str]]:
         """Yield each kept page, in order, with its entry and its Markdown."""

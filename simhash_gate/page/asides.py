@@ -20,7 +20,7 @@ from simhash_gate.page.vocabulary import (
     LEAVES,
     LINK_LISTS,
     SIDES,
-    have_any,
+    has_word,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def links_in_list(element: HtmlElement, measures: Measures) -> int:
     return sum(1 for _ in element.iter("a"))
 
 
-def is_aside(element: HtmlElement, headline: set[HtmlElement], measures: Measures) -> bool:
+def is_aside(element: HtmlElement, headline_path: set[HtmlElement], measures: Measures) -> bool:
     """Tell if an element is not all of the article by what the headline stands in.
 
     It is above the headline, a column, below an index, or beside a box with a text of its own.
@@ -90,11 +90,11 @@ def is_aside(element: HtmlElement, headline: set[HtmlElement], measures: Measure
         element.tag == "aside"
         or element.get("role") == "complementary"
         or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
-        or not headline.isdisjoint(element.itersiblings())
+        or not headline_path.isdisjoint(element.itersiblings())
     ):
         return True
     for sibling in element.itersiblings(preceding=True):
-        if sibling in headline:
+        if sibling in headline_path:
             return False
         if links_in_list(sibling, measures) > MANY_LINKS:
             return True
@@ -133,10 +133,10 @@ def _has_rows(box: HtmlElement) -> bool:
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
     """Tell if this stands in a table built from `div`s: a cell of it may well be a link."""
-    outer = cast("HtmlElement", element.getparent())
-    if outer not in grids:
-        grids[outer] = len(outer) >= 4 and len({child.tag for child in outer}) == 1
-    return grids[outer]
+    parent = cast("HtmlElement", element.getparent())
+    if parent not in grids:
+        grids[parent] = len(parent) >= 4 and len({child.tag for child in parent}) == 1
+    return grids[parent]
 
 
 _POST = 100  # characters outside of links, on average: less is an entry of a list
@@ -159,7 +159,7 @@ def is_thread(root: HtmlElement, facts: Facts) -> bool:
         f"{element.get('class', '')} {element.get('id', '')}"
         for element in chain((root,), root.iterchildren("body"))
     ]
-    return facts.discusses or any(have_any(value, FORUMS) for value in (*names, *facts.software))
+    return facts.discusses or any(has_word(value, FORUMS) for value in (*names, *facts.software))
 
 
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
@@ -173,7 +173,7 @@ def is_gallery(box: HtmlElement, measures: Measures) -> bool:
 
 
 def drop_other_products(
-    article: HtmlElement, headline: AbstractSet[HtmlElement], measures: Measures
+    article: HtmlElement, headline_path: AbstractSet[HtmlElement], measures: Measures
 ) -> None:
     """Remove other products, and what buyers say, from the article of one product.
 
@@ -184,7 +184,7 @@ def drop_other_products(
         if len(holder) < _ENTRIES or not measures.text[holder]:
             continue
         for group in _by_kind(child for child in holder if measures.text[child]).values():
-            if len(group) < _ENTRIES or not headline.isdisjoint(group):
+            if len(group) < _ENTRIES or not headline_path.isdisjoint(group):
                 continue
             size = sum(measures.text[e] for e in group)
             is_short = size < min(_MOST * measures.text[article], _CARD * len(group))

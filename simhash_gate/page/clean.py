@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.page.asides import is_thread
 from simhash_gate.page.boilerplate import (
     is_boilerplate,
+    is_called,
     is_hidden_or_search,
     is_misnamed,
     is_outside,
     names_of_posts,
     post_name,
-    says,
 )
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
@@ -75,8 +75,8 @@ def clean(
     shown = survey(root)
     measures = shown.measures
     size = measures.text[root]
-    around = _around_headline(facts.headlines[:HEADLINES], titles)
-    boilerplate = _drop_boilerplate(root, titles, around, measures, thread=thread)
+    headline_path = _headline_path(facts.headlines[:HEADLINES], titles)
+    boilerplate = _drop_boilerplate(root, titles, headline_path, measures, thread=thread)
     _drop_forms(boilerplate.forms, filled_in, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
@@ -86,7 +86,7 @@ def clean(
 def _drop_boilerplate(
     root: HtmlElement,
     titles: Titles,
-    around: Collection[HtmlElement],
+    headline_path: Collection[HtmlElement],
     measures: Measures,
     *,
     thread: bool,
@@ -95,10 +95,10 @@ def _drop_boilerplate(
 
     Of a page without a title that is nothing but boilerplate, that is what it says.
     """
-    boilerplate = _Boilerplate(root, around, measures, thread=thread)
+    boilerplate = _Boilerplate(root, headline_path, measures, thread=thread)
     posts = boilerplate.posts(titles)
     if posts:
-        boilerplate = _Boilerplate(root, around, measures, posts, thread=thread)
+        boilerplate = _Boilerplate(root, headline_path, measures, posts, thread=thread)
     if not titles.title and boilerplate.is_all():
         boilerplate.large, boilerplate.forms = [], []
     else:  # a link is as long as it was
@@ -111,23 +111,23 @@ def _drop_boilerplate(
 class _Boilerplate:
     """What is boilerplate in a tree, and what is left of it without that.
 
-    `around` is what the headline stands in, and `posts` are names of boxes that are no boilerplate.
-    In a thread of a forum, what is called a comment is a post. Of `large`, which is too large to be
-    boilerplate, the outer ones come first, and of neighbours the last; `forms` are boilerplate if
-    they are small.
+    `headline_path` is what the headline stands in, and `posts` are names of boxes that are no
+    boilerplate. In a thread of a forum, what is called a comment is a post. Of `large`, which is
+    too large to be boilerplate, the outer ones come first, and of neighbours the last; `forms` are
+    boilerplate if they are small.
     """
 
     def __init__(
         self,
         root: HtmlElement,
-        around: Collection[HtmlElement],
+        headline_path: Collection[HtmlElement],
         measures: Measures,
         posts: Collection[str] = (),
         *,
         thread: bool,
     ) -> None:
         self._root = root
-        self._around_headline = around
+        self._headline_path = headline_path
         self._thread = thread
         self._measures = measures
         whole = measures.text[root]
@@ -174,13 +174,13 @@ class _Boilerplate:
         """Tell if an element stays that something says is boilerplate; if not, it goes."""
         size = self._measures.text[element]
         self._left_to_read -= size
-        if self._thread and element.tag not in BOILERPLATE_TAGS and says(element, POST_TOKENS):
+        if self._thread and element.tag not in BOILERPLATE_TAGS and is_called(element, POST_TOKENS):
             return True
-        if self._left_to_read > 0 and is_misnamed(element, size, self._around_headline):
+        if self._left_to_read > 0 and is_misnamed(element, size, self._headline_path):
             return True
         if size > self._largest:
-            around = sum(outer in self._outer for outer in element.iterancestors())
-            self.large.insert(around, element)
+            depth = sum(ancestor in self._outer for ancestor in element.iterancestors())
+            self.large.insert(depth, element)
             self._outer.add(element)
             return True
         self.gone.append(element)
@@ -188,21 +188,21 @@ class _Boilerplate:
         return False
 
 
-def _around_headline(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:
+def _headline_path(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:
     """Return what the headline stands in, if it is the name of the page."""
     name = words_of(titles.title)
     found = (h1 for h1 in headlines if name and words_of(text_of(h1)) == name)
-    return {outer for headline in found for outer in headline.iterancestors()}
+    return {ancestor for headline in found for ancestor in headline.iterancestors()}
 
 
 def _next_outside(element: HtmlElement) -> HtmlElement | None:
     """Return the first element of the tree that comes after all that is in another."""
-    around: HtmlElement | None = element
-    while around is not None:
-        following = around.getnext()
+    ancestor: HtmlElement | None = element
+    while ancestor is not None:
+        following = ancestor.getnext()
         if following is not None:
             return following
-        around = around.getparent()
+        ancestor = ancestor.getparent()
     return None
 
 
@@ -241,12 +241,12 @@ def _drop_large(
     headlines = list(headlines_in(root, titles))
     named = bool(headlines)
     headlines = headlines or list(islice(root.iter("h1"), HEADLINES))
-    around = {outer for headline in headlines for outer in headline.iterancestors()}
+    headline_path = {ancestor for headline in headlines for ancestor in headline.iterancestors()}
     for element in large:
         size = measures.text[element]
         menu = measures.links[element] > 0.5 * size
-        holds_headline = element in around and (named or not says(element, CONSENT_TOKENS))
-        if holds_headline or not (menu or is_outside(element)):
+        is_article = element in headline_path and (named or not is_called(element, CONSENT_TOKENS))
+        if is_article or not (menu or is_outside(element)):
             continue
         rest = measures.text[root] - size
         is_menu_tag = menu and element.tag in BOILERPLATE_TAGS and rest >= _LEFT * size

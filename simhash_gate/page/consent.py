@@ -74,11 +74,11 @@ def _mentions_cookies(box: HtmlElement) -> bool:
 
 def _layer(element: HtmlElement, verdicts: dict[HtmlElement, bool | None]) -> HtmlElement | None:
     """Return the outermost box around an element that is a layer, if any is."""
-    around = [element, *islice(element.iterancestors(), _DEEP)]
-    if around[-1].getparent() is not None or any(outer.tag in _MAIN_TAGS for outer in around[1:]):
+    boxes = [element, *islice(element.iterancestors(), _DEEP)]
+    if boxes[-1].getparent() is not None or any(box.tag in _MAIN_TAGS for box in boxes[1:]):
         return None
     layer = None
-    for box in around[-_NEAR - 1 :]:
+    for box in boxes[-_NEAR - 1 :]:
         if box not in verdicts:
             verdicts[box] = _judge(box)
         if verdicts[box] is None:

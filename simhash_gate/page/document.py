@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import html
 
-from simhash_gate.page.address import image_names, played_names
+from simhash_gate.page.address import image_names, media_names
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, is_leftover
@@ -74,9 +74,9 @@ class Document(NamedTuple):
         return image_names(self.article.element)
 
     @property
-    def played(self) -> list[str]:
+    def media(self) -> list[str]:
         """The file names of the videos and sounds of the article."""
-        return played_names(self.article.element)
+        return media_names(self.article.element)
 
     @property
     def captions(self) -> set[str]:

@@ -79,12 +79,12 @@ class SteadyExtractor:
         headline = headline_in(page.root, page.titles)
         if headline is None:
             headline = next(page.root.iter("h1"), None)
-        around = set() if headline is None else {headline, *headline.iterancestors()}
+        headline_path = set() if headline is None else {headline, *headline.iterancestors()}
         element = start
         if page.facts.is_story or not is_gallery(start, measures):
-            element = _with_head(_descend(start, around, measures, listing), headline, page)
+            element = _with_head(_descend(start, headline_path, measures, listing), headline, page)
         if page.facts.kind == "product":
-            drop_other_products(element, around, measures)
+            drop_other_products(element, headline_path, measures)
         if not listing:
             drop_link_lists(element, measures)
             if page.thread:
@@ -169,9 +169,9 @@ def _is_article(element: HtmlElement) -> bool:
 
 
 def _descend(
-    element: HtmlElement, around: set[HtmlElement], measures: Measures, listing: bool
+    element: HtmlElement, headline_path: set[HtmlElement], measures: Measures, listing: bool
 ) -> HtmlElement:
-    """Walk into the child that holds most, unless the headline, or what is `around` it, says no."""
+    """Walk into the child that holds most, unless the headline, or its path, says no."""
     in_article = listing
     while True:
         # Links are boilerplate's most of the time; inside an article they are its own.
@@ -193,7 +193,7 @@ def _descend(
             return element
         if any(_is_part(e, best) and measures.prose(e) >= least for e in element):
             return element
-        if around and best not in around and is_aside(best, around, measures):
+        if headline_path and best not in headline_path and is_aside(best, headline_path, measures):
             return element
         element = best
 
@@ -207,11 +207,11 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
     inner = {element, *element.iterancestors()}
     if headline is None or headline in inner or element in headline.iterancestors():
         return element
-    outer = {headline, *headline.iterancestors()}
-    box = next(around for around in element.iterancestors() if around in outer)
+    headline_path = {headline, *headline.iterancestors()}
+    box = next(ancestor for ancestor in element.iterancestors() if ancestor in headline_path)
     top = next(child for child in box if child in inner)
     head = [*top.itersiblings(preceding=True)]
-    first = next((place for place, above in enumerate(head, 1) if above in outer), 0)
+    first = next((place for place, sibling in enumerate(head, 1) if sibling in headline_path), 0)
     if not first:
         return element
     measures = page.measures
@@ -293,6 +293,6 @@ def _put_headline(article: HtmlElement, titles: Titles) -> None:
 def _prose_before(heading: HtmlElement, article: HtmlElement, measures: Measures) -> Iterator[int]:
     element: HtmlElement | None = heading
     while element is not None and element is not article:
-        for above in element.itersiblings(preceding=True):
-            yield measures.text[above] - sum(measures.text[h] for h in above.iter(*HEADINGS))
+        for sibling in element.itersiblings(preceding=True):
+            yield measures.text[sibling] - sum(measures.text[h] for h in sibling.iter(*HEADINGS))
         element = element.getparent()

@@ -55,7 +55,7 @@ def unhide_content(root: HtmlElement) -> None:
     for kind, group in kinds.items():
         is_group = len(kind) > 1 and len(group) > 1
         for element in group:
-            is_nested = any(outer in known for outer in element.iterancestors())
+            is_nested = any(ancestor in known for ancestor in element.iterancestors())
             if _is_opened(element) or (is_group and not is_nested and _is_fold(element)):
                 _show(element)
     _put_in_place([e for e in hidden if e.tag == "div" and "hidden" in e.attrib], root)
@@ -70,8 +70,8 @@ def _is_opened(element: HtmlElement) -> bool:
     if not named or role == "dialog":
         return False
     return any(
-        outer.tag in ("article", "main") or outer.get("role") == "main"
-        for outer in element.iterancestors()
+        ancestor.tag in ("article", "main") or ancestor.get("role") == "main"
+        for ancestor in element.iterancestors()
     )
 
 
@@ -202,10 +202,10 @@ def gutters(root: HtmlElement) -> list[HtmlElement]:
         return []
     holders: set[HtmlElement | None] = set()  # of code
     for pre in root.iter("pre"):
-        for outer in pre.iterancestors():
-            if outer in holders:
+        for ancestor in pre.iterancestors():
+            if ancestor in holders:
                 break
-            holders.add(outer)
+            holders.add(ancestor)
     return [
         cell
         for cell in (root.iter("td") if holders else ())

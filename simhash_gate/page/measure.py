@@ -99,10 +99,10 @@ def forget(gone: Collection[HtmlElement], measures: Measures) -> None:
         removed.links[element.getparent()] += measures.links[element]
     ancestors: dict[HtmlElement, None] = {}  # each after what it is in
     for holder in list(removed.text):
-        path, outer = [], holder
-        while outer is not None and outer not in ancestors:
-            path.append(outer)
-            outer = outer.getparent()
+        path, ancestor = [], holder
+        while ancestor is not None and ancestor not in ancestors:
+            path.append(ancestor)
+            ancestor = ancestor.getparent()
         ancestors.update(dict.fromkeys(reversed(path)))
     for element in reversed(ancestors):
         text, holder = removed.text[element], element.getparent()

@@ -52,12 +52,12 @@ def survey(root: HtmlElement) -> Survey:
     hrefs = set()
     lines = _Lines()
     add = lines.texts.append
-    opened = []  # of each element that is open: characters, those in links, and tags before it
+    stack = []  # of each element that is open: characters, those in links, and tags before it
     size, linked, place = 0, 0, tags
     for event, element in iterwalk(root, events=("start", "end")):
         tag = element.tag
         if event == "start":
-            opened.append((size, linked, place))
+            stack.append((size, linked, place))
             if tag not in _IN_LINES:
                 lines.start(element)
                 if tag in _BOXES:
@@ -68,13 +68,13 @@ def survey(root: HtmlElement) -> Survey:
         else:
             if tag not in _ENDLESS:
                 lines.end(element)
-            before, links, place = opened.pop()
+            before, links, place = stack.pop()
             if tag == "a":
                 linked = links + size - before
             measures.text[element] = size - before
             measures.links[element] = linked - links
             text = element.tail
-        if text and opened:
+        if text and stack:
             add(text)
             size += len("".join(text.split()))
     hrefs.discard(None)

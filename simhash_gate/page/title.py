@@ -58,18 +58,18 @@ class Site:
         known = islice(names, _MOST_SITES)
         self._names = {joined for name in known if (joined := _joined(name))}
         label, labels = _names_of(host)
-        self._known = self._names | labels
+        self._all_names = self._names | labels
         self._names |= label
 
     def is_named(self, text: str) -> bool:
         """Tell if a text is a name of the site, and nothing else."""
         joined = _joined(text)
-        return joined in self._known or joined.removeprefix("the") in self._known
+        return joined in self._all_names or joined.removeprefix("the") in self._all_names
 
     def is_ending(self, part: str) -> bool:
         """Tell if a part of a title that stands last is the site's: a name, or much of one."""
         joined = _joined(part)
-        if not joined or joined in self._known:
+        if not joined or joined in self._all_names:
             return True
         return any(
             (len(name) >= _LEAST and name in joined and len(joined) <= _TIMES * len(name) + _MORE)
@@ -190,10 +190,10 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
     site = Site((*facts.sites, *_home_links(root, url)), url)
-    headlines = [_visible_text(h1) for h1 in facts.headlines[:HEADLINES]]
-    named = [site.remove_from(headline) for headline in headlines if headline]
-    title = _name(named, whole, variants, site, facts)
-    rivals = [name for name in named if site.is_front or not site.is_named(name)]
+    texts = [_visible_text(h1) for h1 in facts.headlines[:HEADLINES]]
+    headlines = [site.remove_from(headline) for headline in texts if headline]
+    title = _name(headlines, whole, variants, site, facts)
+    rivals = [name for name in headlines if site.is_front or not site.is_named(name)]
     names = [site.remove_from(text) for text in (*whole, *facts.names)]
     names = [name for name in names if site.is_front or not site.is_named(name)]
     if len(rivals) > _MOST_NAMES:
@@ -251,32 +251,32 @@ def _name(
     site: Site,
     facts: Facts,
 ) -> str:
-    own = [
+    head_titles = [
         site.remove_from(text)
         for text in (*whole, facts.meta.get("twitter:title"), *facts.names)
         if text
     ]
-    named, own = own, [text for text in own if site.is_front or not site.is_named(text)]
+    names = [text for text in head_titles if site.is_front or not site.is_named(text)]
     rivals = [h for h in headlines if site.is_front or not site.is_named(h)]
-    firsts = {words_of(part) for text in own for part in (text, SEPARATOR.split(text)[0])}
+    firsts = {words_of(part) for text in names for part in (text, SEPARATOR.split(text)[0])}
     for headline in rivals:
         if words_of(headline) in firsts:
             return headline
     for headline in rivals:
         if words_of(headline) in variants and not site.is_ending(headline):
             return headline
-    if own:
-        witnesses = [*own, site.address] if len(words_of(site.address)) > 1 else own
+    if names:
+        witnesses = [*names, site.address] if len(words_of(site.address)) > 1 else names
         likeness, most_similar = _most_similar(rivals, [_stems(text) for text in witnesses])
         if likeness >= (_LIKE if facts.is_story else _VERY_LIKE):
             return most_similar
-        return _shortest(own)
-    return next(iter(rivals or named or headlines), "")
+        return _shortest(names)
+    return next(iter(rivals or head_titles or headlines), "")
 
 
-def _shortest(own: list[str]) -> str:
+def _shortest(names: list[str]) -> str:
     """Return what the first of some titles says, without what others leave out before it."""
-    title, *others = own
+    title, *others = names
     words = words_of(title)
     for other in others:
         shorter = words_of(other)

@@ -112,7 +112,7 @@ def speaks_of_short(names: str) -> bool:
     return all(_boilerplate_words(name) <= SHORT_TOKENS for name in names.split())
 
 
-def have_any(names: str, words: Collection[str]) -> bool:
+def has_word(names: str, words: Collection[str]) -> bool:
     """Tell if a class or id, or one of several, has one of some words in it."""
     return any(word in words for name in names.split() for word in _with_pairs(name_words(name)))
 
