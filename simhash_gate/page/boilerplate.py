@@ -132,7 +132,7 @@ def names_of_posts(
     stand within; posts are all that there is.
     """
     posts: set[str] = set()
-    others: set[str] = set()
+    other_names: set[str] = set()
     boxes = set(boilerplate)
     body = root.find("body")
     dropped: set[HtmlElement | None] = set()
@@ -145,13 +145,13 @@ def names_of_posts(
         if element in boxes:
             dropped.add(element)
             if is_below:
-                (others if prose else posts).add(post_name(element.get("class", "")))
+                (other_names if prose else posts).add(post_name(element.get("class", "")))
         elif not is_below:
             is_below = element.tag in ("h1", "h2") and says_title(element, titles)
         elif element.tag != "a":
             prose = prose or _is_prose(element.text)
         prose = prose or (is_below and _is_prose(element.tail))
-    return posts.intersection(names) - others
+    return posts.intersection(names) - other_names
 
 
 def _is_prose(text: str | None) -> bool:

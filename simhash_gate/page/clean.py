@@ -67,7 +67,7 @@ def clean(
     thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
     unhide_content(root)
-    filled_in = forms_to_fill_in(root)
+    text_forms = forms_to_fill_in(root)
     drop_invisible(root, titles)
     drop_all(gutters(root))
     body = root.find("body")
@@ -77,7 +77,7 @@ def clean(
     size = measures.text[root]
     headline_path = _headline_path(facts.headlines[:HEADLINES], titles)
     boilerplate = _drop_boilerplate(root, titles, headline_path, measures, thread=thread)
-    _drop_forms(boilerplate.forms, filled_in, root, measures)
+    _drop_forms(boilerplate.forms, text_forms, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
     return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts)
@@ -208,7 +208,7 @@ def _next_outside(element: HtmlElement) -> HtmlElement | None:
 
 def _drop_forms(
     forms: Collection[HtmlElement],
-    filled_in: Collection[HtmlElement | None],
+    text_forms: Collection[HtmlElement | None],
     root: HtmlElement,
     measures: Measures,
 ) -> None:
@@ -217,13 +217,13 @@ def _drop_forms(
     Login and contact pages are, and in many shops what is said of a product. Where a reader only
     chooses, what there is to choose from is said.
     """
-    known = set(forms)
-    outer = [form for form in forms if known.isdisjoint(form.iterancestors("form"))]
+    form_set = set(forms)
+    outer = [form for form in forms if form_set.isdisjoint(form.iterancestors("form"))]
     if sum(measures.prose(form) for form in outer) <= _FORMS * measures.prose(root):
         largest = LARGEST * measures.text[root]
         small = [form for form in outer if measures.text[form] <= largest]
         by_class = Counter(form.get("class") for form in small)  # a form for each entry of a list
-        gone = {form for form in small if form in filled_in or by_class[form.get("class")] > 1}
+        gone = {form for form in small if form in text_forms or by_class[form.get("class")] > 1}
         drop_all([form for form in small if form in gone], measures)
         for form in small:
             form.tag = "fieldset"

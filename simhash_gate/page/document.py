@@ -97,7 +97,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
-    known = [*root.iter("*")]  # to find an element again takes a third of the time
+    elements = [*root.iter("*")]  # to find an element again takes a third of the time
     drop_all(permalinks(root))
     facts = find_facts(root, url)
     links = pack_anchors(root, facts.base) if anchors else b""
@@ -126,7 +126,7 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
-    del known
+    del elements
     return Document(
         facts,
         titles,
@@ -142,7 +142,7 @@ def read_document(
 
 
 _BODIES = ("articleBody", "text", "reviewBody")
-_DESCRIBED = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
+_TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
@@ -170,7 +170,7 @@ def declared_article(main: Node, title: str) -> Article | None:
     body = next(filter(None, (_raw(main.get(name)) for name in _BODIES)), "")
     if body:
         _add_text(article, body)
-    elif types(main) & _DESCRIBED:
+    elif types(main) & _TYPES_WITH_TEXT:
         _add_text(article, _raw(main.get("description")))
     _add_list(article, "ul", map(text, values(main.get("recipeIngredient"))))
     steps = main.get("recipeInstructions")

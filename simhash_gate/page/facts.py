@@ -249,7 +249,7 @@ def _of_best_kind(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind |
 _BY_RANK: tuple[Kind, ...] = (
     *("forum", "product", "documentation", "article", "collection", "listing", "service"),
 )
-_SOLD = frozenset({"offers", "sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14"})
+_OFFER_FIELDS = frozenset({"offers", "sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14"})
 
 
 def _is_story(meta: dict[str, str]) -> bool:
@@ -259,7 +259,7 @@ def _is_story(meta: dict[str, str]) -> bool:
 def _kind(node: Node) -> Kind | None:
     found = next((_KINDS[name] for name in sorted(types(node)) if name in _KINDS), None)
     # Services are often called products for the sake of their stars.
-    if found == "product" and _SOLD.isdisjoint(node) and "hasVariant" not in node:
+    if found == "product" and _OFFER_FIELDS.isdisjoint(node) and "hasVariant" not in node:
         return None
     return found
 

@@ -27,7 +27,7 @@ _HIDING = (
     etree.XPath("descendant::*/@hidden"),
     etree.XPath("descendant::*/@style[contains(., 'none')]"),
 )
-_WITHIN = etree.XPath("descendant::a[starts-with(@href, '#')]")
+_FRAGMENT_LINKS = etree.XPath("descendant::a[starts-with(@href, '#')]")
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
@@ -51,11 +51,11 @@ def unhide_content(root: HtmlElement) -> None:
     kinds: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:
         kinds[(element.tag, *element.get("class", "").split()[:1])].append(element)
-    known = set(hidden)
+    hidden_set = set(hidden)
     for kind, group in kinds.items():
         is_group = len(kind) > 1 and len(group) > 1
         for element in group:
-            is_nested = any(ancestor in known for ancestor in element.iterancestors())
+            is_nested = any(ancestor in hidden_set for ancestor in element.iterancestors())
             if _is_opened(element) or (is_group and not is_nested and _is_fold(element)):
                 _show(element)
     _put_in_place([e for e in hidden if e.tag == "div" and "hidden" in e.attrib], root)
@@ -110,7 +110,7 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
                 place.addprevious(box)
 
 
-_TYPED = frozenset({"email", "password", "search", "tel", "text", "url"})
+_TEXT_INPUTS = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 
 def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
@@ -118,7 +118,7 @@ def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
     return {
         next(field.iterancestors("form"), None)
         for field in root.iter("input", "textarea")
-        if field.get("type", "text") in _TYPED and not field.get("value", "").isdigit()
+        if field.get("type", "text") in _TEXT_INPUTS and not field.get("value", "").isdigit()
     }
 
 
@@ -188,7 +188,7 @@ def permalinks(root: HtmlElement) -> list[HtmlElement]:
     """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
     return [
         link
-        for link in cast("list[HtmlElement]", _WITHIN(root))
+        for link in cast("list[HtmlElement]", _FRAGMENT_LINKS(root))
         if (href := link.get("href")) != "#"  # of a menu, most of the time
         and not any(map(str.isalnum, text := "".join(link.itertext())))
         and text.strip()

@@ -31,8 +31,8 @@ _SILENT = frozenset({"script", "style", "noscript", "template", "title"})
 _PICTURES = frozenset({"svg", "math"})
 _HIDING = INVISIBLE | MEDIA | {"title", "xmp", "noembed"}
 _HIDING -= {"embed", "frame", "link", "meta", "script", "svg"}
-_TELLING = _HIDING | {"br"}  # `</br>` is a line break
-_SEEN = frozenset({*_HIDING, *_PICTURES, "table"})
+_CHECKED_TAGS = _HIDING | {"br"}  # `</br>` is a line break
+_VISITED_TAGS = frozenset({*_HIDING, *_PICTURES, "table"})
 # What no end tag, and no paragraph, closes from within.
 _SCOPES = frozenset({"applet", "object", "template"})
 # What can't be within others, and so ends them.
@@ -76,8 +76,8 @@ def is_misread(root: HtmlElement, errors: Iterable[etree._LogEntry], data: bytes
     """Tell if a browser may show other text, or in another order, than libxml2's tree holds."""
     return (
         _is_outside(root)
-        or any(_speaks_of_hiding(error.message) for error in errors)
-        or _is_hidden_amiss(root, data)
+        or any(_names_checked_tag(error.message) for error in errors)
+        or _has_misread_tags(root, data)
     )
 
 
@@ -133,16 +133,16 @@ def _has_text(root: HtmlElement) -> bool:
     )
 
 
-def _speaks_of_hiding(message: str) -> bool:
+def _names_checked_tag(message: str) -> bool:
     """Tell if an end tag was amiss of what hides its content, or within that."""
-    return not _TELLING.isdisjoint(message.rpartition(": ")[2].split(" and "))
+    return not _CHECKED_TAGS.isdisjoint(message.rpartition(": ")[2].split(" and "))
 
 
-def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
+def _has_misread_tags(root: HtmlElement, data: bytes) -> bool:
     """Tell if something hides too much or too little, or if a table is out of order."""
     scopes: set[bytes] = set()
     nested = tables = 0  # how many come that were looked at with what is around them
-    for element in root.iter(*_SEEN):
+    for element in root.iter(*_VISITED_TAGS):
         tag = element.tag
         if tag in _SCOPES:
             scopes.add(tag.encode())
@@ -160,7 +160,7 @@ def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
             if _holds_what_ends_it(element, tag, set(inner_tags)):
                 return True
             if "shadowrootmode" not in element.attrib:
-                nested = sum(tag in _SEEN for tag in inner_tags)
+                nested = sum(tag in _VISITED_TAGS for tag in inner_tags)
     # `</div>` ends none of these in HTML5, and all of them for libxml2.
     return any(data.count(b"<%b" % tag) != data.count(b"</%b" % tag) for tag in scopes)
 

@@ -24,7 +24,7 @@ _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 # By the axis of attributes: to ask each element for some takes twice as long.
-_DESCRIBED = (
+_ITEM_ATTRIBUTES = (
     etree.XPath("descendant-or-self::*/@itemprop"),
     etree.XPath("descendant-or-self::*/@itemscope"),
 )
@@ -83,7 +83,7 @@ def read_microdata(root: HtmlElement) -> list[Node]:
     """Return the nodes that the page's microdata has on top, in their order."""
     top: list[Node] = []
     scopes: dict[HtmlElement, Node] = {}
-    for element in islice(holders(root, *_DESCRIBED), _MANY):
+    for element in islice(holders(root, *_ITEM_ATTRIBUTES), _MANY):
         names = (element.get("itemprop") or "").split()
         node: Node | None = None
         if "itemscope" in element.attrib:

@@ -123,10 +123,10 @@ _FIRST_TEXTS = 10
 _END = re.compile("[?#]")
 _FRONT = frozenset({"", "/", "/index.html", "/index.php"})
 _LONGEST_NAME = 80
-_LIKE = 0.4  # share of words: a headline is edited for those who search
-_VERY_LIKE = 0.6  # where it may be a slogan as well
+_SIMILAR = 0.4  # share of words: a headline is edited for those who search
+_VERY_SIMILAR = 0.6  # where it may be a slogan as well
 _STEM = 5  # letters
-_MOST_WITHIN = 200  # elements: what has more within it names nothing
+_MOST_ELEMENTS = 200  # elements: what has more within it names nothing
 _LONGEST_HEADING = 5_000  # characters, white space among them
 
 
@@ -230,7 +230,7 @@ def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
 
 
 def _holds_much(heading: HtmlElement) -> bool:
-    if next(islice(heading.iterdescendants(), _MOST_WITHIN, None), None) is not None:
+    if next(islice(heading.iterdescendants(), _MOST_ELEMENTS, None), None) is not None:
         return True
     return sum(map(len, heading.itertext())) > _LONGEST_HEADING
 
@@ -258,17 +258,17 @@ def _name(
     ]
     names = [text for text in head_titles if site.is_front or not site.is_named(text)]
     rivals = [h for h in headlines if site.is_front or not site.is_named(h)]
-    firsts = {words_of(part) for text in names for part in (text, SEPARATOR.split(text)[0])}
+    first_parts = {words_of(part) for text in names for part in (text, SEPARATOR.split(text)[0])}
     for headline in rivals:
-        if words_of(headline) in firsts:
+        if words_of(headline) in first_parts:
             return headline
     for headline in rivals:
         if words_of(headline) in variants and not site.is_ending(headline):
             return headline
     if names:
         witnesses = [*names, site.address] if len(words_of(site.address)) > 1 else names
-        likeness, most_similar = _most_similar(rivals, [_stems(text) for text in witnesses])
-        if likeness >= (_LIKE if facts.is_story else _VERY_LIKE):
+        similarity, most_similar = _most_similar(rivals, [_stems(text) for text in witnesses])
+        if similarity >= (_SIMILAR if facts.is_story else _VERY_SIMILAR):
             return most_similar
         return _shortest(names)
     return next(iter(rivals or head_titles or headlines), "")
@@ -291,9 +291,9 @@ def _most_similar(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[flo
     for rival in rivals:
         stems = _stems(rival)
         for witness in witnesses:
-            likeness = 2 * len(stems & witness) / (len(stems) + len(witness)) if stems else 0.0
-            if likeness > best[0]:
-                best = (likeness, rival)
+            similarity = 2 * len(stems & witness) / (len(stems) + len(witness)) if stems else 0.0
+            if similarity > best[0]:
+                best = (similarity, rival)
     return best
 
 
