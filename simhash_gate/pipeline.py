@@ -28,7 +28,7 @@ from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_p
 from simhash_gate.fingerprints.words import SIGNS, words_and_signs
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
-from simhash_gate.page import TOLD, UNREADABLE, Page
+from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import plain_text
@@ -108,19 +108,19 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     )
     if document is None:
         return _without("empty page")
-    title, facts, found = document.titles.title, document.facts, document.blocks
-    of_page: dict[str, Any] = {
+    title, facts, blocks = document.titles.title, document.facts, document.blocks
+    fields: dict[str, Any] = {
         "url": url,
         "article": document.flow.pack(),
         "anchors": document.anchors,
-        **{name: getattr(facts, name) for name in ("kind", "price", *TOLD)},
+        **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
         "structure": simhash_of_set(tag_paths(document.shown.tags)),
         "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
     }
-    if not found:
-        return _without("no text", title, of_page)
+    if not blocks:
+        return _without("no text", title, fields)
     text = _PageText.of(document)
-    tokens, volatile, characters = text.tokens[: len(found)], text.volatile, text.characters
+    tokens, volatile, characters = text.tokens[: len(blocks)], text.volatile, text.characters
     kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
     stable = _stable(kept, tokens[0] if document.headline and not volatile[0] else [])
     article = text.article
@@ -128,18 +128,18 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not count:
         hashed, count = list(chain.from_iterable(tokens)), article.total()
     images = [] if _is_long(stable) else document.images
-    played = document.played
+    media = document.media
     page = Page(
         title=title,
         words=count,
         fingerprint=_fingerprint(hashed, characters, document.leftover_of) if count else None,
-        digest=_digest(document, stable, tokens, volatile, images + played),
+        digest=_digest(document, stable, tokens, volatile, images + media),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(document, text, images, played).encode(),
-        lines="\n".join(text.lines[: len(found)]).encode("utf-8", "replace"),
+        sketch=_sketch(document, text, images, media).encode(),
+        lines="\n".join(text.lines[: len(blocks)]).encode("utf-8", "replace"),
         sample=sample_of(article),
-        **of_page,
+        **fields,
     )
     return Reading(page, tokens)
 
@@ -174,11 +174,11 @@ class _PageText:
 
 def _fingerprint(tokens: list[str], characters: AbstractSet[str], title: str) -> int:
     """Hash a page. `title` is that of one of which little but boilerplate may be left, else ""."""
-    found = each_shingle(tokens, characters)
-    return simhash_of_set(_with_title(title, found) if title else found)
+    shingles = each_shingle(tokens, characters)
+    return simhash_of_set(_with_title(title, shingles) if title else shingles)
 
 
-def _with_title(title: str, found: Iterable[str | bytes]) -> Iterator[bytes]:
+def _with_title(title: str, shingles: Iterable[str | bytes]) -> Iterator[bytes]:
     """Put shingles under a title, whose words may come in any order: templates have the site first.
 
     What is left of a site's boilerplate is the same on many pages. Under one title such pages are
@@ -186,7 +186,7 @@ def _with_title(title: str, found: Iterable[str | bytes]) -> Iterator[bytes]:
     """
     title_words, signs = words_and_signs(title)
     name = as_bytes(f" ({' '.join((*sorted(title_words), *signs))})")
-    return ((as_bytes(each) if isinstance(each, str) else each) + name for each in found)
+    return ((as_bytes(each) if isinstance(each, str) else each) + name for each in shingles)
 
 
 _VOLATILE_KINDS = frozenset({"text", "heading"})
@@ -198,24 +198,24 @@ _CAPTIONS = 0.06  # of an article: more is what it says
 _SENTENCE = 5  # words, as a reader would count: a shorter line is a byline, or a label
 
 
-def _are_volatile(found: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
+def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
     """Tell of each block if it is about the page and not of it.
 
     Where such lines are more than all others, as in a timetable, they are what it is about.
     """
-    entries = sum([block.linked and block.kind == "heading" for block in found])
-    listing = listing or (entries > 1 and 3 * entries >= len(found))
-    listing = listing or sum([block.linked for block in found]) > MANY_LINKS
+    entries = sum([block.linked and block.kind == "heading" for block in blocks])
+    listing = listing or (entries > 1 and 3 * entries >= len(blocks))
+    listing = listing or sum([block.linked for block in blocks]) > MANY_LINKS
     volatile = [
         block.kind == "choice"
         or (
             block.kind in _VOLATILE_KINDS
-            and ((block.linked and not listing) or is_volatile(block.text, len(own)))
+            and ((block.linked and not listing) or is_volatile(block.text, len(block_words)))
         )
-        for block, own in zip(found, tokens, strict=False)
+        for block, block_words in zip(blocks, tokens, strict=False)
     ]
-    lines = list(zip(found, volatile, strict=True))
-    if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(found) / 2):
+    lines = list(zip(blocks, volatile, strict=True))
+    if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(blocks) / 2):
         return volatile
     return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
@@ -231,8 +231,8 @@ def _digest(
 
     Of a sentence that tells a date, the other words count. A listing says the same in any order.
     """
-    found = document.blocks
-    lines = zip(found, volatile, strict=True)
+    blocks = document.blocks
+    lines = zip(blocks, volatile, strict=True)
     if _is_long(stable):
         dated = [stable_part(block.text) for block, gone in lines if gone and not block.linked]
         rest = chain.from_iterable(words_of_each(dated)[0]) if dated else ()
@@ -240,9 +240,9 @@ def _digest(
     else:
         own_words = [
             word
-            for block, own, gone in zip(found, tokens, volatile, strict=True)
+            for block, block_words, gone in zip(blocks, tokens, volatile, strict=True)
             if not (gone and is_of_page(block.text))
-            for word in own
+            for word in block_words
         ]
         own_words += media if own_words else ()
     text = " ".join(sorted(own_words) if document.article.listing else own_words)
@@ -251,8 +251,8 @@ def _digest(
 
 def _targets(hrefs: set[str], base: str) -> str:
     """Return where a page leads. The number of a visitor, in an address, leads nowhere else."""
-    known = without_visitor("\n".join(link_targets(hrefs, base)))
-    return "\n".join(sorted(set(known.split("\n")))[:MOST_TARGETS])
+    addresses = without_visitor("\n".join(link_targets(hrefs, base)))
+    return "\n".join(sorted(set(addresses.split("\n")))[:MOST_TARGETS])
 
 
 def _stable(tokens: list[str], headline: list[str]) -> list[str]:
@@ -273,22 +273,22 @@ def _is_long(tokens: list[str]) -> bool:
 
 def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
     """Return the selectors of the longest configured domain that a URL's host belongs to."""
-    known = dict(options.compare)
+    selectors = dict(options.compare)
     labels = host_of(url).removeprefix("www.").split(".")
     names = (".".join(labels[start:]) for start in range(len(labels)))
-    return next((known[name] for name in names if name in known), known.get("", ()))
+    return next((selectors[name] for name in names if name in selectors), selectors.get("", ()))
 
 
-def _sketch(document: Document, text: _PageText, images: list[str], played: list[str]) -> Sketch:
+def _sketch(document: Document, text: _PageText, images: list[str], media: list[str]) -> Sketch:
     titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
-    headline, *known = [name[:LONGEST_NAME] for name in names]
-    shown = document.captions  # a print view has none
-    if sum(map(len, shown)) > _CAPTIONS * sum(len(block.text) for block in blocks):
-        shown = set()
+    headline, *other_names = [name[:LONGEST_NAME] for name in names]
+    captions = document.captions  # a print view has none
+    if sum(map(len, captions)) > _CAPTIONS * sum(len(block.text) for block in blocks):
+        captions = set()
     own = np.zeros(len(text.lines), np.bool_)
     own[: len(blocks)] = [
-        not gone and block.text not in shown
+        not gone and block.text not in captions
         for block, gone in zip(blocks, text.volatile, strict=True)
     ]
     if document.headline:
@@ -302,10 +302,10 @@ def _sketch(document: Document, text: _PageText, images: list[str], played: list
     pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
     line_hashes = hashes_of(text.lines)
-    about = compress(blocks, text.volatile)
+    volatile_blocks = compress(blocks, text.volatile)
     return Sketch(
         headline,
-        tuple(known),
+        tuple(other_names),
         document.offered,
         document.fields,
         Hashes.of(
@@ -316,11 +316,11 @@ def _sketch(document: Document, text: _PageText, images: list[str], played: list
         Hashes.of(line_hashes[sentences], line_hashes, "<u1"),
         pair_table(stable.pairs()),
         hash_of(images),
-        hash_of(played),
-        hash_of(block.text for block in about if not block.linked),
+        hash_of(media),
+        hash_of(block.text for block in volatile_blocks if not block.linked),
     )
 
 
-def _without(reason: str, title: str = "", of_page: dict[str, Any] | None = None) -> Reading:
-    page = Page(title, 0, None, 0, False, reason, **of_page or {})
+def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:
+    page = Page(title, 0, None, 0, False, reason, **fields or {})
     return Reading(page, [])

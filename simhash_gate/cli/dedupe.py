@@ -39,7 +39,7 @@ from simhash_gate.offline.corpus import (
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
 from simhash_gate.offline.work_file import KeptVerdict, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import TOLD
+from simhash_gate.page import METADATA
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.sources.open import open_pages, shown
@@ -233,10 +233,10 @@ def _write_others(work: WorkFile, path: str) -> None:
         for entry, kept, original, line in work.verdicts():
             if not kept:
                 name = name_of(entry)
-                its = None if original is None else name_of(original)
+                kept_name = None if original is None else name_of(original)
                 if form == "parquet":  # a column has one type
-                    name, its = str(name), None if its is None else str(its)
-                yield name, entry.url, its, line["distance"], line["reason"]
+                    name, kept_name = str(name), None if kept_name is None else str(kept_name)
+                yield name, entry.url, kept_name, line["distance"], line["reason"]
 
     with whole_file(path, private=False) as file:
         write_rows(rows(), OTHERS, form, file)
@@ -264,7 +264,7 @@ def _write_corpus(
     def pages() -> Iterator[CorpusPage]:
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
             bits = None if page.fingerprint is None else to_hex(page.fingerprint)
-            fields = {name: getattr(page, name) for name in ("title", *TOLD, "words")}
+            fields = {name: getattr(page, name) for name in ("title", *METADATA, "words")}
             yield CorpusPage(
                 id=name_of(entry),
                 url=entry.url,

@@ -13,7 +13,7 @@ from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import TOLD, Page
+from simhash_gate.page import METADATA, Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
@@ -42,7 +42,7 @@ _TOGETHER = 100
 """Pages that are written at once. After an interruption, no more are read again."""
 _INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 11)})"
 _PAGE = "entry, size, page, lines, failure"
-_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason", *TOLD)
+_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason", *METADATA)
 ORDERS = {
     "first": "scope, number",
     "longest": "scope, words DESC, number",
@@ -175,8 +175,8 @@ class WorkFile:
             " JOIN page USING (number) LEFT JOIN page AS first ON first.number = original"
             " ORDER BY verdict.number"
         ):
-            its = None if original is None else _decode(original)
-            yield _decode(entry), bool(kept), its, json.loads(line)
+            original_entry = None if original is None else _decode(original)
+            yield _decode(entry), bool(kept), original_entry, json.loads(line)
 
     def kept(self) -> Iterator[tuple[Entry, Page, str]]:
         """Yield each kept page, in order, with its entry and its Markdown."""

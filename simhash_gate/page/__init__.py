@@ -46,7 +46,7 @@ LeftOut = Literal["links", "images"]
 _LEFT_OUT = {"links": "a", "images": "img"}
 _TEASER = 40  # words: a listing has a link for each so many, or more
 _NO_LISTS = ("article", "product", "forum", "documentation")
-TOLD = ("author", "date", "language", "site", "description")
+METADATA = ("author", "date", "language", "site", "description")
 """What a corpus has of a page beside its title, as the page itself says it."""
 UNREADABLE = "unreadable:"
 """What the reason of a page begins with that could not be read."""

@@ -107,15 +107,15 @@ _SIZE = re.compile(
 
 def image_names(root: HtmlElement) -> list[str]:
     """Return the file names of all images, and of the first images of videos, each once."""
-    return _names(_shown(root))
+    return _names(_image_addresses(root))
 
 
-def played_names(root: HtmlElement) -> list[str]:
+def media_names(root: HtmlElement) -> list[str]:
     """Return the file names of all videos and sounds, each once."""
-    return _names(_played(root))
+    return _names(_media_addresses(root))
 
 
-def _shown(root: HtmlElement) -> Iterator[str]:
+def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for image in root.iter("img"):
         yield from _addresses(image)
     for source in root.iter("source"):
@@ -125,7 +125,7 @@ def _shown(root: HtmlElement) -> Iterator[str]:
         yield from _addresses(video, _POSTER)
 
 
-def _played(root: HtmlElement) -> Iterator[str]:
+def _media_addresses(root: HtmlElement) -> Iterator[str]:
     for media in root.iter(*MEDIA):
         yield from _addresses(media)
         for source in media.iterchildren("source"):

@@ -3,7 +3,7 @@
 Link lists, copies and columns; what is beside the one product of a page; and what
 stands around the posts of a forum. Neighbours of one kind tell: entries of a list have a link and a
 picture, reviews and posts a date. Of posts, what most have in the same place, and what never says
-much, is their frame: who wrote it and when, its counters, its signature.
+much, is metadata: who wrote it and when, its counters, its signature.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from collections import defaultdict
 from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
-from simhash_gate.page.measure import LARGEST, drop_all, said_in
+from simhash_gate.page.measure import LARGEST, drop_all, text_in
 from simhash_gate.page.vocabulary import (
     FORUMS,
     HEADINGS,
     LEAVES,
     LINK_LISTS,
     SIDES,
-    have_any,
+    has_word,
 )
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
             ):
                 continue
             gone.append(element)
-        within = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
-        next(islice(elements, within, within), None)
+        inside = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
+        next(islice(elements, inside, inside), None)
     drop_all(gone, measures)
 
 
@@ -81,7 +81,7 @@ def links_in_list(element: HtmlElement, measures: Measures) -> int:
     return sum(1 for _ in element.iter("a"))
 
 
-def is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measures) -> bool:
+def is_aside(element: HtmlElement, headline_path: set[HtmlElement], measures: Measures) -> bool:
     """Tell if an element is not all of the article by what the headline stands in.
 
     It is above the headline, a column, below an index, or beside a box with a text of its own.
@@ -90,13 +90,13 @@ def is_beside(element: HtmlElement, headline: set[HtmlElement], measures: Measur
         element.tag == "aside"
         or element.get("role") == "complementary"
         or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
-        or not headline.isdisjoint(element.itersiblings())
+        or not headline_path.isdisjoint(element.itersiblings())
     ):
         return True
-    for above in element.itersiblings(preceding=True):
-        if above in headline:
+    for sibling in element.itersiblings(preceding=True):
+        if sibling in headline_path:
             return False
-        if links_in_list(above, measures) > MANY_LINKS:
+        if links_in_list(sibling, measures) > MANY_LINKS:
             return True
     return False
 
@@ -106,20 +106,20 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
 
     Code and tables repeat lines for a reason, and so do paragraphs.
     """
-    alike: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
+    boxes_by_size: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
     for box in article.iter(*_BOXES):
         if measures.text[box] >= _COPY:
-            alike[measures.text[box], measures.links[box]].append(box)
+            boxes_by_size[measures.text[box], measures.links[box]].append(box)
     to_read = _TIMES_READ * measures.text[article]  # boxes in boxes are read again for each
     copies: set[HtmlElement] = set()
-    for (size, _), boxes in alike.items():
-        said: dict[str, HtmlElement] = {}
+    for (size, _), boxes in boxes_by_size.items():
+        originals: dict[str, HtmlElement] = {}
         to_read -= size * len(boxes)
         for box in boxes if len(boxes) > 1 and to_read > 0 else ():
-            text = said_in(box)
-            first = said.get(text)
+            text = text_in(box)
+            first = originals.get(text)
             if first is None or first in box.iterancestors():
-                said[text] = box
+                originals[text] = box
             elif not _has_rows(box):
                 copies.add(box)
     if copies:
@@ -133,16 +133,16 @@ def _has_rows(box: HtmlElement) -> bool:
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
     """Tell if this stands in a table built from `div`s: a cell of it may well be a link."""
-    outer = cast("HtmlElement", element.getparent())
-    if outer not in grids:
-        grids[outer] = len(outer) >= 4 and len({child.tag for child in outer}) == 1
-    return grids[outer]
+    parent = cast("HtmlElement", element.getparent())
+    if parent not in grids:
+        grids[parent] = len(parent) >= 4 and len({child.tag for child in parent}) == 1
+    return grids[parent]
 
 
 _POST = 100  # characters outside of links, on average: less is an entry of a list
 _MOST = 0.5  # of an article's text, in all entries or posts together
 _BODY = 0.5  # of what posts say: the box with more is where they say it
-_FRAME = 0.25  # of what posts say, and characters a post: what is less is their frame
+_METADATA_SHARE = 0.25  # of what posts say, and characters a post: what is less is metadata
 _SHORT = 80
 _OFTEN = 0.6  # of all posts
 _ENTRIES = 3
@@ -159,21 +159,21 @@ def is_thread(root: HtmlElement, facts: Facts) -> bool:
         f"{element.get('class', '')} {element.get('id', '')}"
         for element in chain((root,), root.iterchildren("body"))
     ]
-    return facts.discusses or any(have_any(said, FORUMS) for said in (*names, *facts.software))
+    return facts.discusses or any(has_word(value, FORUMS) for value in (*names, *facts.software))
 
 
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
     """Tell if entries, each with a link and a picture, say most of a box."""
-    for alike in _most_of(box, measures.text.__getitem__):
-        entries = list(filter(_is_entry, alike)) if len(alike) >= _ENTRIES else []
-        said = sum(measures.text[e] for e in entries)
-        if len(entries) >= _ENTRIES and said >= _MOST * measures.text[box]:
+    for group in _majority(box, measures.text.__getitem__):
+        entries = list(filter(_is_entry, group)) if len(group) >= _ENTRIES else []
+        size = sum(measures.text[e] for e in entries)
+        if len(entries) >= _ENTRIES and size >= _MOST * measures.text[box]:
             return True
     return False
 
 
-def drop_others(
-    article: HtmlElement, headline: AbstractSet[HtmlElement], measures: Measures
+def drop_other_products(
+    article: HtmlElement, headline_path: AbstractSet[HtmlElement], measures: Measures
 ) -> None:
     """Remove other products, and what buyers say, from the article of one product.
 
@@ -183,13 +183,13 @@ def drop_others(
     for holder in article.iter("*"):
         if len(holder) < _ENTRIES or not measures.text[holder]:
             continue
-        for alike in _kinds(child for child in holder if measures.text[child]).values():
-            if len(alike) < _ENTRIES or not headline.isdisjoint(alike):
+        for group in _by_kind(child for child in holder if measures.text[child]).values():
+            if len(group) < _ENTRIES or not headline_path.isdisjoint(group):
                 continue
-            size = sum(measures.text[e] for e in alike)
-            entries = size < min(_MOST * measures.text[article], _CARD * len(alike))
-            if (entries and _are_mostly(_is_entry, alike)) or _are_mostly(_is_signed, alike):
-                gone.update(alike)
+            size = sum(measures.text[e] for e in group)
+            is_short = size < min(_MOST * measures.text[article], _CARD * len(group))
+            if (is_short and _are_mostly(_is_entry, group)) or _are_mostly(_is_signed, group):
+                gone.update(group)
     outer = [e for e in article.iter("*") if e in gone and gone.isdisjoint(e.iterancestors())]
     drop_all(outer, measures)
 
@@ -198,7 +198,7 @@ def _is_entry(box: HtmlElement) -> bool:
     return next(box.iter("a"), None) is not None and next(box.iter("img"), None) is not None
 
 
-def frames(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
+def post_metadata(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
     """Return what stands around the posts of an article, in document order; none if it has none."""
     found = list(_places(_posts(article, measures), measures))
     if not any(_are_mostly(_is_dated, boxes) for boxes in found):
@@ -207,7 +207,7 @@ def frames(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
     return [element for element in article.iter("*") if element in gone]
 
 
-def _kinds(elements: Iterable[HtmlElement]) -> dict[_Kind, list[HtmlElement]]:
+def _by_kind(elements: Iterable[HtmlElement]) -> dict[_Kind, list[HtmlElement]]:
     """Sort elements by what they are: their tag, and the first name in their class."""
     kinds: dict[_Kind, list[HtmlElement]] = defaultdict(list)
     for element in elements:
@@ -216,36 +216,36 @@ def _kinds(elements: Iterable[HtmlElement]) -> dict[_Kind, list[HtmlElement]]:
     return kinds
 
 
-def _most_of(box: HtmlElement, size: Callable[[HtmlElement], int]) -> Iterator[list[HtmlElement]]:
+def _majority(box: HtmlElement, size: Callable[[HtmlElement], int]) -> Iterator[list[HtmlElement]]:
     """Yield the neighbours of one kind that together are most of a box, outer ones first."""
     least = max(_MOST * size(box), 1)
     holder: HtmlElement | None = box
     while holder is not None and size(holder) >= least:
-        for alike in _kinds(filter(size, holder)).values():
-            if sum(map(size, alike)) >= least:
-                yield alike
+        for group in _by_kind(filter(size, holder)).values():
+            if sum(map(size, group)) >= least:
+                yield group
         holder = max(holder, key=size, default=None)
 
 
 def _posts(article: HtmlElement, measures: Measures) -> Sequence[HtmlElement]:
     """Return the neighbours of one kind that together say most of an article, if there are any."""
-    for alike in _most_of(article, measures.prose):
-        if len(alike) > 1 and sum(map(measures.prose, alike)) >= _POST * len(alike):
-            return alike
+    for group in _majority(article, measures.prose):
+        if len(group) > 1 and sum(map(measures.prose, group)) >= _POST * len(group):
+            return group
     return []
 
 
 def _places(posts: Sequence[HtmlElement], measures: Measures) -> Iterator[Sequence[HtmlElement]]:
     """Yield the boxes in each place around what posts say, going down into where they say it."""
-    said = sum(map(measures.prose, posts))
+    total = sum(map(measures.prose, posts))
     while posts and posts[0].tag not in LEAVES:
         body: Sequence[HtmlElement] = []
-        for boxes in _kinds(chain.from_iterable(posts)).values():
-            own = sum(map(measures.prose, boxes))
-            if own >= _BODY * said:
+        for boxes in _by_kind(chain.from_iterable(posts)).values():
+            size = sum(map(measures.prose, boxes))
+            if size >= _BODY * total:
                 body = boxes
             elif (
-                own < min(_FRAME * said, _SHORT * len(boxes))
+                size < min(_METADATA_SHARE * total, _SHORT * len(boxes))
                 and len({box.getparent() for box in boxes}) >= _OFTEN * len(posts)
                 and boxes[0].tag not in HEADINGS
             ):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LINKED = 0.8
 _CAPTION = 200  # characters
-_FRAMES = 5  # elements around an image and its caption, a table's at most
+_CAPTION_LEVELS = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
 _CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
 _WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
@@ -157,7 +157,7 @@ def captions(root: HtmlElement) -> Iterator[str]:
     """Yield what stands under the images of an article: of a box with an image, its short text."""
     known: set[HtmlElement] = {root}
     for image in root.iter("img", "amp-img"):
-        for box in islice(image.iterancestors(), _FRAMES):
+        for box in islice(image.iterancestors(), _CAPTION_LEVELS):
             if box in known:
                 break
             known.add(box)

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, cast
 from lxml.etree import XPath
 
 from simhash_gate.page.hidden import NOT_SHOWN
-from simhash_gate.page.measure import said_in
+from simhash_gate.page.measure import text_in
 from simhash_gate.page.title import letters, says_title
 from simhash_gate.page.vocabulary import (
     BOILERPLATE_ROLES,
     BOILERPLATE_TAGS,
     OUTSIDE_TOKENS,
     POST_TOKENS,
-    have_any,
+    has_word,
     speaks_of_boilerplate,
     speaks_of_menu,
     speaks_of_short,
@@ -41,9 +41,9 @@ _LONG_TEXTS = XPath(
     "descendant::text()[string-length(.) >= 20][not(ancestor::a)]", smart_strings=False
 )
 _KNOWN_TAGS = BOILERPLATE_TAGS | {"html", "body", "main"}
-_OF_ARTICLES = frozenset({"header", "footer"})
+_ARTICLE_PARTS = frozenset({"header", "footer"})
 # The attributes that boilerplate is known by, and what their values say then.
-_TELLING: dict[str, Callable[[str], object]] = {
+_CHECKS: dict[str, Callable[[str], object]] = {
     "class": speaks_of_boilerplate,
     "id": speaks_of_boilerplate,
     "role": BOILERPLATE_ROLES.__contains__,
@@ -53,41 +53,41 @@ _TELLING: dict[str, Callable[[str], object]] = {
 }
 _NAMES = frozenset({"class", "id"})
 _HIDING = frozenset({"hidden", "style"})
-_OF_FORMS = ("role", *_HIDING)
+_FORM_CHECKS = ("role", *_HIDING)
 
 
 def is_boilerplate(element: HtmlElement) -> bool:
     """Tell if something says that an element is boilerplate."""
     tag = element.tag
     if tag in _KNOWN_TAGS:
-        return tag in BOILERPLATE_TAGS and not (tag in _OF_ARTICLES and _in_article(element))
+        return tag in BOILERPLATE_TAGS and not (tag in _ARTICLE_PARTS and _in_article(element))
     if "-" in tag and speaks_of_boilerplate(tag):
         return True
     # Asked of every element: to begin a generator would take as long as the rest.
     for name, value in element.items():  # noqa: SIM110
-        if name in _TELLING and _TELLING[name](value):
+        if name in _CHECKS and _CHECKS[name](value):
             return True
     return False
 
 
 def is_hidden_or_search(form: HtmlElement) -> bool:
     """Tell if more than its tag says that a form is boilerplate."""
-    return any(name in form.attrib and _TELLING[name](form.attrib[name]) for name in _OF_FORMS)
+    return any(name in form.attrib and _CHECKS[name](form.attrib[name]) for name in _FORM_CHECKS)
 
 
-def is_misnamed(element: HtmlElement, size: int, headline: Collection[HtmlElement]) -> bool:
+def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlElement]) -> bool:
     """Tell if nothing but a name says that this is boilerplate, and its contents say otherwise."""
     if element.tag in BOILERPLATE_TAGS or any(
         name not in _NAMES
         for name, value in element.items()
-        if name in _TELLING and _TELLING[name](value)
+        if name in _CHECKS and _CHECKS[name](value)
     ):
         return False
-    if element in headline:
+    if element in headline_path:
         return True
     names = f"{element.get('class', '')} {element.get('id', '')}"
     if speaks_of_short(names):
-        return size > _LINE and not said_in(element).isdigit()
+        return size > _LINE and not text_in(element).isdigit()
     return speaks_of_menu(names) and size >= 2 * _PARAGRAPH and _has_paragraphs(element, size)
 
 
@@ -102,12 +102,12 @@ def _has_paragraphs(element: HtmlElement, size: int) -> bool:
 
 def is_outside(element: HtmlElement) -> bool:
     """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
-    return element.tag == "footer" or says(element, OUTSIDE_TOKENS)
+    return element.tag == "footer" or is_called(element, OUTSIDE_TOKENS)
 
 
-def says(element: HtmlElement, words: Collection[str]) -> bool:
+def is_called(element: HtmlElement, words: Collection[str]) -> bool:
     """Tell if the class or id of an element has one of some words in it."""
-    return have_any(f"{element.get('class', '')} {element.get('id', '')}", words)
+    return has_word(f"{element.get('class', '')} {element.get('id', '')}", words)
 
 
 def _in_article(element: HtmlElement) -> bool:
@@ -120,7 +120,7 @@ _PROSE = 60  # letters: a paragraph
 @lru_cache(maxsize=16_384)  # the classes of some dozens of sites
 def post_name(names: str) -> str:
     """Return the first of the names in a class that says comment: all posts have it, if any."""
-    return next((name for name in names.split() if have_any(name, POST_TOKENS)), "")
+    return next((name for name in names.split() if has_word(name, POST_TOKENS)), "")
 
 
 def names_of_posts(
@@ -132,26 +132,26 @@ def names_of_posts(
     stand within; posts are all that there is.
     """
     posts: set[str] = set()
-    others: set[str] = set()
-    outer = set(boilerplate)
+    other_names: set[str] = set()
+    boxes = set(boilerplate)
     body = root.find("body")
-    inside: set[HtmlElement | None] = set()
-    below = next(root.iter("h1", "h2"), None) is None
+    dropped: set[HtmlElement | None] = set()
+    is_below = next(root.iter("h1", "h2"), None) is None
     prose = False
     for element in (root if body is None else body).iter("*"):
-        if element.getparent() in inside:
-            inside.add(element)
+        if element.getparent() in dropped:
+            dropped.add(element)
             continue
-        if element in outer:
-            inside.add(element)
-            if below:
-                (others if prose else posts).add(post_name(element.get("class", "")))
-        elif not below:
-            below = element.tag in ("h1", "h2") and says_title(element, titles)
+        if element in boxes:
+            dropped.add(element)
+            if is_below:
+                (other_names if prose else posts).add(post_name(element.get("class", "")))
+        elif not is_below:
+            is_below = element.tag in ("h1", "h2") and says_title(element, titles)
         elif element.tag != "a":
             prose = prose or _is_prose(element.text)
-        prose = prose or (below and _is_prose(element.tail))
-    return posts.intersection(names) - others
+        prose = prose or (is_below and _is_prose(element.tail))
+    return posts.intersection(names) - other_names
 
 
 def _is_prose(text: str | None) -> bool:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from simhash_gate.page.asides import is_thread
 from simhash_gate.page.boilerplate import (
     is_boilerplate,
+    is_called,
     is_hidden_or_search,
     is_misnamed,
     is_outside,
     names_of_posts,
     post_name,
-    says,
 )
 from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import find_facts
-from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, show_later
+from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, unhide_content
 from simhash_gate.page.measure import LARGEST, drop_all, forget
 from simhash_gate.page.survey import Survey, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
@@ -66,8 +66,8 @@ def clean(
     titles = find_titles(root, "", facts) if titles is None else titles
     thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
-    show_later(root)
-    filled_in = forms_to_fill_in(root)
+    unhide_content(root)
+    text_forms = forms_to_fill_in(root)
     drop_invisible(root, titles)
     drop_all(gutters(root))
     body = root.find("body")
@@ -75,9 +75,9 @@ def clean(
     shown = survey(root)
     measures = shown.measures
     size = measures.text[root]
-    around = _around_headline(facts.headlines[:HEADLINES], titles)
-    boilerplate = _drop_boilerplate(root, titles, around, measures, thread=thread)
-    _drop_forms(boilerplate.forms, filled_in, root, measures)
+    headline_path = _headline_path(facts.headlines[:HEADLINES], titles)
+    boilerplate = _drop_boilerplate(root, titles, headline_path, measures, thread=thread)
+    _drop_forms(boilerplate.forms, text_forms, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
     return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts)
@@ -86,7 +86,7 @@ def clean(
 def _drop_boilerplate(
     root: HtmlElement,
     titles: Titles,
-    around: Collection[HtmlElement],
+    headline_path: Collection[HtmlElement],
     measures: Measures,
     *,
     thread: bool,
@@ -95,15 +95,15 @@ def _drop_boilerplate(
 
     Of a page without a title that is nothing but boilerplate, that is what it says.
     """
-    boilerplate = _Boilerplate(root, around, measures, thread=thread)
+    boilerplate = _Boilerplate(root, headline_path, measures, thread=thread)
     posts = boilerplate.posts(titles)
     if posts:
-        boilerplate = _Boilerplate(root, around, measures, posts, thread=thread)
+        boilerplate = _Boilerplate(root, headline_path, measures, posts, thread=thread)
     if not titles.title and boilerplate.is_all():
         boilerplate.large, boilerplate.forms = [], []
     else:  # a link is as long as it was
-        lost = [e for e in boilerplate.gone if next(e.iterancestors("a"), None) is None]
-        forget(lost, measures)
+        shrunk = [e for e in boilerplate.gone if next(e.iterancestors("a"), None) is None]
+        forget(shrunk, measures)
         drop_all(boilerplate.gone)
     return boilerplate
 
@@ -111,58 +111,58 @@ def _drop_boilerplate(
 class _Boilerplate:
     """What is boilerplate in a tree, and what is left of it without that.
 
-    `around` is what the headline stands in, and `posts` are names of boxes that are no boilerplate.
-    In a thread of a forum, what is called a comment is a post. Of `large`, which is too large to be
-    boilerplate, the outer ones come first, and of neighbours the last; `forms` are boilerplate if
-    they are small.
+    `headline_path` is what the headline stands in, and `posts` are names of boxes that are no
+    boilerplate. In a thread of a forum, what is called a comment is a post. Of `large`, which is
+    too large to be boilerplate, the outer ones come first, and of neighbours the last; `forms` are
+    boilerplate if they are small.
     """
 
     def __init__(
         self,
         root: HtmlElement,
-        around: Collection[HtmlElement],
+        headline_path: Collection[HtmlElement],
         measures: Measures,
         posts: Collection[str] = (),
         *,
         thread: bool,
     ) -> None:
         self._root = root
-        self._around = around
+        self._headline_path = headline_path
         self._thread = thread
         self._measures = measures
         whole = measures.text[root]
         self._largest = LARGEST * whole
-        self._to_read = _TIMES_READ * whole  # boxes in boxes are read again for each
-        self._alike: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
+        self._left_to_read = _TIMES_READ * whole  # boxes in boxes are read again for each
+        self._size_by_name: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
         self._outer: set[HtmlElement] = set()
         self.gone: list[HtmlElement] = []
         self.large: list[HtmlElement] = []
         self.forms: list[HtmlElement] = []
-        behind: HtmlElement | None = root  # what goes: nothing inside it is looked at
+        next_element: HtmlElement | None = root  # what goes: nothing inside it is looked at
         for element in root.iter("*"):
-            if behind is not None:
-                if element is not behind:
+            if next_element is not None:
+                if element is not next_element:
                     continue
-                behind = None
+                next_element = None
             if not is_boilerplate(element) or self._is_form(element):
                 continue
             name = post_name(element.get("class", ""))
             if name not in posts and self._stays(element, name):
                 continue
-            behind = _behind(element)
-            if behind is None:
+            next_element = _next_outside(element)
+            if next_element is None:
                 break
 
     def posts(self, titles: Titles) -> set[str]:
         """Return the names of boxes that are called comments, and are what the page is about."""
-        names = {name for name, size in self._alike.items() if name and size > self._largest}
+        names = {name for name, size in self._size_by_name.items() if name and size > self._largest}
         return names_of_posts(names, self.gone, self._root, titles) if names else set()
 
     def is_all(self) -> bool:
         """Tell if nothing but boilerplate says anything."""
-        said = sum(self._alike.values())
+        size = sum(self._size_by_name.values())
         head = sum(self._measures.text[head] for head in self._root.iter("head"))
-        return said > 0 and said + head >= self._measures.text[self._root]
+        return size > 0 and size + head >= self._measures.text[self._root]
 
     def _is_form(self, element: HtmlElement) -> bool:
         form = element.tag == "form" and not is_hidden_or_search(element)
@@ -173,42 +173,42 @@ class _Boilerplate:
     def _stays(self, element: HtmlElement, name: str) -> bool:
         """Tell if an element stays that something says is boilerplate; if not, it goes."""
         size = self._measures.text[element]
-        self._to_read -= size
-        if self._thread and element.tag not in BOILERPLATE_TAGS and says(element, POST_TOKENS):
+        self._left_to_read -= size
+        if self._thread and element.tag not in BOILERPLATE_TAGS and is_called(element, POST_TOKENS):
             return True
-        if self._to_read > 0 and is_misnamed(element, size, self._around):
+        if self._left_to_read > 0 and is_misnamed(element, size, self._headline_path):
             return True
         if size > self._largest:
-            around = sum(outer in self._outer for outer in element.iterancestors())
-            self.large.insert(around, element)
+            depth = sum(ancestor in self._outer for ancestor in element.iterancestors())
+            self.large.insert(depth, element)
             self._outer.add(element)
             return True
         self.gone.append(element)
-        self._alike[name] += size
+        self._size_by_name[name] += size
         return False
 
 
-def _around_headline(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:
+def _headline_path(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:
     """Return what the headline stands in, if it is the name of the page."""
     name = words_of(titles.title)
     found = (h1 for h1 in headlines if name and words_of(text_of(h1)) == name)
-    return {outer for headline in found for outer in headline.iterancestors()}
+    return {ancestor for headline in found for ancestor in headline.iterancestors()}
 
 
-def _behind(element: HtmlElement) -> HtmlElement | None:
+def _next_outside(element: HtmlElement) -> HtmlElement | None:
     """Return the first element of the tree that comes after all that is in another."""
-    around: HtmlElement | None = element
-    while around is not None:
-        following = around.getnext()
+    ancestor: HtmlElement | None = element
+    while ancestor is not None:
+        following = ancestor.getnext()
         if following is not None:
             return following
-        around = around.getparent()
+        ancestor = ancestor.getparent()
     return None
 
 
 def _drop_forms(
     forms: Collection[HtmlElement],
-    filled_in: Collection[HtmlElement | None],
+    text_forms: Collection[HtmlElement | None],
     root: HtmlElement,
     measures: Measures,
 ) -> None:
@@ -217,13 +217,13 @@ def _drop_forms(
     Login and contact pages are, and in many shops what is said of a product. Where a reader only
     chooses, what there is to choose from is said.
     """
-    known = set(forms)
-    outer = [form for form in forms if known.isdisjoint(form.iterancestors("form"))]
+    form_set = set(forms)
+    outer = [form for form in forms if form_set.isdisjoint(form.iterancestors("form"))]
     if sum(measures.prose(form) for form in outer) <= _FORMS * measures.prose(root):
         largest = LARGEST * measures.text[root]
         small = [form for form in outer if measures.text[form] <= largest]
-        alike = Counter(form.get("class") for form in small)  # a form for each entry of a list
-        gone = {form for form in small if form in filled_in or alike[form.get("class")] > 1}
+        by_class = Counter(form.get("class") for form in small)  # a form for each entry of a list
+        gone = {form for form in small if form in text_forms or by_class[form.get("class")] > 1}
         drop_all([form for form in small if form in gone], measures)
         for form in small:
             form.tag = "fieldset"
@@ -241,15 +241,15 @@ def _drop_large(
     headlines = list(headlines_in(root, titles))
     named = bool(headlines)
     headlines = headlines or list(islice(root.iter("h1"), HEADLINES))
-    around = {outer for headline in headlines for outer in headline.iterancestors()}
+    headline_path = {ancestor for headline in headlines for ancestor in headline.iterancestors()}
     for element in large:
         size = measures.text[element]
         menu = measures.links[element] > 0.5 * size
-        held = element in around and (named or not says(element, CONSENT_TOKENS))
-        if held or not (menu or is_outside(element)):
+        is_article = element in headline_path and (named or not is_called(element, CONSENT_TOKENS))
+        if is_article or not (menu or is_outside(element)):
             continue
-        left = measures.text[root] - size
-        tagged = menu and element.tag in BOILERPLATE_TAGS and left >= _LEFT * size
-        little = measures.prose(root) >= 2 * measures.prose(element)
-        if left >= _SOME_TEXT and (headlines or tagged or little):
+        rest = measures.text[root] - size
+        is_menu_tag = menu and element.tag in BOILERPLATE_TAGS and rest >= _LEFT * size
+        is_small = measures.prose(root) >= 2 * measures.prose(element)
+        if rest >= _SOME_TEXT and (headlines or is_menu_tag or is_small):
             drop_all([element], measures)

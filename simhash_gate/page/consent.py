@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from simhash_gate.page.title import Titles
 
 _COOKIE = re.compile("cookie", re.I)
-_SPEAKERS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]")
-_OWN = ("main", "article", "head")
-_LEADS = ("http", "/", "#", ".", "?")
+_MENTIONS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]")
+_MAIN_TAGS = ("main", "article", "head")
+_LINK_STARTS = ("http", "/", "#", ".", "?")
 _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
 _NAME = re.compile("cookie|consent|gdpr", re.I)
-_MENTION = 400  # characters for each mention: a longer text is about something else
+_CHARACTERS_PER_MENTION = 400  # characters for each mention: a longer text is about something else
 _LONGEST = 20_000
 _BOXES = 50  # of a body: more are asked together before each is
 _NEAR = 4  # boxes around a layer, body and html among them
@@ -40,25 +40,25 @@ def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
     if _COOKIE.search(f"{titles.title} {titles.whole}"):
         return []
     found: dict[HtmlElement, None] = {}
-    judged: dict[HtmlElement, bool | None] = {}
-    for element in _speakers(root):
+    verdicts: dict[HtmlElement, bool | None] = {}
+    for element in _mentions(root):
         if found.keys().isdisjoint(element.iterancestors()) and element.tag not in INVISIBLE:
-            layer = _layer(element, judged)
+            layer = _layer(element, verdicts)
             if layer is not None:
                 found[layer] = None
     return [layer for layer in found if found.keys().isdisjoint(layer.iterancestors())]
 
 
-def _speakers(root: HtmlElement) -> Iterator[HtmlElement]:
+def _mentions(root: HtmlElement) -> Iterator[HtmlElement]:
     """Yield what speaks of cookies in the boxes of a page, in document order.
 
     Most boxes don't: to write out the text of one takes a tenth of asking each text in it.
     """
     for part in root.iterchildren("*"):
-        if part.tag != "head" and (len(part) <= _BOXES or _speaks(part)):
+        if part.tag != "head" and (len(part) <= _BOXES or _mentions_cookies(part)):
             for box in part if part.tag == "body" else (part,):
-                if box.tag not in ("script", "style") and _speaks(box):
-                    yield from dict.fromkeys(map(_parent, cast("list[Any]", _SPEAKERS(box))))
+                if box.tag not in ("script", "style") and _mentions_cookies(box):
+                    yield from dict.fromkeys(map(_parent, cast("list[Any]", _MENTIONS(box))))
 
 
 def _parent(text: Any) -> HtmlElement:
@@ -67,23 +67,23 @@ def _parent(text: Any) -> HtmlElement:
     return element.getparent() if text.is_tail else element
 
 
-def _speaks(box: HtmlElement) -> bool:
-    said = tostring(box, encoding="utf-8", method="text", with_tail=False)
-    return b"ookie" in said or b"OOKIE" in said
+def _mentions_cookies(box: HtmlElement) -> bool:
+    text = tostring(box, encoding="utf-8", method="text", with_tail=False)
+    return b"ookie" in text or b"OOKIE" in text
 
 
-def _layer(element: HtmlElement, judged: dict[HtmlElement, bool | None]) -> HtmlElement | None:
+def _layer(element: HtmlElement, verdicts: dict[HtmlElement, bool | None]) -> HtmlElement | None:
     """Return the outermost box around an element that is a layer, if any is."""
-    around = [element, *islice(element.iterancestors(), _DEEP)]
-    if around[-1].getparent() is not None or any(outer.tag in _OWN for outer in around[1:]):
+    boxes = [element, *islice(element.iterancestors(), _DEEP)]
+    if boxes[-1].getparent() is not None or any(box.tag in _MAIN_TAGS for box in boxes[1:]):
         return None
     layer = None
-    for box in around[-_NEAR - 1 :]:
-        if box not in judged:
-            judged[box] = _judge(box)
-        if judged[box] is None:
+    for box in boxes[-_NEAR - 1 :]:
+        if box not in verdicts:
+            verdicts[box] = _judge(box)
+        if verdicts[box] is None:
             break
-        layer = box if judged[box] else layer
+        layer = box if verdicts[box] else layer
     return layer
 
 
@@ -91,11 +91,11 @@ def _judge(box: HtmlElement) -> bool | None:
     """Tell if a box is a layer; None if it is none, and nothing around it is one."""
     if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
         return None
-    said = "".join(_texts(box))
-    if len(said) > _LONGEST:
+    text = "".join(_texts(box))
+    if len(text) > _LONGEST:
         return None
-    again = len(_COOKIE.findall(said)) * _MENTION >= len(said)
-    return (again or _is_named(box)) and _asks(box)
+    is_frequent = len(_COOKIE.findall(text)) * _CHARACTERS_PER_MENTION >= len(text)
+    return (is_frequent or _is_named(box)) and _asks_for_consent(box)
 
 
 def _is_named(box: HtmlElement) -> bool:
@@ -111,12 +111,12 @@ def _texts(box: HtmlElement) -> Iterator[str]:
             yield inner.tail or ""
 
 
-def _asks(box: HtmlElement) -> bool:
-    pressed = next(box.iter("button", "input"), None) is not None or any(
-        element.get("role") == "button" or not (element.get("href") or "j").startswith(_LEADS)
+def _asks_for_consent(box: HtmlElement) -> bool:
+    has_control = next(box.iter("button", "input"), None) is not None or any(
+        element.get("role") == "button" or not (element.get("href") or "j").startswith(_LINK_STARTS)
         for element in box.iter("a")
     )
-    return pressed and any(
+    return has_control and any(
         _SUBJECT.search(value)
         for inner in box.iter("*")
         for name, value in inner.items()

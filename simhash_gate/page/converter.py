@@ -74,8 +74,8 @@ class _Tags(local):
 _TAGS = _Tags()
 
 
-def convert(name: str, attributes: dict[str, Any], text: str, around: frozenset[str]) -> str:
-    """Return the Markdown of a tag, by that of its contents and by what is `inside` its parent.
+def convert(name: str, attributes: dict[str, Any], text: str, parent_tags: frozenset[str]) -> str:
+    """Return the Markdown of a tag, by that of its contents and by the `inner_tags` of its parent.
 
     The `start` of an item is its number: it is the first of a list of its own.
     """
@@ -84,7 +84,7 @@ def convert(name: str, attributes: dict[str, Any], text: str, around: frozenset[
         tag = _TAGS.of["numbered"]
         _TAGS.ordered.attrs = attributes
     tag.attrs = attributes
-    return _FUNCTIONS[name](tag, text, around)
+    return _FUNCTIONS[name](tag, text, parent_tags)
 
 
 def escape(text: str) -> str:
@@ -97,8 +97,8 @@ def escape(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def inside(around: frozenset[str], name: str) -> frozenset[str]:
+def inner_tags(parent_tags: frozenset[str], name: str) -> frozenset[str]:
     """Return what markdownify is told of the tags around the contents of a tag."""
     if name in ONE_LINE:
-        return around | {name, "_inline"}
-    return around | ({name, "_noformat"} if name == "code" else {name})
+        return parent_tags | {name, "_inline"}
+    return parent_tags | ({name, "_noformat"} if name == "code" else {name})

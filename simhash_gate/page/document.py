@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import html
 
-from simhash_gate.page.address import image_names, played_names
+from simhash_gate.page.address import image_names, media_names
 from simhash_gate.page.blocks import blocks, captions
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import Article, is_leftover
@@ -27,23 +27,19 @@ from simhash_gate.page.structured import text, types, values
 from simhash_gate.page.title import find_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simhash_gate.page.blocks import Block
-    from simhash_gate.page.extract import Extractor
-    from simhash_gate.page.facts import Facts
-    from simhash_gate.page.flow import Flow
-    from simhash_gate.page.survey import Survey
-    from simhash_gate.page.title import Titles
-
-    Said = tuple[tuple[str, str], ...]
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lxml.html import HtmlElement
 
+    from simhash_gate.page.blocks import Block
     from simhash_gate.page.clean import Cleaned
-    from simhash_gate.page.facts import Kind
+    from simhash_gate.page.extract import Extractor
+    from simhash_gate.page.facts import Facts, Kind
+    from simhash_gate.page.flow import Flow
+    from simhash_gate.page.offer import Field
     from simhash_gate.page.structured import Node
+    from simhash_gate.page.survey import Survey
+    from simhash_gate.page.title import Titles
 
 
 class Document(NamedTuple):
@@ -61,8 +57,8 @@ class Document(NamedTuple):
     article: Article
     flow: Flow
     blocks: list[Block]
-    offered: Said
-    fields: Said
+    offered: tuple[Field, ...]
+    fields: tuple[Field, ...]
     leftover_of: str
     shown: Survey
     anchors: bytes = b""
@@ -78,9 +74,9 @@ class Document(NamedTuple):
         return image_names(self.article.element)
 
     @property
-    def played(self) -> list[str]:
+    def media(self) -> list[str]:
         """The file names of the videos and sounds of the article."""
-        return played_names(self.article.element)
+        return media_names(self.article.element)
 
     @property
     def captions(self) -> set[str]:
@@ -101,7 +97,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
-    known = [*root.iter("*")]  # to find an element again takes a third of the time
+    elements = [*root.iter("*")]  # to find an element again takes a third of the time
     drop_all(permalinks(root))
     facts = find_facts(root, url)
     links = pack_anchors(root, facts.base) if anchors else b""
@@ -113,24 +109,24 @@ def read_document(
     content = flow(article.element)
     found = blocks(content)
     leftover_of = ""
-    told = None
+    declared = None
     if facts.main and is_lost(found, article, cleaned, facts.kind):
-        told = told_article(facts.main, titles.title)
-    if told is not None:
-        article = told
+        declared = declared_article(facts.main, titles.title)
+    if declared is not None:
+        article = declared
     elif not found:  # an extractor of the user's may find nothing
         article = Article(cleaned.body, True)
-    if told is not None or not found:
+    if declared is not None or not found:
         content = flow(article.element)
         found = blocks(content)
-    if told is None and is_leftover(article, cleaned):
+    if declared is None and is_leftover(article, cleaned):
         leftover_of = titles.whole or titles.title
     if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
-    del known
+    del elements
     return Document(
         facts,
         titles,
@@ -146,7 +142,7 @@ def read_document(
 
 
 _BODIES = ("articleBody", "text", "reviewBody")
-_DESCRIBED = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
+_TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
@@ -166,7 +162,7 @@ def says_title_alone(found: list[Block], article: Article) -> bool:
     return not found or (len(found) == 1 and article.titled and found[0].kind == "heading")
 
 
-def told_article(main: Node, title: str) -> Article | None:
+def declared_article(main: Node, title: str) -> Article | None:
     """Return what the node of a page's main entity says, under the title; None if it is little."""
     article = html.Element("article")
     if title:
@@ -174,7 +170,7 @@ def told_article(main: Node, title: str) -> Article | None:
     body = next(filter(None, (_raw(main.get(name)) for name in _BODIES)), "")
     if body:
         _add_text(article, body)
-    elif types(main) & _DESCRIBED:
+    elif types(main) & _TYPES_WITH_TEXT:
         _add_text(article, _raw(main.get("description")))
     _add_list(article, "ul", map(text, values(main.get("recipeIngredient"))))
     steps = main.get("recipeInstructions")
@@ -182,8 +178,8 @@ def told_article(main: Node, title: str) -> Article | None:
         _add_text(article, steps)
     else:
         _add_list(article, "ol", _steps(steps, _DEEP))
-    said = sum(len(part) for child in article[1 if title else 0 :] for part in child.itertext())
-    return Article(article, False, bool(title)) if said >= _LEAST else None
+    size = sum(len(part) for child in article[1 if title else 0 :] for part in child.itertext())
+    return Article(article, False, bool(title)) if size >= _LEAST else None
 
 
 def _raw(value: Any) -> str:
@@ -211,23 +207,23 @@ def _add_list(article: HtmlElement, tag: str, entries: Iterable[str]) -> None:
         article.append(box)
 
 
-def _add_text(article: HtmlElement, said: str) -> None:
+def _add_text(article: HtmlElement, content: str) -> None:
     """Add a text, which may be HTML, in paragraphs."""
-    said = unescape(said) if "<" not in said else said
-    if _TAG.search(said):
-        root = parse(said.encode("utf-8", "replace"))
+    content = unescape(content) if "<" not in content else content
+    if _TAG.search(content):
+        root = parse(content.encode("utf-8", "replace"))
         body = None if root is None else root.find("body")
         if root is not None and body is not None:
             drop_invisible(root)
             body.tag = "div"
             article.append(body)
         return
-    for line in unescape(said).splitlines():
+    for line in unescape(content).splitlines():
         if line.strip():
             _add(article, "p", line)
 
 
-def _add(article: HtmlElement, tag: str, said: str) -> None:
+def _add(article: HtmlElement, tag: str, content: str) -> None:
     element = html.Element(tag)
-    element.text = printable(said)
+    element.text = printable(content)
     article.append(element)

@@ -17,10 +17,10 @@ from lxml import html
 from simhash_gate.page.asides import (
     drop_copies,
     drop_link_lists,
-    drop_others,
-    frames,
-    is_beside,
+    drop_other_products,
+    is_aside,
     is_gallery,
+    post_metadata,
 )
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.parse import printable
@@ -75,23 +75,22 @@ class SteadyExtractor:
     def __call__(self, page: Cleaned) -> Article:
         """Return the article, from its headline on, without the link lists inside."""
         measures = page.measures
-        start, listing = _named(page) or _main(page) or (page.body, page.listing)
+        start, listing = _article_with_headline(page) or _main(page) or (page.body, page.listing)
         headline = headline_in(page.root, page.titles)
         if headline is None:
             headline = next(page.root.iter("h1"), None)
-        around = set() if headline is None else {headline, *headline.iterancestors()}
+        headline_path = set() if headline is None else {headline, *headline.iterancestors()}
         element = start
         if page.facts.is_story or not is_gallery(start, measures):
-            element = _with_head(_descend(start, around, measures, listing), headline, page)
+            element = _with_head(_descend(start, headline_path, measures, listing), headline, page)
         if page.facts.kind == "product":
-            drop_others(element, around, measures)
+            drop_other_products(element, headline_path, measures)
         if not listing:
             drop_link_lists(element, measures)
             if page.thread:
-                drop_all(frames(element, measures), measures)
+                drop_all(post_metadata(element, measures), measures)
         drop_copies(element, measures)
-        own = _start_at_headline(element, page)
-        if own:
+        if _start_at_headline(element, page):
             return Article(element, listing)
         _put_headline(element, page.titles)
         return Article(element, listing, True)
@@ -145,20 +144,20 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     return main, measures.is_listing(main)
 
 
-def _named(page: Cleaned) -> tuple[HtmlElement, bool] | None:
+def _article_with_headline(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     """The `article` that alone has the page's headline, however long the lists beside it are."""
-    says = cache(partial(says_title, titles=page.titles))  # many articles may be around a heading
-    named = [
+    is_headline = cache(partial(says_title, titles=page.titles))  # many articles may hold a heading
+    articles = [
         e
         for e in page.root.iter("article")
-        if any(map(says, islice(e.iter("h1", "h2"), _HEADLINES)))
+        if any(map(is_headline, islice(e.iter("h1", "h2"), _HEADLINES)))
     ]
-    if not named or not set(named[-1].iterancestors()).issuperset(named[:-1]):
+    if not articles or not set(articles[-1].iterancestors()).issuperset(articles[:-1]):
         return None
     measures = page.measures
-    if measures.prose(named[-1]) < _NAMED_SHARE * measures.prose(page.body):
+    if measures.prose(articles[-1]) < _NAMED_SHARE * measures.prose(page.body):
         return None
-    return named[-1], measures.is_listing(named[-1])
+    return articles[-1], measures.is_listing(articles[-1])
 
 
 def _is_main(element: HtmlElement) -> bool:
@@ -170,9 +169,9 @@ def _is_article(element: HtmlElement) -> bool:
 
 
 def _descend(
-    element: HtmlElement, around: set[HtmlElement], measures: Measures, listing: bool
+    element: HtmlElement, headline_path: set[HtmlElement], measures: Measures, listing: bool
 ) -> HtmlElement:
-    """Walk into the child that holds most, unless the headline, or what is `around` it, says no."""
+    """Walk into the child that holds most, unless the headline, or its path, says no."""
     in_article = listing
     while True:
         # Links are boilerplate's most of the time; inside an article they are its own.
@@ -194,7 +193,7 @@ def _descend(
             return element
         if any(_is_part(e, best) and measures.prose(e) >= least for e in element):
             return element
-        if around and best not in around and is_beside(best, around, measures):
+        if headline_path and best not in headline_path and is_aside(best, headline_path, measures):
             return element
         element = best
 
@@ -208,17 +207,17 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
     inner = {element, *element.iterancestors()}
     if headline is None or headline in inner or element in headline.iterancestors():
         return element
-    outer = {headline, *headline.iterancestors()}
-    box = next(around for around in element.iterancestors() if around in outer)
+    headline_path = {headline, *headline.iterancestors()}
+    box = next(ancestor for ancestor in element.iterancestors() if ancestor in headline_path)
     top = next(child for child in box if child in inner)
     head = [*top.itersiblings(preceding=True)]
-    first = next((place for place, above in enumerate(head, 1) if above in outer), 0)
+    first = next((place for place, sibling in enumerate(head, 1) if sibling in headline_path), 0)
     if not first:
         return element
     measures = page.measures
     if page.facts.is_story:
-        said = (measures.prose(e) - _in_headings(e, measures) for e in head[:first])
-        if sum(said) <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
+        prose = (measures.prose(e) - _in_headings(e, measures) for e in head[:first])
+        if sum(prose) <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
             return element
     while element is not box:
         drop_all([*element.itersiblings()], measures)
@@ -294,6 +293,6 @@ def _put_headline(article: HtmlElement, titles: Titles) -> None:
 def _prose_before(heading: HtmlElement, article: HtmlElement, measures: Measures) -> Iterator[int]:
     element: HtmlElement | None = heading
     while element is not None and element is not article:
-        for above in element.itersiblings(preceding=True):
-            yield measures.text[above] - sum(measures.text[h] for h in above.iter(*HEADINGS))
+        for sibling in element.itersiblings(preceding=True):
+            yield measures.text[sibling] - sum(measures.text[h] for h in sibling.iter(*HEADINGS))
         element = element.getparent()

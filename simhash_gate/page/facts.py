@@ -69,7 +69,7 @@ class Facts(NamedTuple):
     `names` are what they call the page, and `sites` its site, best first. `language` and
     `description` are what the head says. `data` is its JSON-LD.
     `main` is what the page is about. `base` is what its links are relative to, `software` what made
-    it; `discusses` tells that there is a post of a forum. `described` are types of its microdata,
+    it; `discusses` tells that there is a post of a forum. `itemtypes` are those of its microdata,
     `heads` and `headlines` the `title` and `h1` of its tree.
     """
 
@@ -86,7 +86,7 @@ class Facts(NamedTuple):
     base: str | None
     software: list[str]
     discusses: bool
-    described: set[str]
+    itemtypes: set[str]
     heads: list[HtmlElement]
     headlines: list[HtmlElement]
     language: str | None
@@ -106,10 +106,10 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
     nodes = nodes_on_top(data)
     meta = _meta(metas)
     main, kind = _main_of(nodes, meta) if nodes else ({}, None)
-    described = types_within(root)
-    if kind is None and not _KINDS.keys().isdisjoint(_names(described)):
+    itemtypes = types_within(root)
+    if kind is None and not _KINDS.keys().isdisjoint(_names(itemtypes)):
         main, kind = _main_of(read_microdata(root), meta)
-    kind = _checked(kind, meta)
+    kind = _kind_with_meta(kind, meta)
     if kind == "article" and is_front(url):
         main, kind = {}, None
     names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
@@ -125,9 +125,9 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         meta,
         kind in ("article", "forum") or _is_story(meta),
         next((base.get("href") for base in bases if "href" in base.attrib), None),
-        [said.get("content", "") for said in metas if said.get("name") == "generator"],
-        any(_DISCUSSION in said for said in chain(described, _said_in_json(scripts))),
-        described,
+        [tag.get("content", "") for tag in metas if tag.get("name") == "generator"],
+        any(_DISCUSSION in value for value in chain(itemtypes, _json_texts(scripts))),
+        itemtypes,
         heads,
         headlines,
         _language(root, meta),
@@ -138,35 +138,35 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
 
 
 def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
-    said = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
-    return said if _LANGUAGE.fullmatch(said) else None
+    lang = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
+    return lang if _LANGUAGE.fullmatch(lang) else None
 
 
 def _cut(description: str) -> str | None:
     return unescape(description)[:_LONGEST_DESCRIPTION] or None
 
 
-def _names(described: Iterable[str]) -> set[str]:
+def _names(itemtypes: Iterable[str]) -> set[str]:
     """Return the names of types, without the address of their vocabulary."""
-    return {kind.rsplit("/", 1)[-1] for given in described for kind in given.split()}
+    return {kind.rsplit("/", 1)[-1] for itemtype in itemtypes for kind in itemtype.split()}
 
 
-def _said_in_json(scripts: Iterable[HtmlElement]) -> Iterator[str]:
+def _json_texts(scripts: Iterable[HtmlElement]) -> Iterator[str]:
     return (script.text or "" for script in scripts if "json" in script.get("type", ""))
 
 
-def _checked(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
+def _kind_with_meta(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
     """Return what a page is, by what made it too, and by its `og:type`."""
     software = meta.get("generator", "").lower().replace("/", " ").split()
-    made = _GENERATORS.get(software[0]) if software else None
-    if made is not None and kind in (None, "article"):
-        return made
+    by_software = _GENERATORS.get(software[0]) if software else None
+    if by_software is not None and kind in (None, "article"):
+        return by_software
     if kind is not None:
         return kind
-    of_page = meta.get("og:type", "").lower()
-    if of_page == "article" and "article:published_time" in meta:
+    og_type = meta.get("og:type", "").lower()
+    if og_type == "article" and "article:published_time" in meta:
         return "article"
-    return _KIND_OF_META.get(of_page)
+    return _KIND_OF_META.get(og_type)
 
 
 _KIND_OF_META: dict[str, Kind] = {
@@ -199,8 +199,8 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
     found: dict[str, str] = {}
     for meta in metas:
         name = (meta.get("property") or meta.get("name") or "").lower()
-        if name in _META and name not in found and (said := meta.get("content")):
-            found[name] = " ".join(said.split())
+        if name in _META and name not in found and (content := meta.get("content")):
+            found[name] = " ".join(content.split())
     return found
 
 
@@ -213,13 +213,13 @@ def _main_entity(nodes: list[Node]) -> tuple[Node, Kind] | None:
     """Return the node that another one says is what the page is about."""
     by_id = {node["@id"]: node for node in nodes if isinstance(node.get("@id"), str)}
     for node in nodes:
-        of_page = types(node)
+        page_types = types(node)
         for entity in values(node.get("mainEntity")):
-            if not isinstance(entity, dict) or "FAQPage" in of_page:
+            if not isinstance(entity, dict) or "FAQPage" in page_types:
                 continue
             found = by_id.get(str(entity.get("@id")), entity)
             kind = _kind(found)
-            if "QAPage" in of_page:
+            if "QAPage" in page_types:
                 kind = "forum"
             elif "ItemList" in types(found):
                 kind = _kind_of_list(found)
@@ -230,26 +230,26 @@ def _main_entity(nodes: list[Node]) -> tuple[Node, Kind] | None:
 
 def _of_best_kind(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
     """Return the first node of the kind that tells most, if there is one such page."""
-    told: dict[Kind, list[Node]] = {}
+    by_kind: dict[Kind, list[Node]] = {}
     for node in nodes:
         kind = _kind(node)
         if kind is not None:
-            told.setdefault(kind, []).append(node)
-    if "product" in told and "article" in told and _is_story(meta):
-        del told["product"]  # what it tells of
-    best = next((kind for kind in _BY_RANK if kind in told), None)
+            by_kind.setdefault(kind, []).append(node)
+    if "product" in by_kind and "article" in by_kind and _is_story(meta):
+        del by_kind["product"]  # what it tells of
+    best = next((kind for kind in _BY_RANK if kind in by_kind), None)
     if best is None:
         return {}, None
-    several = len({text(node.get("name", node.get("headline"))) for node in told[best]}) > 1
+    several = len({text(node.get("name", node.get("headline"))) for node in by_kind[best]}) > 1
     if several and best == "product":
         return {}, "collection"
-    return ({}, None) if several and best == "article" else (told[best][0], best)
+    return ({}, None) if several and best == "article" else (by_kind[best][0], best)
 
 
 _BY_RANK: tuple[Kind, ...] = (
     *("forum", "product", "documentation", "article", "collection", "listing", "service"),
 )
-_SOLD = frozenset({"offers", "sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14"})
+_OFFER_FIELDS = frozenset({"offers", "sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14"})
 
 
 def _is_story(meta: dict[str, str]) -> bool:
@@ -259,7 +259,7 @@ def _is_story(meta: dict[str, str]) -> bool:
 def _kind(node: Node) -> Kind | None:
     found = next((_KINDS[name] for name in sorted(types(node)) if name in _KINDS), None)
     # Services are often called products for the sake of their stars.
-    if found == "product" and _SOLD.isdisjoint(node) and "hasVariant" not in node:
+    if found == "product" and _OFFER_FIELDS.isdisjoint(node) and "hasVariant" not in node:
         return None
     return found
 
@@ -291,14 +291,14 @@ def _date(main: Node) -> str | None:
     return None
 
 
-def _as_date(said: str | None) -> str | None:
-    return said if said and _DATE.fullmatch(said) else None
+def _as_date(value: str | None) -> str | None:
+    return value if value and _DATE.fullmatch(value) else None
 
 
 def _price(main: Node, meta: dict[str, str]) -> str | None:
     for node in (main, *values(main.get("hasVariant"))):
         for offer in values(node.get("offers")) if isinstance(node, dict) else ():
-            if isinstance(offer, dict) and (found := _offered(offer)):
+            if isinstance(offer, dict) and (found := _price_of(offer)):
                 return found
     for name in ("product:price", "og:price"):
         if found := _amount(meta.get(f"{name}:amount"), meta.get(f"{name}:currency")):
@@ -306,7 +306,7 @@ def _price(main: Node, meta: dict[str, str]) -> str | None:
     return None
 
 
-def _offered(offer: Node) -> str | None:
+def _price_of(offer: Node) -> str | None:
     for node in (offer, *values(offer.get("priceSpecification"))):
         if isinstance(node, dict):
             currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
@@ -316,8 +316,8 @@ def _offered(offer: Node) -> str | None:
     return None
 
 
-def _amount(said: str | None, currency: str | None) -> str | None:
-    found = _NUMBER.search(said or "")
+def _amount(number: str | None, currency: str | None) -> str | None:
+    found = _NUMBER.search(number or "")
     return f"{found[0]} {currency or ''}".strip() if found else None
 
 
@@ -329,6 +329,6 @@ def _sites(nodes: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:
             for name in ("name", "alternateName"):
                 yield from filter(None, map(text, values(node.get(name))))
         for name in ("publisher", "isPartOf"):
-            for of in values(node.get(name)):
-                if isinstance(of, dict) and (types(of) & _SITES) and (said := text(of)):
-                    yield said
+            for site in values(node.get(name)):
+                if isinstance(site, dict) and (types(site) & _SITES) and (site_name := text(site)):
+                    yield site_name

@@ -150,11 +150,11 @@ def _checked(box: HtmlElement) -> bool | None:
 def _language(pre: HtmlElement) -> str:
     for element in (pre, *pre.iter("code"), *islice(pre.iterancestors(), 2)):
         found = _LANGUAGE.search(element.get("class") or "")
-        said = (
+        language = (
             element.get("data-lang") or element.get("data-language") or (found[1] if found else "")
         )
-        if said and said.isprintable() and " " not in said:
-            return "" if said.lower() in _NO_LANGUAGE else said
+        if language and language.isprintable() and " " not in language:
+            return "" if language.lower() in _NO_LANGUAGE else language
     return ""
 
 

@@ -27,7 +27,7 @@ _HIDING = (
     etree.XPath("descendant::*/@hidden"),
     etree.XPath("descendant::*/@style[contains(., 'none')]"),
 )
-_WITHIN = etree.XPath("descendant::a[starts-with(@href, '#')]")
+_FRAGMENT_LINKS = etree.XPath("descendant::a[starts-with(@href, '#')]")
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
@@ -43,7 +43,7 @@ def is_hidden(element: HtmlElement) -> bool:
     return "hidden" in element.attrib or NOT_SHOWN.search(element.get("style", "")) is not None
 
 
-def show_later(root: HtmlElement) -> None:
+def unhide_content(root: HtmlElement) -> None:
     """Show what is hidden until a reader opens it, or a script has put it into its place."""
     hidden = [element for element in holders(root, *_HIDING) if is_hidden(element)]
     if not hidden:
@@ -51,12 +51,12 @@ def show_later(root: HtmlElement) -> None:
     kinds: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:
         kinds[(element.tag, *element.get("class", "").split()[:1])].append(element)
-    known = set(hidden)
-    for kind, alike in kinds.items():
-        several = len(kind) > 1 and len(alike) > 1
-        for element in alike:
-            within = any(outer in known for outer in element.iterancestors())
-            if _is_opened(element) or (several and not within and _is_fold(element)):
+    hidden_set = set(hidden)
+    for kind, group in kinds.items():
+        is_group = len(kind) > 1 and len(group) > 1
+        for element in group:
+            is_nested = any(ancestor in hidden_set for ancestor in element.iterancestors())
+            if _is_opened(element) or (is_group and not is_nested and _is_fold(element)):
                 _show(element)
     _put_in_place([e for e in hidden if e.tag == "div" and "hidden" in e.attrib], root)
 
@@ -70,8 +70,8 @@ def _is_opened(element: HtmlElement) -> bool:
     if not named or role == "dialog":
         return False
     return any(
-        outer.tag in ("article", "main") or outer.get("role") == "main"
-        for outer in element.iterancestors()
+        ancestor.tag in ("article", "main") or ancestor.get("role") == "main"
+        for ancestor in element.iterancestors()
     )
 
 
@@ -79,8 +79,8 @@ def _is_fold(element: HtmlElement) -> bool:
     """Tell if one of several alike is opened by what stands before it: an answer, a description."""
     if element.get("role") == "dialog" or next(element.iter(*_CONTROLS), None) is not None:
         return False
-    before = element.getprevious()
-    if before is None or is_hidden(before) or not 0 < size_of(before) <= _LABEL:
+    label = element.getprevious()
+    if label is None or is_hidden(label) or not 0 < size_of(label) <= _LABEL:
         return False
     size = size_of(element)
     return size >= _FOLD and 2 * sum(map(size_of, element.iter("a"))) < size
@@ -97,11 +97,11 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
 
     It comes in a hidden box `S:n` at the end of the page; its place is the template `B:n` or `P:n`.
     """
-    late = [(box, found[1]) for box in hidden if (found := _SENT_LATE.match(box.get("id", "")))]
-    if not late:
+    pieces = [(box, found[1]) for box in hidden if (found := _SENT_LATE.match(box.get("id", "")))]
+    if not pieces:
         return
     places = {place.get("id"): place for place in root.iter("template")}
-    for box, number in late:
+    for box, number in pieces:
         place = places.get(f"B:{number}", places.get(f"P:{number}"))
         if place is not None:
             _show(box)
@@ -110,7 +110,7 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
                 place.addprevious(box)
 
 
-_TYPED = frozenset({"email", "password", "search", "tel", "text", "url"})
+_TEXT_INPUTS = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 
 def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
@@ -118,12 +118,12 @@ def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
     return {
         next(field.iterancestors("form"), None)
         for field in root.iter("input", "textarea")
-        if field.get("type", "text") in _TYPED and not field.get("value", "").isdigit()
+        if field.get("type", "text") in _TEXT_INPUTS and not field.get("value", "").isdigit()
     }
 
 
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
-_SPOKEN = 400  # letters: a plea to turn on scripts is shorter
+_LONG_NOTE = 400  # letters: a plea to turn on scripts is shorter
 
 
 def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
@@ -168,15 +168,15 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     if not name:
         return
     outer = [note for note in notes if next(note.iterancestors("noscript"), None) is None]
-    long = [(note, size) for note in outer if (size := size_of(note)) >= _SPOKEN]
-    whole = size_of(root) if long else 0
-    for note, size in long:
-        if 2 * size > whole and _has(note, name):
-            for shown in list(note.iter("noscript")):
-                shown.tag = "div"
+    long_notes = [(note, size) for note in outer if (size := size_of(note)) >= _LONG_NOTE]
+    whole = size_of(root) if long_notes else 0
+    for note, size in long_notes:
+        if 2 * size > whole and _contains(note, name):
+            for inner in list(note.iter("noscript")):
+                inner.tag = "div"
 
 
-def _has(element: HtmlElement, name: tuple[str, ...]) -> bool:
+def _contains(element: HtmlElement, name: tuple[str, ...]) -> bool:
     return f" {' '.join(name)} " in f" {' '.join(words_of(' '.join(element.itertext())))} "
 
 
@@ -188,10 +188,10 @@ def permalinks(root: HtmlElement) -> list[HtmlElement]:
     """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
     return [
         link
-        for link in cast("list[HtmlElement]", _WITHIN(root))
+        for link in cast("list[HtmlElement]", _FRAGMENT_LINKS(root))
         if (href := link.get("href")) != "#"  # of a menu, most of the time
-        and not any(map(str.isalnum, said := "".join(link.itertext())))
-        and said.strip()
+        and not any(map(str.isalnum, text := "".join(link.itertext())))
+        and text.strip()
         and any(href == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
     ]
 
@@ -202,10 +202,10 @@ def gutters(root: HtmlElement) -> list[HtmlElement]:
         return []
     holders: set[HtmlElement | None] = set()  # of code
     for pre in root.iter("pre"):
-        for outer in pre.iterancestors():
-            if outer in holders:
+        for ancestor in pre.iterancestors():
+            if ancestor in holders:
                 break
-            holders.add(outer)
+            holders.add(ancestor)
     return [
         cell
         for cell in (root.iter("td") if holders else ())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.page.address import Base, joined
 from simhash_gate.page.blocks import blocks
-from simhash_gate.page.converter import CONTAINERS, ONE_LINE, convert, escape, inside
+from simhash_gate.page.converter import CONTAINERS, ONE_LINE, convert, escape, inner_tags
 from simhash_gate.page.flow import MARKS, is_start
 from simhash_gate.page.vocabulary import CELLS
 
@@ -33,13 +33,13 @@ class _Part:
     no nodes of BeautifulSoup: such ones are slow to ask for anything.
     """
 
-    __slots__ = ("attributes", "contents", "inside", "markdown", "tag")
+    __slots__ = ("attributes", "contents", "inner_tags", "markdown", "tag")
 
     def __init__(
-        self, tag: str, around: frozenset[str], attributes: dict[str, Any] = _NO_ATTRIBUTES
+        self, tag: str, parent_tags: frozenset[str], attributes: dict[str, Any] = _NO_ATTRIBUTES
     ) -> None:
         self.tag = tag
-        self.inside = inside(around, tag)
+        self.inner_tags = inner_tags(parent_tags, tag)
         self.attributes = attributes
         self.contents: list[Any] = []
         self.markdown = ""
@@ -126,7 +126,7 @@ class _Writer:
 
     def _open_block(self, tag: str, value: object) -> None:
         outer = self._open[-1]
-        block = _Part(tag, outer.inside)
+        block = _Part(tag, outer.inner_tags)
         if tag == "ol":
             start = str(value)
             self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
@@ -156,12 +156,12 @@ class _Writer:
     def _add(self, part: _Part, text: str) -> None:
         """Put a complete part, with the Markdown of its contents, into the innermost block."""
         outer = self._open[-1]
-        part.markdown = convert(part.tag, part.attributes, text, outer.inside)
+        part.markdown = convert(part.tag, part.attributes, text, outer.inner_tags)
         outer.contents.append(part)
 
     def _start_line(self) -> list[_Part]:
         block = self._open[-1]
-        self._line.append(block if block.tag in ONE_LINE else _Part("p", block.inside))
+        self._line.append(block if block.tag in ONE_LINE else _Part("p", block.inner_tags))
         return self._line
 
     def _end_line(self) -> None:
@@ -184,7 +184,7 @@ class _Writer:
             if not text:
                 return
         inner = (self._line or self._start_line())[-1]
-        inner.contents.append(text if "_noformat" in inner.inside else escape(text))
+        inner.contents.append(text if "_noformat" in inner.inner_tags else escape(text))
         self._spaced = text[-1] == " "
 
     def _start_mark(self, tag: str, _: object) -> None:
@@ -197,21 +197,21 @@ class _Writer:
 
     def _open_mark(self, tag: str, attributes: dict[str, Any] = _NO_ATTRIBUTES) -> None:
         line = self._line or self._start_line()
-        around = line[-1].inside
-        if tag not in around:
-            line.append(_Part(tag, around, attributes))
+        parent_tags = line[-1].inner_tags
+        if tag not in parent_tags:
+            line.append(_Part(tag, parent_tags, attributes))
 
     def _end_mark(self) -> None:
         mark = self._line.pop()
         outer = self._line[-1]
         outer.contents.append(
-            convert(mark.tag, mark.attributes, "".join(mark.contents), outer.inside)
+            convert(mark.tag, mark.attributes, "".join(mark.contents), outer.inner_tags)
         )
 
     def _add_inline(self, tag: str, attributes: dict[str, Any] = _NO_ATTRIBUTES) -> None:
         """Put a tag without contents into the line."""
         inner = (self._line or self._start_line())[-1]
-        inner.contents.append(convert(tag, attributes, "", inner.inside))
+        inner.contents.append(convert(tag, attributes, "", inner.inner_tags))
 
     def _img(self, _: str, value: object) -> None:
         alt, sources = cast("tuple[str, tuple[str, ...]]", value)

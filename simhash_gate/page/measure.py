@@ -25,7 +25,7 @@ _LISTING = 0.6
 _WHITE = b" \t\n\v\f\r"
 
 
-def said_in(element: HtmlElement) -> str:
+def text_in(element: HtmlElement) -> str:
     """Return the text in an element, without white space."""
     return "".join(tostring(element, encoding="unicode", method="text", with_tail=False).split())
 
@@ -82,32 +82,32 @@ def drop_all(gone: Collection[HtmlElement], measures: Measures | None = None) ->
 def _append(holder: HtmlElement | None, last: HtmlElement | None, texts: list[str]) -> None:
     """Put texts where the text stands before the neighbours that end with `last`."""
     if holder is not None and last is not None and texts:
-        side = "text" if holder is last.getparent() else "tail"
-        text = (getattr(holder, side) or "") + "".join(texts)
+        attribute = "text" if holder is last.getparent() else "tail"
+        text = (getattr(holder, attribute) or "") + "".join(texts)
         try:
-            setattr(holder, side, text)
+            setattr(holder, attribute, text)
         except ValueError:  # `&#1;` and its like
-            setattr(holder, side, printable(text))
+            setattr(holder, attribute, printable(text))
     texts.clear()
 
 
 def forget(gone: Collection[HtmlElement], measures: Measures) -> None:
     """Take the sizes of elements off those of what they are in."""
-    less = Measures(defaultdict(int), defaultdict(int))
+    removed = Measures(defaultdict(int), defaultdict(int))
     for element in gone:
-        less.text[element.getparent()] += measures.text[element]
-        less.links[element.getparent()] += measures.links[element]
-    around: dict[HtmlElement, None] = {}  # each after what it is in
-    for holder in list(less.text):
-        path, outer = [], holder
-        while outer is not None and outer not in around:
-            path.append(outer)
-            outer = outer.getparent()
-        around.update(dict.fromkeys(reversed(path)))
-    for element in reversed(around):
-        text, holder = less.text[element], element.getparent()
-        links = text if element.tag == "a" else less.links[element]
+        removed.text[element.getparent()] += measures.text[element]
+        removed.links[element.getparent()] += measures.links[element]
+    ancestors: dict[HtmlElement, None] = {}  # each after what it is in
+    for holder in list(removed.text):
+        path, ancestor = [], holder
+        while ancestor is not None and ancestor not in ancestors:
+            path.append(ancestor)
+            ancestor = ancestor.getparent()
+        ancestors.update(dict.fromkeys(reversed(path)))
+    for element in reversed(ancestors):
+        text, holder = removed.text[element], element.getparent()
+        links = text if element.tag == "a" else removed.links[element]
         measures.text[element] -= text
         measures.links[element] -= links
-        less.text[holder] += text
-        less.links[holder] += links
+        removed.text[holder] += text
+        removed.links[holder] += links

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from simhash_gate.page.facts import Facts
     from simhash_gate.page.structured import Node
 
-    Said = tuple[str, str]
+    Field = tuple[str, str]
 
 
 NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")
-_HELD = ("Event", "Festival", "Hackathon")  # what the types of events end with
+_EVENT_TYPES = ("Event", "Festival", "Hackathon")  # what the types of events end with
 _MOST = 8  # values of one field
 _LONGEST = 80
 _NEAR = 12  # blocks after the headline
@@ -67,40 +67,40 @@ _BASKET = re.compile(
 _AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
-def find_offer(root: HtmlElement, facts: Facts) -> tuple[Said, ...]:
+def find_offer(root: HtmlElement, facts: Facts) -> tuple[Field, ...]:
     """Return what an uncleaned tree's data say is offered: names of fields, and what they say."""
     found: dict[str, list[str]] = {}
-    for name, value in _said(root, facts):
-        said = found.setdefault(name, [])
-        if value and value not in said and len(said) < _MOST:
-            said.append(value[:_LONGEST])
-    return tuple((name, ", ".join(sorted(said))) for name, said in sorted(found.items()) if said)
+    for name, value in _fields(root, facts):
+        texts = found.setdefault(name, [])
+        if value and value not in texts and len(texts) < _MOST:
+            texts.append(value[:_LONGEST])
+    return tuple((name, ", ".join(sorted(texts))) for name, texts in sorted(found.items()) if texts)
 
 
-def offer_by_headline(found: list[Block]) -> tuple[Said, ...]:
+def offer_by_headline(blocks: list[Block]) -> tuple[Field, ...]:
     """Return the prices in the short lines after a headline, and the first number of the article.
 
     What a label stands before, in a table or a list, counts wherever it is.
     """
     prices: set[str] = set()
     labelled = number = ""
-    start = next((at + 1 for at, block in enumerate(found) if block.kind == "heading"), 0)
-    for place, line in _short_lines(found[start : start + _LINES]):
+    start = next((at + 1 for at, block in enumerate(blocks) if block.kind == "heading"), 0)
+    for place, line in _short_lines(blocks[start : start + _LINES]):
         if place < _NEAR:
-            prices.update(map(_shown, _PRICE.findall(line)))
+            prices.update(map(_normal_price, _PRICE.findall(line)))
         if not number or not labelled:
             number = number or next(iter(_NUMBER.findall(line)), "")
             labelled = labelled or next(iter(_LABELLED.findall(line)), "")
     if not prices and labelled:
-        prices.add(_shown(labelled))
+        prices.add(_normal_price(labelled))
     price = ", ".join(sorted(prices)[:_MOST])
-    return tuple(said for said in (("shown number", number), ("shown price", price)) if said[1])
+    return tuple(field for field in (("shown number", number), ("shown price", price)) if field[1])
 
 
-def _short_lines(found: list[Block]) -> Iterator[tuple[int, str]]:
+def _short_lines(blocks: list[Block]) -> Iterator[tuple[int, str]]:
     """Yield short lines with a digit, by their place; a label with the line after it."""
     label = ""
-    for place, block in enumerate(found):
+    for place, block in enumerate(blocks):
         if len(block.text) > _SHORT or block.linked:
             label = ""
             continue
@@ -110,22 +110,22 @@ def _short_lines(found: list[Block]) -> Iterator[tuple[int, str]]:
             yield place, line
 
 
-def _said(root: HtmlElement, facts: Facts) -> Iterator[Said]:
+def _fields(root: HtmlElement, facts: Facts) -> Iterator[Field]:
     if facts.kind == "product":
         yield from _product(facts.main, facts)
     if facts.kind in ("product", None):  # many a shop gives no data
         yield from _chosen(root)
-    for node in _held_or_asked_for(root, facts):
+    for node in _event_or_job(root, facts):
         yield from _event(node) if _is_event(node) else _job(node)
 
 
-def _product(main: Node, facts: Facts) -> Iterator[Said]:
+def _product(main: Node, facts: Facts) -> Iterator[Field]:
     for name in NUMBERS:
         yield name.lower(), text(main.get(name))
     offers = list(_offers(main))
     for offer in offers:
         yield from _price(offer)
-        yield "availability", _last(text(offer.get("availability")))
+        yield "availability", _local_name(text(offer.get("availability")))
         if len(offers) == 1:
             for name in NUMBERS:
                 yield f"offer {name.lower()}", text(offer.get(name))
@@ -133,9 +133,9 @@ def _product(main: Node, facts: Facts) -> Iterator[Said]:
     if not offers:
         for name in ("product:price", "og:price"):
             if amount := meta.get(f"{name}:amount"):
-                yield "price", f"{_plain(amount)} {meta.get(f'{name}:currency', '')}".strip()
+                yield "price", f"{_as_decimal(amount)} {meta.get(f'{name}:currency', '')}".strip()
                 break
-        yield "availability", _last(meta.get("product:availability", ""))
+        yield "availability", _local_name(meta.get("product:availability", ""))
     yield "item", meta.get("product:retailer_item_id", "")
 
 
@@ -144,22 +144,22 @@ def _offers(main: Node) -> Iterator[Node]:
         if isinstance(node, dict):
             for offer in values(node.get("offers")):
                 if isinstance(offer, dict):
-                    within = [o for o in values(offer.get("offers")) if isinstance(o, dict)]
-                    yield from within or [offer]
+                    nested = [o for o in values(offer.get("offers")) if isinstance(o, dict)]
+                    yield from nested or [offer]
 
 
-def _price(offer: Node) -> Iterator[Said]:
+def _price(offer: Node) -> Iterator[Field]:
     for node in (offer, *values(offer.get("priceSpecification"))):
         if isinstance(node, dict):
             currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
             amounts = [text(node.get(name)) for name in ("price", "lowPrice", "highPrice")]
             for amount in filter(None, amounts):
-                yield "price", f"{_plain(amount)} {currency}".strip()
+                yield "price", f"{_as_decimal(amount)} {currency}".strip()
             if any(amounts):
                 return
 
 
-def _chosen(root: HtmlElement) -> Iterator[Said]:
+def _chosen(root: HtmlElement) -> Iterator[Field]:
     """Yield what is chosen in the form that puts a product into the basket."""
     for element in islice(cast("list[HtmlElement]", _CHOSEN(root)), _MOST * _MOST):
         form = next(element.iterancestors("form"), None)
@@ -172,34 +172,34 @@ def _chosen(root: HtmlElement) -> Iterator[Said]:
             yield "chosen", " ".join((element.text or element.get("value") or "").split())
 
 
-def _held_or_asked_for(root: HtmlElement, facts: Facts) -> list[Node]:
+def _event_or_job(root: HtmlElement, facts: Facts) -> list[Node]:
     """Return the one event or job that the page is about; of several it is a list."""
     nodes = [node for node in nodes_on_top(facts.data) if _is_event(node) or _is_job(node)]
-    if not nodes and any(_is_of_event_or_job(kind) for kind in facts.described):
+    if not nodes and any(_is_type_of_event_or_job(kind) for kind in facts.itemtypes):
         nodes = [node for node in read_microdata(root) if _is_event(node) or _is_job(node)]
     return nodes if len(nodes) == 1 else []
 
 
-def _is_of_event_or_job(kind: str) -> bool:
-    return kind.endswith((*_HELD, "JobPosting"))
+def _is_type_of_event_or_job(kind: str) -> bool:
+    return kind.endswith((*_EVENT_TYPES, "JobPosting"))
 
 
 def _is_event(node: Node) -> bool:
-    return any(kind.endswith(_HELD) for kind in types(node))
+    return any(kind.endswith(_EVENT_TYPES) for kind in types(node))
 
 
 def _is_job(node: Node) -> bool:
     return "JobPosting" in types(node)
 
 
-def _event(node: Node) -> Iterator[Said]:
+def _event(node: Node) -> Iterator[Field]:
     for name in ("startDate", "endDate"):
         yield name, text(node.get(name))
     for place in values(node.get("location")):
         yield "place", _place(place)
 
 
-def _job(node: Node) -> Iterator[Said]:
+def _job(node: Node) -> Iterator[Field]:
     for place in values(node.get("jobLocation")):
         yield "place", _place(place)
     for salary in values(node.get("baseSalary")):
@@ -210,8 +210,8 @@ def _place(place: object) -> str:
     if not isinstance(place, dict):
         return text(place)
     address = place.get("address")
-    said = [text(place.get("name")), *_leaves(address, 2)]
-    return " ".join(filter(None, said))
+    parts = [text(place.get("name")), *_leaves(address, 2)]
+    return " ".join(filter(None, parts))
 
 
 def _leaves(node: object, depth: int) -> Iterable[str]:
@@ -225,12 +225,12 @@ def _leaves(node: object, depth: int) -> Iterable[str]:
                     yield from _leaves(value, depth - 1)
 
 
-def _last(address: str) -> str:
+def _local_name(address: str) -> str:
     """Return the name of a value, without the address of its vocabulary."""
     return re.split("[/:#]", address)[-1]
 
 
-def _shown(price: str) -> str:
+def _normal_price(price: str) -> str:
     """Return a price as data would give it: `1.299,00 €` is `1299.00 EUR`."""
     found = re.search(_AMOUNT, price)
     amount = found[0] if found else ""
@@ -238,10 +238,10 @@ def _shown(price: str) -> str:
     if re.search(r"[.,]\d\d\Z", amount):
         digits = f"{digits[:-2]}.{digits[-2:]}"
     currency = price.replace(amount, "").strip()
-    return f"{_plain(digits)} {_CURRENCIES.get(currency, currency)}".rstrip()
+    return f"{_as_decimal(digits)} {_CURRENCIES.get(currency, currency)}".rstrip()
 
 
-def _plain(amount: str) -> str:
+def _as_decimal(amount: str) -> str:
     """Return an amount in one form: `12`, `12.0` and `12.00` are the same."""
     try:
         return f"{float(amount):.2f}"
@@ -253,15 +253,15 @@ _MOST_ELEMENTS = 20  # elements
 _LONGEST_FIELD = 500  # characters
 
 
-def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[tuple[str, str], ...]:
+def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...]:
     """Return each selector, and the text of what it selects in an uncleaned tree, "" for nothing.
 
     A selector that ends in `@name` gives the attribute in place of the text.
     """
-    return tuple((selector, _found(root, selector)) for selector in selectors)
+    return tuple((selector, _selected_text(root, selector)) for selector in selectors)
 
 
-def _found(root: HtmlElement, selector: str) -> str:
+def _selected_text(root: HtmlElement, selector: str) -> str:
     css, attribute = split_selector(selector)
     found = islice(cast("list[HtmlElement]", _compiled(css)(root)), _MOST_ELEMENTS)
     return " ".join(_texts(found, attribute))[:_LONGEST_FIELD]
@@ -274,10 +274,10 @@ def split_selector(selector: str) -> tuple[str, str]:
     return (css.strip(), attribute) if named else (selector.strip(), "")
 
 
-def _texts(found: Iterable[HtmlElement], attribute: str) -> Iterator[str]:
-    for element in found:
-        said = element.get(attribute) or "" if attribute else "".join(element.itertext())
-        yield from said.split()
+def _texts(elements: Iterable[HtmlElement], attribute: str) -> Iterator[str]:
+    for element in elements:
+        text = element.get(attribute) or "" if attribute else "".join(element.itertext())
+        yield from text.split()
 
 
 @lru_cache

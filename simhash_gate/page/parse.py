@@ -72,11 +72,11 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     if not is_misread(root, errors, data):
         return root
     markup = None if _overloaded(data, _MANY_FOR_LEXBOR) else as_a_browser(data)
-    mended = read_by_libxml2(markup)[0] if markup else None
-    if mended is None:
+    repaired = read_by_libxml2(markup)[0] if markup else None
+    if repaired is None:
         gather(root)
         return root
-    return mended
+    return repaired
 
 
 def utf8_of(body: bytes, encoding: str | None = None) -> bytes:

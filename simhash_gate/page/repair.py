@@ -31,8 +31,8 @@ _SILENT = frozenset({"script", "style", "noscript", "template", "title"})
 _PICTURES = frozenset({"svg", "math"})
 _HIDING = INVISIBLE | MEDIA | {"title", "xmp", "noembed"}
 _HIDING -= {"embed", "frame", "link", "meta", "script", "svg"}
-_TELLING = _HIDING | {"br"}  # `</br>` is a line break
-_SEEN = frozenset({*_HIDING, *_PICTURES, "table"})
+_CHECKED_TAGS = _HIDING | {"br"}  # `</br>` is a line break
+_VISITED_TAGS = frozenset({*_HIDING, *_PICTURES, "table"})
 # What no end tag, and no paragraph, closes from within.
 _SCOPES = frozenset({"applet", "object", "template"})
 # What can't be within others, and so ends them.
@@ -76,8 +76,8 @@ def is_misread(root: HtmlElement, errors: Iterable[etree._LogEntry], data: bytes
     """Tell if a browser may show other text, or in another order, than libxml2's tree holds."""
     return (
         _is_outside(root)
-        or any(_speaks_of_hiding(error.message) for error in errors)
-        or _is_hidden_amiss(root, data)
+        or any(_names_checked_tag(error.message) for error in errors)
+        or _has_misread_tags(root, data)
     )
 
 
@@ -116,15 +116,15 @@ def _is_outside(root: HtmlElement) -> bool:
     for child in root.iterchildren("*"):
         if child.tag == "body":
             bodies += 1
-        elif child.tag != "frameset" and _says(child):
+        elif child.tag != "frameset" and _has_text(child):
             return True
         if (child.tail or "").strip():
             return True
     # What comes after `</html>` is under a root of its own.
-    return bodies > 1 or any(_says(other) for other in root.itersiblings("*"))
+    return bodies > 1 or any(_has_text(other) for other in root.itersiblings("*"))
 
 
-def _says(root: HtmlElement) -> bool:
+def _has_text(root: HtmlElement) -> bool:
     return any(
         (element.tag not in _SILENT and (element.text or "").strip())
         or (element.tail or "").strip()
@@ -133,16 +133,16 @@ def _says(root: HtmlElement) -> bool:
     )
 
 
-def _speaks_of_hiding(message: str) -> bool:
+def _names_checked_tag(message: str) -> bool:
     """Tell if an end tag was amiss of what hides its content, or within that."""
-    return not _TELLING.isdisjoint(message.rpartition(": ")[2].split(" and "))
+    return not _CHECKED_TAGS.isdisjoint(message.rpartition(": ")[2].split(" and "))
 
 
-def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
+def _has_misread_tags(root: HtmlElement, data: bytes) -> bool:
     """Tell if something hides too much or too little, or if a table is out of order."""
     scopes: set[bytes] = set()
     nested = tables = 0  # how many come that were looked at with what is around them
-    for element in root.iter(*_SEEN):
+    for element in root.iter(*_VISITED_TAGS):
         tag = element.tag
         if tag in _SCOPES:
             scopes.add(tag.encode())
@@ -156,24 +156,24 @@ def _is_hidden_amiss(root: HtmlElement, data: bytes) -> bool:
         if nested:
             nested -= 1
         elif len(element) and tag != "table":
-            within = [inner.tag for inner in element.iterdescendants("*")]
-            if _holds_what_ends_it(element, tag, set(within)):
+            inner_tags = [inner.tag for inner in element.iterdescendants("*")]
+            if _holds_what_ends_it(element, tag, set(inner_tags)):
                 return True
             if "shadowrootmode" not in element.attrib:
-                nested = sum(tag in _SEEN for tag in within)
+                nested = sum(tag in _VISITED_TAGS for tag in inner_tags)
     # `</div>` ends none of these in HTML5, and all of them for libxml2.
     return any(data.count(b"<%b" % tag) != data.count(b"</%b" % tag) for tag in scopes)
 
 
-def _holds_what_ends_it(element: HtmlElement, tag: str, within: set[str]) -> bool:
+def _holds_what_ends_it(element: HtmlElement, tag: str, inner_tags: set[str]) -> bool:
     if tag in _PICTURES:
-        return not within.isdisjoint(_ENDS_A_PICTURE) and any(
+        return not inner_tags.isdisjoint(_ENDS_A_PICTURE) and any(
             next(inner.iterancestors(*_HTML_IN_PICTURES), None) is None
             for inner in element.iter(*_ENDS_A_PICTURE)
         )
-    if tag in _ENDS and not within.isdisjoint(_ENDS[tag]):
+    if tag in _ENDS and not inner_tags.isdisjoint(_ENDS[tag]):
         return True
-    if tag == "noscript" and not within.isdisjoint(_RAW):
+    if tag == "noscript" and not inner_tags.isdisjoint(_RAW):
         return any(
             (inner.tail or "").strip() or inner.getnext() is not None
             if inner.tag == tag
@@ -183,7 +183,7 @@ def _holds_what_ends_it(element: HtmlElement, tag: str, within: set[str]) -> boo
     return (
         tag not in _SCOPES
         and tag not in _ENDS
-        and not within.isdisjoint(_ENDS_A_PARAGRAPH)
+        and not inner_tags.isdisjoint(_ENDS_A_PARAGRAPH)
         and next(element.iterancestors("p"), None) is not None
     )
 
@@ -197,7 +197,7 @@ def _is_disordered(table: HtmlElement) -> bool:
             tail = child.tail
             if tail and not tail.isspace():
                 return True
-            if child.tag not in _IN_ROWS and _says(child):
+            if child.tag not in _IN_ROWS and _has_text(child):
                 return True
     return False
 

@@ -36,15 +36,15 @@ def tag_paths(tags: Tree) -> Iterator[str]:
 
     A box around all of a page changes each whole path, and few of the ends.
     """
-    waiting = [("", "", "", "", tags, _DEEP)]
-    while waiting:
-        path, third, second, first, inner, deep = waiting.pop()
-        for tag, within in inner.items():
-            longer = f"{path}/{tag}"
-            yield longer
+    stack = [("", "", "", "", tags, _DEEP)]
+    while stack:
+        path, third, second, first, children, depth = stack.pop()
+        for tag, grandchildren in children.items():
+            longer_path = f"{path}/{tag}"
+            yield longer_path
             yield f"{third}{second}{first}{tag}"
-            if within and deep:
-                waiting.append((longer, second, first, f"{tag} ", within, deep - 1))
+            if grandchildren and depth:
+                stack.append((longer_path, second, first, f"{tag} ", grandchildren, depth - 1))
 
 
 def link_targets(hrefs: Iterable[str], base: str) -> set[str]:
@@ -55,8 +55,8 @@ def link_targets(hrefs: Iterable[str], base: str) -> set[str]:
     absolute = Base(base).absolute
     found = set()
     for href in hrefs:
-        whole = href.partition("#")[0]
-        target = whole if whole.startswith(_WEB) else absolute(whole)
+        address = href.partition("#")[0]
+        target = address if address.startswith(_WEB) else absolute(address)
         if target and _SERVICE not in target and _OTHER_SCHEME.match(target) is None:
             found.add(target)
     return found

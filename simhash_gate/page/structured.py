@@ -24,7 +24,7 @@ _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 # By the axis of attributes: to ask each element for some takes twice as long.
-_DESCRIBED = (
+_ITEM_ATTRIBUTES = (
     etree.XPath("descendant-or-self::*/@itemprop"),
     etree.XPath("descendant-or-self::*/@itemscope"),
 )
@@ -83,7 +83,7 @@ def read_microdata(root: HtmlElement) -> list[Node]:
     """Return the nodes that the page's microdata has on top, in their order."""
     top: list[Node] = []
     scopes: dict[HtmlElement, Node] = {}
-    for element in islice(holders(root, *_DESCRIBED), _MANY):
+    for element in islice(holders(root, *_ITEM_ATTRIBUTES), _MANY):
         names = (element.get("itemprop") or "").split()
         node: Node | None = None
         if "itemscope" in element.attrib:
@@ -110,16 +110,16 @@ def _put(node: Node, name: str, value: Any) -> None:
 
 
 def _value(element: HtmlElement) -> str:
-    told = ("content", _VALUES.get(element.tag, "content"))
-    said = next(filter(None, map(element.get, told)), None) or "".join(element.itertext())
-    return said or element.get(_ADDRESSES.get(element.tag, "href")) or ""
+    attributes = ("content", _VALUES.get(element.tag, "content"))
+    value = next(filter(None, map(element.get, attributes)), None) or "".join(element.itertext())
+    return value or element.get(_ADDRESSES.get(element.tag, "href")) or ""
 
 
 def types(node: Node) -> frozenset[str]:
     """Return the types of a node, without the address of their vocabulary."""
     found = node.get("@type")
-    given = found if isinstance(found, list) else [found]
-    return frozenset(re.split("[/:#]", kind)[-1] for kind in given if isinstance(kind, str))
+    names = found if isinstance(found, list) else [found]
+    return frozenset(re.split("[/:#]", kind)[-1] for kind in names if isinstance(kind, str))
 
 
 def values(data: Any) -> list[Any]:
@@ -129,10 +129,10 @@ def values(data: Any) -> list[Any]:
 
 def text(data: Any) -> str:
     """Return the first value that is a text, in one line; of a node, its name."""
-    return next(filter(None, map(_said, values(data))), "")
+    return next(filter(None, map(_text_of, values(data))), "")
 
 
-def _said(value: Any) -> str:
+def _text_of(value: Any) -> str:
     if isinstance(value, dict):
         value = next(iter(values(value.get("name", value.get("@value")))), None)
     if isinstance(value, etree.ElementBase):

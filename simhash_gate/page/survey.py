@@ -52,31 +52,31 @@ def survey(root: HtmlElement) -> Survey:
     hrefs = set()
     lines = _Lines()
     add = lines.texts.append
-    opened = []  # of each element that is open: characters, those in links, and tags before it
+    stack = []  # of each element that is open: characters, those in links, and tags before it
     size, linked, place = 0, 0, tags
     for event, element in iterwalk(root, events=("start", "end")):
         tag = element.tag
         if event == "start":
-            opened.append((size, linked, place))
+            stack.append((size, linked, place))
             if tag not in _IN_LINES:
                 lines.start(element)
                 if tag in _BOXES:
                     place = place.setdefault(tag, {})
             if tag in _LINKS:
                 hrefs.add(element.get("href"))
-            said = element.text
+            text = element.text
         else:
             if tag not in _ENDLESS:
                 lines.end(element)
-            before, links, place = opened.pop()
+            before, links, place = stack.pop()
             if tag == "a":
                 linked = links + size - before
             measures.text[element] = size - before
             measures.links[element] = linked - links
-            said = element.tail
-        if said and opened:
-            add(said)
-            size += len("".join(said.split()))
+            text = element.tail
+        if text and stack:
+            add(text)
+            size += len("".join(text.split()))
     hrefs.discard(None)
     texts = single_spaced("".join(lines.texts).split(END_OF_LINE))
     return Survey(list(filter(None, texts)), measures, tags, hrefs)

@@ -54,22 +54,22 @@ class Site:
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = host_and_path(url)
         self.is_front = bool(host) and not path.strip("/")
-        self.address = _said_by(path)
+        self.address = _name_in_path(path)
         known = islice(names, _MOST_SITES)
         self._names = {joined for name in known if (joined := _joined(name))}
         label, labels = _names_of(host)
-        self._known = self._names | labels
+        self._all_names = self._names | labels
         self._names |= label
 
     def is_named(self, text: str) -> bool:
         """Tell if a text is a name of the site, and nothing else."""
         joined = _joined(text)
-        return joined in self._known or joined.removeprefix("the") in self._known
+        return joined in self._all_names or joined.removeprefix("the") in self._all_names
 
     def is_ending(self, part: str) -> bool:
         """Tell if a part of a title that stands last is the site's: a name, or much of one."""
         joined = _joined(part)
-        if not joined or joined in self._known:
+        if not joined or joined in self._all_names:
             return True
         return any(
             (len(name) >= _LEAST and name in joined and len(joined) <= _TIMES * len(name) + _MORE)
@@ -77,7 +77,7 @@ class Site:
             for name in self._names
         )
 
-    def taken_off(self, title: str) -> str:
+    def remove_from(self, title: str) -> str:
         """Return a title without the parts of the site, at its end or else at its start."""
         edges = [0, *(edge for found in SEPARATOR.finditer(title) for edge in found.span())]
         edges.append(len(title))
@@ -94,9 +94,9 @@ def _joined(text: str) -> str:
     return "".join(words_of(text))
 
 
-def _said_by(path: str) -> str:
-    said = unquote(path.rstrip("/").rpartition("/")[2])
-    return " ".join(said.replace("-", " ").replace("_", " ").split())
+def _name_in_path(path: str) -> str:
+    name = unquote(path.rstrip("/").rpartition("/")[2])
+    return " ".join(name.replace("-", " ").replace("_", " ").split())
 
 
 @lru_cache(maxsize=256)
@@ -123,10 +123,10 @@ _FIRST_TEXTS = 10
 _END = re.compile("[?#]")
 _FRONT = frozenset({"", "/", "/index.html", "/index.php"})
 _LONGEST_NAME = 80
-_LIKE = 0.4  # share of words: a headline is edited for those who search
-_VERY_LIKE = 0.6  # where it may be a slogan as well
+_SIMILAR = 0.4  # share of words: a headline is edited for those who search
+_VERY_SIMILAR = 0.6  # where it may be a slogan as well
 _STEM = 5  # letters
-_MOST_WITHIN = 200  # elements: what has more within it names nothing
+_MOST_ELEMENTS = 200  # elements: what has more within it names nothing
 _LONGEST_HEADING = 5_000  # characters, white space among them
 
 
@@ -184,19 +184,18 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     The name of a page is the headline on which its head agrees, or what its head says without the
     name of the site.
     """
-    head = next((title.text for title in facts.heads if not _is_drawn(title)), None) or ""
-    said = [" ".join(head.split()), facts.meta.get("og:title", "")]
-    whole = [text for text in said if text]
+    head = next((title.text for title in facts.heads if not _is_in_picture(title)), None) or ""
+    whole = [text for text in (" ".join(head.split()), facts.meta.get("og:title")) if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
     site = Site((*facts.sites, *_home_links(root, url)), url)
-    headlines = [_shown(h1) for h1 in facts.headlines[:HEADLINES]]
-    named = [site.taken_off(headline) for headline in headlines if headline]
-    title = _name(named, whole, variants, site, facts)
-    rivals = [name for name in named if site.is_front or not site.is_named(name)]
-    said = [site.taken_off(text) for text in (*whole, *facts.names)]
-    names = [name for name in said if site.is_front or not site.is_named(name)]
+    texts = [_visible_text(h1) for h1 in facts.headlines[:HEADLINES]]
+    headlines = [site.remove_from(headline) for headline in texts if headline]
+    title = _name(headlines, whole, variants, site, facts)
+    rivals = [name for name in headlines if site.is_front or not site.is_named(name)]
+    names = [site.remove_from(text) for text in (*whole, *facts.names)]
+    names = [name for name in names if site.is_front or not site.is_named(name)]
     if len(rivals) > _MOST_NAMES:
         rivals = [name for name in rivals if words_of(name) in variants][:1]
     return Titles(
@@ -208,7 +207,7 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     )
 
 
-def _is_drawn(title: HtmlElement) -> bool:
+def _is_in_picture(title: HtmlElement) -> bool:
     return next(title.iterancestors("svg"), None) is not None
 
 
@@ -221,22 +220,22 @@ def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
         if href == "/" or (
             href.startswith(starts) and _END.split(href, 1)[0].removeprefix(origin) in _FRONT
         ):
-            said = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
-            image = None if said else next(link.iter("img"), None)
-            said = said or link.get("aria-label") or ""
+            name = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
+            image = None if name else next(link.iter("img"), None)
+            name = name or link.get("aria-label") or ""
             if image is not None:
-                said = image.get("alt") or said
-            if len(said) <= _LONGEST_NAME:
-                yield said
+                name = image.get("alt") or name
+            if len(name) <= _LONGEST_NAME:
+                yield name
 
 
 def _holds_much(heading: HtmlElement) -> bool:
-    if next(islice(heading.iterdescendants(), _MOST_WITHIN, None), None) is not None:
+    if next(islice(heading.iterdescendants(), _MOST_ELEMENTS, None), None) is not None:
         return True
     return sum(map(len, heading.itertext())) > _LONGEST_HEADING
 
 
-def _shown(heading: HtmlElement) -> str:
+def _visible_text(heading: HtmlElement) -> str:
     if _holds_much(heading):
         return ""
     if next(heading.iterdescendants(*INVISIBLE), None) is not None:
@@ -252,49 +251,49 @@ def _name(
     site: Site,
     facts: Facts,
 ) -> str:
-    own = [
-        site.taken_off(text)
+    head_titles = [
+        site.remove_from(text)
         for text in (*whole, facts.meta.get("twitter:title"), *facts.names)
         if text
     ]
-    named, own = own, [text for text in own if site.is_front or not site.is_named(text)]
+    names = [text for text in head_titles if site.is_front or not site.is_named(text)]
     rivals = [h for h in headlines if site.is_front or not site.is_named(h)]
-    firsts = {words_of(part) for text in own for part in (text, SEPARATOR.split(text)[0])}
+    first_parts = {words_of(part) for text in names for part in (text, SEPARATOR.split(text)[0])}
     for headline in rivals:
-        if words_of(headline) in firsts:
+        if words_of(headline) in first_parts:
             return headline
     for headline in rivals:
         if words_of(headline) in variants and not site.is_ending(headline):
             return headline
-    if own:
-        witnesses = [*own, site.address] if len(words_of(site.address)) > 1 else own
-        likeness, likest = _likest(rivals, [_stems(text) for text in witnesses])
-        if likeness >= (_LIKE if facts.is_story else _VERY_LIKE):
-            return likest
-        return _shortest(own)
-    return next(iter(rivals or named or headlines), "")
+    if names:
+        witnesses = [*names, site.address] if len(words_of(site.address)) > 1 else names
+        similarity, most_similar = _most_similar(rivals, [_stems(text) for text in witnesses])
+        if similarity >= (_SIMILAR if facts.is_story else _VERY_SIMILAR):
+            return most_similar
+        return _shortest(names)
+    return next(iter(rivals or head_titles or headlines), "")
 
 
-def _shortest(own: list[str]) -> str:
+def _shortest(names: list[str]) -> str:
     """Return what the first of some titles says, without what others leave out before it."""
-    title, *others = own
+    title, *others = names
     words = words_of(title)
     for other in others:
-        said = words_of(other)
-        if said and len(said) < len(words) and words[-len(said) :] == said:
+        shorter = words_of(other)
+        if shorter and len(shorter) < len(words) and words[-len(shorter) :] == shorter:
             return other
     return SEPARATOR.split(title)[0]
 
 
-def _likest(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[float, str]:
+def _most_similar(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[float, str]:
     """Return the text that is most like what another says, by Dice, and how much it is."""
     best = (0.0, "")
     for rival in rivals:
         stems = _stems(rival)
-        for said in witnesses:
-            likeness = 2 * len(stems & said) / (len(stems) + len(said)) if stems else 0.0
-            if likeness > best[0]:
-                best = (likeness, rival)
+        for witness in witnesses:
+            similarity = 2 * len(stems & witness) / (len(stems) + len(witness)) if stems else 0.0
+            if similarity > best[0]:
+                best = (similarity, rival)
     return best
 
 

@@ -112,9 +112,9 @@ def speaks_of_short(names: str) -> bool:
     return all(_boilerplate_words(name) <= SHORT_TOKENS for name in names.split())
 
 
-def have_any(names: str, words: Collection[str]) -> bool:
+def has_word(names: str, words: Collection[str]) -> bool:
     """Tell if a class or id, or one of several, has one of some words in it."""
-    return any(word in words for name in names.split() for word in _said(name_words(name)))
+    return any(word in words for name in names.split() for word in _with_pairs(name_words(name)))
 
 
 def name_words(name: str) -> list[str]:
@@ -144,16 +144,16 @@ def _boilerplate_words(name: str) -> frozenset[str]:
     words = list(takewhile(lambda word: word not in HAVING, name_words(name)))
     if not words or words[0] in CONTENT_STARTS or words[-1] in STATES:
         return frozenset()
-    said = _said(words)
-    extra = EXTRA_TOKENS & said
+    tokens = _with_pairs(words)
+    extra = EXTRA_TOKENS & tokens
     if extra:
         return extra if words[-1] not in PAGE_HEADS else frozenset()
-    return (
-        BOILERPLATE_TOKENS & said if words[-1] != "on" and not _content_head(words) else frozenset()
-    )
+    if words[-1] == "on" or _content_head(words):
+        return frozenset()
+    return BOILERPLATE_TOKENS & tokens
 
 
-def _said(words: list[str]) -> set[str]:
+def _with_pairs(words: list[str]) -> set[str]:
     """Return words, and those that two of them make: `read-more` is `readmore`."""
     return {*words, *map("".join, pairwise(words))}
 

@@ -14,7 +14,7 @@ from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import TOLD
+from simhash_gate.page import METADATA
 from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
@@ -116,7 +116,7 @@ class SiteSpider(LastmodSitemapSpider):
         return {
             "url": without_credentials(response.url),
             "canonical_url": verdict.canonical_url,
-            **{name: getattr(page, name) for name in ("title", *TOLD, "words")},
+            **{name: getattr(page, name) for name in ("title", *METADATA, "words")},
             "fingerprint": "" if bits is None else to_hex(bits),
             "pipeline": pipeline_version(settings_of(self.crawler).options),
             "markdown": page.markdown,

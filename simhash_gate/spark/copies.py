@@ -127,9 +127,9 @@ def _copies(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch
     for batch in batches:
         rows, originals, distances = list[int](), list[Any](), list[int]()
         numbers, ids, _, bits = (column.to_pylist() for column in batch.columns)
-        for row, (its, page, own) in enumerate(zip(numbers, ids, bits, strict=True)):
-            if its != cluster:
-                cluster, kept = its, KeptFingerprints(radius)
+        for row, (cluster_id, page, own) in enumerate(zip(numbers, ids, bits, strict=True)):
+            if cluster_id != cluster:
+                cluster, kept = cluster_id, KeptFingerprints(radius)
             if copy := kept.add(unsigned(own), page):
                 rows.append(row)
                 originals.append(copy[0])

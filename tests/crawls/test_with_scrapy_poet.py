@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from simhash_gate import Gate, Policy, Verdict, open_store, pipeline_version, read_page
-from simhash_gate.page import TOLD
+from simhash_gate.page import METADATA
 from tests.crawls import alike
 from tests.crawls.harness import Answer, Site, crawl, page
 
@@ -113,7 +113,7 @@ from simhash_gate.plugin.poet import MarkdownPage
 ROUTES = {"/mine": page(1), "/gone": Answer(b"", 404), "/a": page(2), "/copy": page(2)}
 NOTHING = {
     **{"outcome": "skipped", "read": False, "title": "", "markdown": "", "words": 0},
-    **dict.fromkeys(["fingerprint", "kind", "price", *TOLD]),
+    **dict.fromkeys(["fingerprint", "kind", "price", *METADATA]),
 }
 NOT_INSTALLED = "the gate is not installed"
 

@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 import pytest
 from lxml import html
 
-from simhash_gate.page.address import Base, image_names, played_names
+from simhash_gate.page.address import Base, image_names, media_names
 from simhash_gate.page.hidden import drop_invisible
 
 PATHS = ["x", "x/", "x.html", "a/b-c/d_e.f", "%20", "..x", "a..", "a//b", "./x", "a/../b", "a/./b"]
@@ -64,5 +64,5 @@ def test_of_what_is_played_the_sources_are_left():
     )
     drop_invisible(body)
     assert " ".join("".join(body.itertext()).split()) == "one two three"
-    assert played_names(body) == ["a.mp4", "b.webm", "c.mp4", "e.ogv"]
+    assert media_names(body) == ["a.mp4", "b.webm", "c.mp4", "e.ogv"]
     assert image_names(body) == []
