@@ -70,6 +70,7 @@ class TrapGuard(Listener):
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
         self._sampled: set[str] = set()
         self._released: list[Visit] = []
+        self._steps: Counter[str] = Counter()  # down from pages that were sent again, by part
         # By shape: examples of what was held back or would have been, counts of these and of what
         # brought something new all the same.
         self._examples: defaultdict[str, list[str]] = defaultdict(list)
@@ -169,12 +170,19 @@ class TrapGuard(Listener):
     def idle(self) -> None:
         """Send a sample of what waits, as long as that brings something new.
 
-        What seemed to have no end has one if its pages lead to nothing that nobody knew.
+        What seemed to have no end has one if its pages lead to nothing that nobody knew. From those
+        that do lead on, it is looked for by going down, `MOST` steps in each part.
         """
         released, self._released = self._released, []
         for visit in released:
             if not visit.fresh:
+                self._steps[visit.group.name] = 0
                 self._send_more(visit)
+            elif self._steps[visit.group.name] < MOST:
+                self._steps[visit.group.name] += 1
+                held_back = self._parked.of_kind("trap")
+                below = (h.belief for h in held_back if h.request.meta[FOUND_KEY][0] == visit.page)
+                self._send(islice(below, 1))
         waiting = defaultdict[str, list[Held]](list)
         for held in self._parked.of_kind("trap"):
             if held.group not in self._sampled:

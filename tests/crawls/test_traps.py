@@ -174,9 +174,12 @@ class Tree(dict):
         return page(int(name), words=100, links=_links(f"/tree/{each}" for each in more))
 
 
-def test_what_seemed_endless_is_sent_once_its_pages_lead_to_nothing_new(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at_once", [1, 16])  # one: what waits leads on, nearly all of it
+def test_what_seemed_endless_is_sent_once_its_pages_lead_to_nothing_new(
+    tmp_path: Path, at_once: int
+) -> None:
     with Site(Tree({})).running() as site:
-        settings = {"SIMHASH_GATE_TRAPS": "limit"}
+        settings = {"SIMHASH_GATE_TRAPS": "limit", "CONCURRENT_REQUESTS": at_once}
         done = crawl(tmp_path, site, "/tree/0", spider=SPIDER, settings=settings)
         hits = {path for path in site.hits if path.startswith("/tree/")}
     assert done.count("trap/held") > 50
