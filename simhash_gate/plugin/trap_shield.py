@@ -69,6 +69,7 @@ class TrapGuard(Listener):
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
         self._sampled: set[str] = set()
+        self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
         self._released: list[Visit] = []
         self._steps: Counter[str] = Counter()  # down from pages that were sent again, by part
         # By shape: examples of what was held back or would have been, counts of these and of what
@@ -165,7 +166,9 @@ class TrapGuard(Listener):
         if visit.deep and visit.group.why != "endless":
             self._send_more(visit)
         elif visit.group.why == "endless" and visit.origin is not None and visit.origin.released:
-            self._released.append(visit)
+            depth = judged.request.meta.get("depth", 0)
+            if not 0 < self._deepest <= depth:  # of the deepest pages nobody sees where they lead
+                self._released.append(visit)
 
     def idle(self) -> None:
         """Send a sample of what waits, as long as that brings something new.
