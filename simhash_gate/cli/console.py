@@ -10,11 +10,12 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -23,15 +24,12 @@ from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
+from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
-
     from tqdm import tqdm
 
-    from simhash_gate.settings import Settings
 
 _MOST_ALIKE = 10
 BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13

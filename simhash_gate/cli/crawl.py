@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from simhash_gate.cli.console import Console, own_folder, setting
 from simhash_gate.common.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _OWN = ("JOBDIR", "SIMHASH_GATE_DURABLE", "SIMHASH_GATE_STORE")
 _NOT_GOT = {

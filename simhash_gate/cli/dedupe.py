@@ -6,11 +6,11 @@ import json
 import shutil
 import sqlite3
 from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,7 +23,7 @@ from simhash_gate.cli.console import (
     settings_of,
     with_console,
 )
-from simhash_gate.collection.table import format_of, write_rows
+from simhash_gate.collection.table import Row, format_of, write_rows
 from simhash_gate.common.files import whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
@@ -37,24 +37,16 @@ from simhash_gate.offline.corpus import (
     write_corpus,
 )
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
-from simhash_gate.offline.work_file import KeptVerdict, WorkFile, read_whole
+from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import TOLD
+from simhash_gate.page import TOLD, LeftOut
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import extract_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simhash_gate.collection.table import Row
-    from simhash_gate.offline.work_file import NumberedEntry
-    from simhash_gate.page import LeftOut
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-
 
 OTHERS = ("id", "url", "kept", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import click
 
@@ -12,12 +13,15 @@ from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
-from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
-from simhash_gate.history.texts import unpack
+from simhash_gate.history.rates import Rates
+from simhash_gate.history.schedule import POLICIES, VisitPolicy, outlook, visit_rates
+from simhash_gate.history.texts import KeptPage, unpack
+from simhash_gate.history.versions import Version
 from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.differences import TextChange, changes
 from simhash_gate.offline.history import (
     NOTHING,
+    Past,
     changes_of,
     days_between,
     due_urls,
@@ -26,19 +30,10 @@ from simhash_gate.offline.history import (
 )
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
+from simhash_gate.stores.histories import PageHistory
+from simhash_gate.stores.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from simhash_gate.history.rates import Rates
-    from simhash_gate.history.schedule import VisitPolicy
-    from simhash_gate.history.texts import KeptPage
-    from simhash_gate.history.versions import Version
-    from simhash_gate.offline.history import Past
-    from simhash_gate.stores import Store
-    from simhash_gate.stores.histories import PageHistory
-
-    Side = tuple[Version, KeptPage | None]
+Side = tuple[Version, KeptPage | None]
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")

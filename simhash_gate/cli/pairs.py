@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +16,7 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
+from simhash_gate.collection.gathered import Gathered
 from simhash_gate.collection.listing import (
     Query,
     cluster_rows,
@@ -24,18 +25,11 @@ from simhash_gate.collection.listing import (
     pair_rows,
     similar_rows,
 )
-from simhash_gate.collection.table import format_of, write_rows
+from simhash_gate.collection.table import Row, format_of, write_rows
 from simhash_gate.offline.members import Members, fingerprint_of, gather
+from simhash_gate.settings import Settings
 from simhash_gate.sources.find import distinct, shown
 from simhash_gate.sources.parquet import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simhash_gate.collection.gathered import Gathered
-    from simhash_gate.collection.table import Row
-    from simhash_gate.settings import Settings
-
 
 PAIRS = ("a", "b", "distance", "a_title", "b_title")
 COPIES = ("kept", "page", "distance", "kept_title", "title")

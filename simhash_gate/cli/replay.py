@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.offline.replay import replay as verdicts
 from simhash_gate.report.summary import Summary
+from simhash_gate.settings import Settings
 from simhash_gate.sources.open import open_pages, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from simhash_gate.settings import Settings
 
 
 @click.command(epilog="Example: simhash-gate replay pages.jsonl -s SIMHASH_GATE_THRESHOLD=5")

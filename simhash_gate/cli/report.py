@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -19,29 +19,24 @@ from simhash_gate.cli.console import (
     with_settings,
 )
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.contents import drops
 from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, logs_in
 from simhash_gate.offline.replay import replay
 from simhash_gate.page import Page
 from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.values import PREFIX
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.report.pairs import Texts
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-
-    Lines = Iterator[tuple[str, dict[str, Any]]]
-    # Given the names of pages, it yields those that a source has, in its order, each with its name.
-    Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
+Lines = Iterator[tuple[str, dict[str, Any]]]
+# Given the names of pages, it yields those that a source has, in its order, each with its name.
+Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")

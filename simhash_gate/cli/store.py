@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -20,13 +21,9 @@ from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, lef
 from simhash_gate.offline.exported import KINDS, blob_line, page_line
 from simhash_gate.offline.replay import live_run
 from simhash_gate.sources.open import open_kept
+from simhash_gate.stores import Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES, Blob
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
-
-    from simhash_gate.stores import Record, Store
-
+from simhash_gate.stores.store import Store
 
 _OF_SITES = (SITE_NOTES, URL_RULES)
 _NOTHING = "the store has no pages that count"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby, islice
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,27 +16,21 @@ from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.contradictions import read_from_text
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
 from simhash_gate.offline.exported import KINDS, is_exported, read_exported
 from simhash_gate.offline.replay import live_run
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.sources import find
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry, File, find
 from simhash_gate.sources.find import JSONL
 from simhash_gate.sources.jsonl import STDIN
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import Blob, Record, StoreError, Window
 from simhash_gate.stores.base import HISTORY
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry, File
-    from simhash_gate.stores import Store
-    from simhash_gate.workers.pool import ReadError
-
+from simhash_gate.stores.store import Store
+from simhash_gate.workers.pool import ReadError
 
 _ALL_PAGES = 1 << 62
 EVERYTHING = Window(pages=_ALL_PAGES)

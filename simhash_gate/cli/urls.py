@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,16 +23,11 @@ from simhash_gate.gate.verdict import encode
 from simhash_gate.identity.keys import Keys, evidence_of
 from simhash_gate.identity.saved import all_kept, checked, entries_of, from_json, keep, load
 from simhash_gate.offline.logs import is_log
+from simhash_gate.settings import Settings
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import StoreError, open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simhash_gate.settings import Settings
-
 
 _EXAMPLE = '{"url": …, "outcome": …}'
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
 from simhash_gate.collection.table import write_rows
 from simhash_gate.common.files import whole_file, write_new
 from simhash_gate.sources.parquet import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Form = Literal["folder", "jsonl", "parquet"]
 

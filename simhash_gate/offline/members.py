@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simhash_gate.collection.gathered import Gathered, Member
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
+from simhash_gate.settings import Settings
 from simhash_gate.sources import File
 from simhash_gate.sources.find import (
     FOLDER,
@@ -20,12 +22,14 @@ from simhash_gate.sources.find import (
     PARQUET,
     STORE,
     TEXT,
+    Given,
     files_of,
     look_at,
     shown,
     total,
 )
 from simhash_gate.sources.fingerprints import (
+    Numbered,
     fingerprinted,
     is_fingerprinted,
     is_list,
@@ -36,15 +40,7 @@ from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of
 from simhash_gate.sources.read_pages import read_pages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources.find import Given
-    from simhash_gate.sources.fingerprints import Numbered
-
-    Total = Callable[[], int | None]
+Total = Callable[[], int | None]
 
 _COLUMNS = ("url", "scope", "title", "pipeline", "id", "words")
 

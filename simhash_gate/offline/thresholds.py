@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simhash_gate.collection.gathered import Member
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.common.wording import Complain, complaining, how_many
 from simhash_gate.report.judged import Named, contradict
+from simhash_gate.settings import Settings
 from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simhash_gate.collection.gathered import Member
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.settings import Settings
 
 FARTHEST = 24
 """Bits: beyond, pages are unrelated, and so many that they would hide what is near."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -16,26 +17,23 @@ from simhash_gate.fingerprints.contradictions import contradiction
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
-from simhash_gate.gate.policy import Policies, without_www
-from simhash_gate.gate.verdict import VERDICT_KEY, line_of
-from simhash_gate.offline.differences import changes, side_by_side, sketch_as_json, sketch_of
+from simhash_gate.gate.policy import Policies, Policy, without_www
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, line_of
+from simhash_gate.offline.differences import (
+    FieldPair,
+    TextChange,
+    changes,
+    side_by_side,
+    sketch_as_json,
+)
 from simhash_gate.offline.replay import judge, open_gate
-from simhash_gate.pipeline import read_closely
+from simhash_gate.page import Page
+from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.findings import advice_on
-from simhash_gate.settings import read_settings
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry
+from simhash_gate.stores.base import Record
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.differences import FieldPair, TextChange
-    from simhash_gate.page import Page
-    from simhash_gate.pipeline import Reading
-    from simhash_gate.settings import Settings
-    from simhash_gate.stores.base import Record
 
 _MOST_CHANGES = 20
 _SHOWN = 3  # copies that are named
@@ -73,7 +71,8 @@ class Side(NamedTuple):
     @classmethod
     def read(cls, name: str, page: Page, text: Sequence[str] | None = None) -> Side:
         """Return a page that was read."""
-        known = (page.title, page.words, page.fingerprint, sketch_of(page), text, page.markdown)
+        sketch = decode(page.sketch) if page.sketch else Sketch()  # without text, it says nothing
+        known = (page.title, page.words, page.fingerprint, sketch, text, page.markdown)
         return cls(name, *known, page.reason or "")
 
     @classmethod
