@@ -102,9 +102,12 @@ class Console:
         return bar
 
     def write_lines(
-        self, lines: Generator[dict[str, Any]], total: Callable[[], int | None] = lambda: None
+        self,
+        lines: Generator[dict[str, Any]],
+        total: Callable[[], int | None] = lambda: None,
+        tell: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> Counter[str]:
-        """Write each line as JSON; return how often each outcome came.
+        """Write each line as JSON, and `tell` of it; return how often each outcome came.
 
         The terminal that shows the lines shows no bar, unless it is asked for.
         """
@@ -113,21 +116,18 @@ class Console:
         outcomes: Counter[str] = Counter()
         with closing(lines):
             for line in self.bar(lines, total):
+                tell(line)
                 self.write(line)
                 outcomes[line.get("outcome", "")] += 1
         return outcomes
 
     def write(self, line: dict[str, Any]) -> None:
-        """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        self.write_raw(encode(line))
+        """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more.
 
-    def write_raw(self, data: bytes) -> None:
-        """Write whole lines to stdout. Exits quietly when nobody reads any more.
-
-        Raises click.ClickException where they can't be written, on a full disk for example.
+        Raises click.ClickException where it can't be written, on a full disk for example.
         """
         with self.sink(None) as file:
-            file.write(data)
+            file.write(encode(line))
 
     @contextmanager
     def sink(self, output: str | None) -> Iterator[BinaryIO]:
@@ -218,12 +218,15 @@ setting = click.option(
     multiple=True,
     help="A SIMHASH_GATE_* setting, as in Scrapy. Repeat the option for more settings.",
 )
-_progress = click.option(
+with_console = click.option(
     "--progress/--no-progress",
+    "console",
     default=None,
+    callback=lambda _context, _option, progress: Console(progress),
     help="Show or hide the progress bar on stderr. By default, a terminal shows it, unless the "
     "results go to the same terminal.",
 )
+"""Gives a command the options of a progress bar; it is called with a `console`."""
 output = click.option(
     "-o",
     "--output",
@@ -246,16 +249,6 @@ def with_settings(command: Callable[..., int]) -> Callable[..., int]:
         return command(settings=settings_of(assignments), **given)
 
     return setting(run)
-
-
-def with_console(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of a progress bar, and call it with a `console`."""
-
-    @wraps(command)
-    def run(*, progress: bool | None, **given: Any) -> int:
-        return command(console=Console(progress), **given)
-
-    return _progress(run)
 
 
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:

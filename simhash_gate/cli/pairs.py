@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from tempfile import gettempdir
 
 import click
@@ -25,8 +25,9 @@ from simhash_gate.collection.listing import (
     pair_rows,
     similar_rows,
 )
-from simhash_gate.collection.table import Row, format_of, write_rows
-from simhash_gate.offline.members import Members, fingerprint_of, gather
+from simhash_gate.collection.table import format_of, write_rows
+from simhash_gate.offline.members import Members, fingerprint_of
+from simhash_gate.options import pipeline_version
 from simhash_gate.settings import Settings
 from simhash_gate.sources.find import distinct, shown
 from simhash_gate.sources.parquet import load
@@ -94,7 +95,8 @@ def pairs(
                 found = find_pairs(gathered, distance, bar.update)
             rows = pair_rows(gathered, found)
         columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
-        written = _write(rows, columns, form, output, console)
+        with console.sink(output) as file:
+            written = write_rows(rows, columns, form, file)
         console.say(f"pages: {len(gathered)}, {'copies' if clusters else 'pairs'}: {written}")
     return console.status()
 
@@ -114,11 +116,7 @@ def pairs(
 @with_settings
 @with_console
 def similar(
-    settings: Settings,
-    console: Console,
-    sources: Sequence[str],
-    page: str,
-    distance: int,
+    settings: Settings, console: Console, sources: Sequence[str], page: str, distance: int
 ) -> int:
     """Print the pages of all SOURCEs that are like PAGE, the nearest first. Domains do not matter.
 
@@ -134,35 +132,39 @@ def similar(
             query = None if bits is None else Query(bits)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
-            _write(similar_rows(gathered, query, distance), columns, "jsonl", None, console)
+            with console.sink(None) as file:
+                write_rows(similar_rows(gathered, query, distance), columns, "jsonl", file)
     return console.status()
 
 
 @contextmanager
 def _collection(
-    sources: Sequence[str],
-    settings: Settings,
-    console: Console,
-    *,
-    across: bool,
+    sources: Sequence[str], settings: Settings, console: Console, *, across: bool
 ) -> Iterator[Gathered]:
-    """Gather sources. An empty collection is complained of."""
+    """Gather sources. An empty collection is complained of, and so are several pipeline versions.
+
+    One source without names has its rows known by number.
+    """
     sources = distinct(sources, console.say)
     members = Members(settings, console.complain, console.say, watch=console.bar)
-    with (
-        disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
-        gather(sources, members, across=across) as gathered,
-    ):
-        if members.passed_over:
-            console.say(f"pages without a fingerprint: {members.passed_over}")
-        if not len(gathered):
-            console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
-        yield gathered
-
-
-def _write(
-    rows: Iterator[Row], columns: Sequence[str], form: str, output: str | None, console: Console
-) -> int:
-    """Write rows to stdout, or to a file that is replaced when all are written."""
-    with console.sink(output) as file:
-        return write_rows(rows, columns, form, file)
+    with disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"):
+        numbered = members.numbered(sources[0]) if len(sources) == 1 else None
+        version = pipeline_version(settings.options)
+        with closing(Gathered(version, across=across, named=numbered is None)) as gathered:
+            for batch in numbered or ():
+                gathered.extend(batch)
+            for member in members.of(sources) if numbered is None else ():
+                gathered.add(member)
+            gathered.finish()
+            if len(gathered.versions) > 1:
+                counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
+                console.complain(
+                    shown(*sources),
+                    f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
+                    "only those of the same are compared",
+                )
+            if members.passed_over:
+                console.say(f"pages without a fingerprint: {members.passed_over}")
+            if not len(gathered):
+                console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
+            yield gathered

@@ -97,7 +97,8 @@ def report(
     name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
     report = render(summary, name=name, texts=texts)
     if output is None:
-        console.write_raw(report)
+        with console.sink(None) as file:
+            file.write(report)
     else:
         with disk(output):
             write(report, output)

@@ -94,11 +94,7 @@ def _is_web(url: str) -> bool:
 
 
 def _compared(
-    names: Sequence[str],
-    sources: Sequence[str],
-    settings: Settings,
-    url: str,
-    console: Console,
+    names: Sequence[str], sources: Sequence[str], settings: Settings, url: str, console: Console
 ) -> Explanation | None:
     sides = []
     for name in names:
