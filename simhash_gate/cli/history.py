@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import click
@@ -205,12 +205,11 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
             return console.status()
         past = max(pasts, key=lambda past: past.page.seen)
         sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
-    show = _as_json if as_json else _as_text
-    found = show(past.page.url, dict(zip("ab", sides, strict=True)))
-    if isinstance(found, dict):
-        console.write(found)
+    distance = hamming_distance(*(version.fingerprint for version, _ in sides))
+    if as_json:
+        console.write(_as_json(past.page.url, distance, sides))
     else:
-        console.show(found)
+        console.show(_as_text(past.page.url, distance, sides))
     return console.status()
 
 
@@ -233,49 +232,42 @@ def _text(store: Store, page: PageHistory, version: Version, console: Console) -
     return None
 
 
-def _as_json(url: str, sides: Mapping[str, Side]) -> dict[str, Any]:
+def _differences(sides: Sequence[Side]) -> dict[str, list[TextChange] | None]:
+    """Return the words and the links that differ; None where a text is missing."""
+    a, b = (text for _, text in sides)
+    if a is None or b is None:
+        return {"changes": None, "links": None}
+    old, new = ({link.url for link in text.links} for text in (a, b))
+    gone = [TextChange((), [url], (), ()) for url in sorted(old - new)]
+    come = [TextChange((), (), [url], ()) for url in sorted(new - old)]
+    return {"changes": [*changes(a.markdown.split(), b.markdown.split())], "links": gone + come}
+
+
+def _as_json(url: str, distance: int, sides: Sequence[Side]) -> dict[str, Any]:
     """Return an object of JSON; `changes` and `links` are null where a text is missing."""
-    line: dict[str, Any] = {"url": url, "distance": _distance(sides)}
-    for name, (version, text) in sides.items():
+    line: dict[str, Any] = {"url": url, "distance": distance}
+    for name, (version, text) in zip("ab", sides, strict=True):
         line[name] = _version(version) | {"text": text is not None}
-    found = {"changes": _words(sides), "links": _links(sides)}
-    return line | {k: None if v is None else [c._asdict() for c in v] for k, v in found.items()}
+    for name, found in _differences(sides).items():
+        line[name] = None if found is None else [change._asdict() for change in found]
+    return line
 
 
-def _as_text(url: str, sides: Mapping[str, Side]) -> Iterator[str]:
+def _as_text(url: str, distance: int, sides: Sequence[Side]) -> Iterator[str]:
     """Yield lines of text: what went in red, what came in green."""
     yield click.style(printable(url), bold=True)
-    for name, (version, text) in sides.items():
+    for name, (version, text) in zip("ab", sides, strict=True):
         seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
         words, fingerprint = how_many(version.words, "word"), to_hex(version.fingerprint)
         yield f"{name}  {seen}, {words}, {fingerprint}"
         yield f"   {printable(version.title)}"
         if text is None:
             yield "   no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"
-    yield f"distance  {_distance(sides)} of 64 bits"
-    for title, nothing, found in (
-        ("words that differ", "no word of the text differs", _words(sides)),
-        ("links that differ", "no link differs", _links(sides)),
-    ):
+    yield f"distance  {distance} of 64 bits"
+    nothing = {"changes": "no word of the text differs", "links": "no link differs"}
+    titles = {"changes": "words that differ", "links": "links that differ"}
+    for name, found in _differences(sides).items():
         if found is not None:
             yield ""
-            yield click.style(title if found else nothing, bold=True)
+            yield click.style((titles if found else nothing)[name], bold=True)
             yield from (f"   {change.as_text()}" for change in found)
-
-
-def _distance(sides: Mapping[str, Side]) -> int:
-    return hamming_distance(*(version.fingerprint for version, _ in sides.values()))
-
-
-def _words(sides: Mapping[str, Side]) -> list[TextChange] | None:
-    a, b = (text for _, text in sides.values())
-    return list(changes(a.markdown.split(), b.markdown.split())) if a and b else None
-
-
-def _links(sides: Mapping[str, Side]) -> list[TextChange] | None:
-    texts = [text for _, text in sides.values() if text is not None]
-    if len(texts) < 2:
-        return None
-    a, b = ({link.url for link in text.links} for text in texts)
-    gone = [TextChange((), [url], (), ()) for url in sorted(a - b)]
-    return gone + [TextChange((), (), [url], ()) for url in sorted(b - a)]

@@ -11,6 +11,7 @@ import click
 
 from simhash_gate.cli.console import (
     Console,
+    check_lasts,
     check_output,
     output,
     settings_of,
@@ -27,7 +28,7 @@ from simhash_gate.settings import Settings
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import open_store
 
 _EXAMPLE = '{"url": …, "outcome": …}'
 
@@ -57,7 +58,8 @@ def list_(console: Console, source: str, output: str | None) -> int:
     """
     check_output(output, [source])
     entries = _read(source, console)
-    _write(console, entries, output)
+    with console.sink(output) as file:
+        file.writelines(map(encode, entries))
     if not entries and not console.complaints:
         console.say("nothing is known of URLs")
     return console.status()
@@ -134,7 +136,7 @@ def learn(
     """
     check_output(output, sources)
     if into is not None:
-        _check_lasts(into)
+        check_lasts(into)
     keys = Keys(settings.tracking)
     lines = 0
     for path in sources:
@@ -157,7 +159,8 @@ def learn(
     if into is not None:
         _add(into, entries)
     else:
-        _write(console, entries, output)
+        with console.sink(output) as file:
+            file.writelines(map(encode, entries))
     active = sum(entry["acts"] for entry in entries)
     console.say(f"{how_many(lines, 'verdict')}, {how_many(len(entries), 'line')}, {active} act")
     return console.status()
@@ -170,12 +173,6 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
     if texts and isinstance(differs, str) and isinstance(words, int):
         keys.host(scope).saw(url, *evidence_of(str(outcome), kept, differs, words))
-
-
-def _check_lasts(url: str) -> None:
-    """Raise StoreError for a store that ends with this command."""
-    if url.partition(":")[0].lower() == "memory":
-        raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
 
 
 def _read(source: str, console: Console) -> list[dict[str, Any]]:
@@ -209,12 +206,7 @@ def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
     """Add lines to a store. Raises AtomsError and StoreError."""
-    _check_lasts(url)
+    check_lasts(url)
     with closing(open_store(url)) as store:
         for scope, lines in _by_scope(entries).items():
             keep(store, scope, lines)
-
-
-def _write(console: Console, entries: Iterable[dict[str, Any]], output: str | None) -> None:
-    with console.sink(output) as file:
-        file.writelines(map(encode, entries))
