@@ -31,7 +31,6 @@ from simhash_gate.gate.verdict import line_of
 from simhash_gate.identity.keys import precise
 from simhash_gate.offline.corpus import (
     CorpusPage,
-    check_form,
     form_of,
     is_empty_folder,
     write_corpus,
@@ -128,12 +127,14 @@ def dedupe(
 
 def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
-    check_form(output)
-    if duplicates and format_of(duplicates) == "parquet":
+    form, target = form_of(output), Path(output)
+    if form == "folder" and target.exists() and not is_empty_folder(target):
+        raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
+    if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
         load()
     if report:
         check_installed()
-    for path in (duplicates, report, output if form_of(output) != "folder" else None):
+    for path in (duplicates, report, output if form != "folder" else None):
         check_output(path, sources)
 
 

@@ -70,7 +70,6 @@ def list_(console: Console, store: str, chosen: Chosen) -> int:
 
 
 @history.command(
-    "due",
     short_help="List the pages to visit next, with a time for each.",
     epilog="Example: simhash-gate history due sqlite:///pages.sqlite --budget 1000 --days 7",
 )
@@ -182,7 +181,6 @@ def _tell(
 
 
 @history.command(
-    "diff",
     short_help="Show what changed between two versions of a page.",
     epilog="Example: simhash-gate history diff sqlite:///pages.sqlite https://example.com/a 1 3",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from tempfile import gettempdir
 
 import click
@@ -26,7 +27,8 @@ from simhash_gate.collection.listing import (
     similar_rows,
 )
 from simhash_gate.collection.table import format_of, write_rows
-from simhash_gate.offline.members import Members, fingerprint_of
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.offline.members import Members
 from simhash_gate.options import pipeline_version
 from simhash_gate.settings import Settings
 from simhash_gate.sources.find import distinct, shown
@@ -35,19 +37,12 @@ from simhash_gate.sources.parquet import load
 PAIRS = ("a", "b", "distance", "a_title", "b_title")
 COPIES = ("kept", "page", "distance", "kept_title", "title")
 SIMILAR = ("page", "distance", "title", "fingerprint")
+_distance = partial(click.option, "-k", "--distance", metavar="K", default=3, show_default=True)
 
 
 @click.command(epilog="Example: simhash-gate pairs crawl/ more.jsonl -k 5 -o pairs.csv")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option(
-    "-k",
-    "--distance",
-    type=click.IntRange(0, 8),
-    metavar="K",
-    default=3,
-    show_default=True,
-    help="The greatest distance of two pages of a pair, in bits.",
-)
+@_distance(type=click.IntRange(0, 8), help="The greatest distance of two pages of a pair, in bits.")
 @click.option("--across", is_flag=True, help="Also compare pages of different domains.")
 @click.option(
     "--clusters",
@@ -104,15 +99,7 @@ def pairs(
 @click.command(epilog="Example: simhash-gate similar crawl/ https://example.com/story -k 8")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.argument("page")
-@click.option(
-    "-k",
-    "--distance",
-    type=click.IntRange(0, 64),
-    metavar="K",
-    default=3,
-    show_default=True,
-    help="The greatest distance to PAGE, in bits.",
-)
+@_distance(type=click.IntRange(0, 64), help="The greatest distance to PAGE, in bits.")
 @with_settings
 @with_console
 def similar(
@@ -128,13 +115,24 @@ def similar(
             return console.status()
         query = find_query(page, gathered)
         if query is None:
-            bits = fingerprint_of(page, settings, console.complain)
-            query = None if bits is None else Query(bits)
+            query = _query_of(without_credentials(page), settings, console)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
             with console.sink(None) as file:
                 write_rows(similar_rows(gathered, query, distance), columns, "jsonl", file)
     return console.status()
+
+
+def _query_of(page: str, settings: Settings, console: Console) -> Query | None:
+    """Ask for the first page of a source; None, complained of, without any."""
+    if "://" in page:
+        console.complain(page, "no page of the source has this URL, and a fingerprint")
+        return None
+    found = Members(settings, console.complain, lambda _: None)
+    member = next(found.of([page]), None)
+    if member is None and found.passed_over:
+        console.complain(page, "no fingerprint: there is no text to compare")
+    return None if member is None else Query(member.fingerprint)
 
 
 @contextmanager

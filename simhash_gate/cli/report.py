@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -35,6 +35,7 @@ from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.values import PREFIX
 
 Lines = Iterator[tuple[str, dict[str, Any]]]
+Log = tuple[str, Lines]  # the verdicts of one source, and its name
 # Given the names of pages, it yields those that a source has, in its order, each with its name.
 Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
 
@@ -106,21 +107,14 @@ def report(
     return console.status()
 
 
-class Log(NamedTuple):
-    """The verdicts of one source: their places and lines."""
-
-    name: str
-    lines: Lines
-
-
 _EXAMPLE = "those that `simhash-gate replay` prints"
 
 
 def _lines(logs: Iterable[Log], summary: Summary) -> Lines:
     """Yield the place and the line of each verdict. The summary is told where a log begins."""
-    for log in logs:
-        summary.begin(log.name)
-        yield from log.lines
+    for name, lines in logs:
+        summary.begin(name)
+        yield from lines
 
 
 def _texts(
@@ -164,9 +158,9 @@ def _logs(
         found = logs_in(source, console.say) if is_folder(source) else [source]
         for path in found:
             if names_store(path):
-                logs.append(Log(shown(path), _kept(path)))
+                logs.append((shown(path), _kept(path)))
             elif path == STDIN or is_log(path):
-                logs.append(Log(shown(path), json_objects(path, console.complain, _EXAMPLE)))
+                logs.append((shown(path), json_objects(path, console.complain, _EXAMPLE)))
             else:
                 paths.append(path)
         if not found:
@@ -175,10 +169,10 @@ def _logs(
         pages = open_pages(paths, console.complain, settings.max_bytes, console.say)
         head = settings.crawl_line("report", shown(*paths))
         lines = chain([head], replay(pages.entries, settings, console.complain))
-        logs.append(Log(shown(*paths), ((shown(*paths), line) for line in lines)))
+        logs.append((shown(*paths), ((shown(*paths), line) for line in lines)))
     if len(logs) > 1:
         return logs, lambda: None, paths
-    return logs, pages.total if paths else lambda: count_lines(logs[0].name), paths
+    return logs, pages.total if paths else lambda: count_lines(logs[0][0]), paths
 
 
 def _kept(url: str) -> Lines:

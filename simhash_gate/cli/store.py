@@ -53,7 +53,6 @@ def store() -> None:
 
 
 @store.command(
-    "info",
     short_help="Count the pages of each scope.",
     epilog="Example: simhash-gate store info sqlite:///pages.sqlite",
 )
@@ -104,7 +103,6 @@ def list_(console: Console, url: str, chosen: Chosen) -> int:
 
 
 @store.command(
-    "export",
     short_help="Print everything that is remembered, for `store import`.",
     epilog="Example: simhash-gate store export sqlite:///pages.sqlite > pages.jsonl",
 )
@@ -123,7 +121,6 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
 
 
 @store.command(
-    "forget",
     short_help="Remove the pages of a domain, a URL or an age, or those that are too many.",
     epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --domain example.com",
 )
@@ -234,18 +231,10 @@ class _Scope:
 
 
 def _listed(record: Record) -> dict[str, Any]:
-    return {
-        "scope": record.scope,
-        "url": record.url,
-        "title": record.title,
-        "words": record.words,
-        "fingerprint": to_hex(record.fingerprint),
-        "pipeline": record.pipeline,
-        "run": record.run,
-        "settled": record.settled,
-        "first_seen": shown(record.first_seen),
-        "last_seen": shown(record.last_seen),
-    }
+    line = {name: getattr(record, name) for name in ("scope", "url", "title", "words")}
+    line["fingerprint"] = to_hex(record.fingerprint)
+    line |= {name: getattr(record, name) for name in ("pipeline", "run", "settled")}
+    return line | {"first_seen": shown(record.first_seen), "last_seen": shown(record.last_seen)}
 
 
 @store.command(

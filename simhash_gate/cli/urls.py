@@ -66,7 +66,6 @@ def list_(console: Console, source: str, output: str | None) -> int:
 
 
 @urls.command(
-    "test",
     short_help="Show the key of URLs.",
     epilog="Example: simhash-gate urls test urls.jsonl 'https://example.com/a?utm_source=x'",
 )
@@ -114,7 +113,6 @@ def import_(
 
 
 @urls.command(
-    "learn",
     short_help="Learn from verdict logs.",
     epilog="Example: simhash-gate urls learn verdicts.jsonl -o urls.jsonl",
 )

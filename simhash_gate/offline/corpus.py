@@ -15,7 +15,6 @@ import click
 
 from simhash_gate.collection.table import write_rows
 from simhash_gate.common.files import whole_file, write_new
-from simhash_gate.sources.parquet import load
 
 Form = Literal["folder", "jsonl", "parquet"]
 
@@ -65,18 +64,6 @@ def form_of(path: str) -> Form:
             f"-o {path}: a corpus is a folder, or a file that ends in .jsonl or .parquet."
         )
     return "folder"
-
-
-def check_form(path: str) -> None:
-    """Raise what is wrong with a corpus's name before hours of reading.
-
-    Raises click.UsageError for a folder that is there, and `MissingExtraError`.
-    """
-    form = form_of(path)
-    if form == "parquet":
-        load()
-    if form == "folder" and Path(path).exists() and not is_empty_folder(Path(path)):
-        raise click.UsageError(f"-o {path}: it is there already. Name a new folder.")
 
 
 def is_empty_folder(path: Path) -> bool:

@@ -164,16 +164,3 @@ class Members:
                 yield None
             else:
                 self.complain(entry.place, str(page))
-
-
-def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | None:
-    """Return the fingerprint of the first page of a source; None, complained of, without any."""
-    path = without_credentials(path)
-    if "://" in path:
-        complain(path, "no page of the source has this URL, and a fingerprint")
-        return None
-    found = Members(settings, complain, lambda _: None)
-    member = next(found.of([path]), None)
-    if member is None and found.passed_over:
-        complain(path, "no fingerprint: there is no text to compare")
-    return None if member is None else member.fingerprint
