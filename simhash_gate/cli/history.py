@@ -14,7 +14,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.rates import Rates
-from simhash_gate.history.schedule import POLICIES, VisitPolicy, outlook, visit_rates
+from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
 from simhash_gate.history.texts import KeptPage, unpack
 from simhash_gate.history.versions import Version
 from simhash_gate.offline.chosen import Chosen
@@ -130,7 +130,14 @@ def due(
     for line in due_urls(pasts, budget, at, days=days, policy=wanted):
         console.write(line.as_json())
     if pasts:
-        _tell(console, pasts, wanted, budget=budget, at=at)
+        there = [past for past in pasts if past.history.gone is None]
+        rates = rates_at(there, at)
+        expected = outlook(rates, visit_rates(wanted, rates, budget), wanted.within)
+        console.say(
+            f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. "
+            f"To expect in the long run: {expected.found:.0%} of them found within "
+            f"{wanted.within:g} days, {expected.fresh:.0%} of the pages known as they are"
+        )
     elif not console.complaints:
         console.say(NOTHING)
     return console.status()
@@ -164,20 +171,6 @@ def _version(version: Version) -> dict[str, Any]:
         "title": version.title,
         "run": version.run,
     }
-
-
-def _tell(
-    console: Console, pasts: Sequence[Past], policy: VisitPolicy, *, budget: float, at: float
-) -> None:
-    """Say what the budget is enough for."""
-    there = [past for past in pasts if past.history.gone is None]
-    rates = rates_at(there, at)
-    expected = outlook(rates, visit_rates(policy, rates, budget), policy.within)
-    console.say(
-        f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. To "
-        f"expect in the long run: {expected.found:.0%} of them found within {policy.within:g} "
-        f"days, {expected.fresh:.0%} of the pages known as they are"
-    )
 
 
 @history.command(

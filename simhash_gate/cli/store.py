@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain, groupby, islice
 from math import inf
@@ -157,12 +157,11 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
                 store.put(Blob(HISTORY, record.scope, record.request, b""))
             removed += store.forget(record)
         if left is None:
-            blobs_removed[HISTORY] += forget_all(store, (it.blob for it in chosen.histories(store)))
+            blobs_removed += forget_all(store, (it.blob for it in chosen.histories(store)))
             for kind in _OF_SITES:
-                blobs_removed[kind] += forget_all(store, chosen.of_sites(store, kind))
+                blobs_removed += forget_all(store, chosen.of_sites(store, kind))
             blobs_removed[SITE_NOTES] += forget_notes_on(store, chosen)
-        for blob in [*left_over(store)]:
-            blobs_removed[blob.kind] += forget_all(store, [blob])
+        blobs_removed += forget_all(store, left_over(store))
     console.say(f"pages removed: {removed}")
     for kind, known in KINDS.items():
         if blobs_removed[kind]:
@@ -291,9 +290,21 @@ class _Import:
 
     def each(self, files: Iterable[File]) -> Iterator[None]:
         """Add the pages of files, in order; yield after each page."""
+        complain = self._console.complain
+        things: Iterator[Any]
         for exported, same in groupby(files, _is_exported):
-            add = self._records if exported else self._pages
-            yield from add(same)
+            if exported:  # pages that were judged before, and what is known beside them
+                add: Callable[[Any], None] = self._add
+                things = (thing for file in same for thing in read_exported(file.path, complain))
+            else:
+                add = self._judge
+                entries = pages_of(same, complain, self._settings.max_bytes)
+                things = read_pages(entries, self._settings)
+            while some := list(islice(things, _TOGETHER)):
+                with self._store.batch():
+                    for thing in some:
+                        add(thing)
+                yield from [None] * len(some)
 
     def tell(self, url: str) -> None:
         """Say what was added, and of what a crawl does not know all."""
@@ -314,17 +325,9 @@ class _Import:
             )
         self._warn_of_windows(url)
 
-    def _pages(self, files: Iterable[File]) -> Iterator[None]:
-        """Judge pages as a crawl does that has a window without end."""
-        entries = pages_of(files, self._console.complain, self._settings.max_bytes)
-        pages = read_pages(entries, self._settings)
-        while some := list(islice(pages, _TOGETHER)):
-            with self._store.batch():
-                for entry, page in some:
-                    self._judge(entry, page)
-            yield from [None] * len(some)
-
-    def _judge(self, entry: Entry, page: Page | ReadError | None) -> None:
+    def _judge(self, read: tuple[Entry, Page | ReadError | None]) -> None:
+        """Judge a page as a crawl does that has a window without end."""
+        entry, page = read
         if page is None:
             self.skipped += 1
             return
@@ -372,22 +375,12 @@ class _Import:
         self._policies[record.scope] = policy
         self._aged += policy.ttl is not None and record.last_seen < self._now - policy.ttl
 
-    def _records(self, files: Iterable[File]) -> Iterator[None]:
-        """Add what other stores had: pages that were judged before."""
-        things = (
-            thing for file in files for thing in read_exported(file.path, self._console.complain)
-        )
-        while some := list(islice(things, _TOGETHER)):
-            with self._store.batch():
-                for thing in some:
-                    if isinstance(thing, Record):
-                        self._add(replace(thing, run=self.gate.run))
-                    else:
-                        self._add_blob(thing)
-            yield from [None] * len(some)
-
-    def _add(self, record: Record) -> None:
-        """Add a page, unless this very page is there."""
+    def _add(self, thing: Record | Blob) -> None:
+        """Add a page, unless this very page is there, or what is known beside pages."""
+        if isinstance(thing, Blob):
+            self._add_blob(thing)
+            return
+        record = replace(thing, run=self.gate.run)
         added, match = self._store.check_and_add(record, 0, exact=True, window=EVERYTHING)
         if not added and match is not None and match.record.request == record.request:
             self.copies += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -81,12 +82,12 @@ class Chosen:
         return is_page
 
 
-def forget_all(store: Store, blobs: Iterable[Blob]) -> int:
-    """Forget what is kept beside pages; return how much it was."""
+def forget_all(store: Store, blobs: Iterable[Blob]) -> Counter[str]:
+    """Forget what is kept beside pages; return how much it was of each kind."""
     known = [*blobs]
     for blob in known:
         store.put(replace(blob, data=b"", run=""))
-    return len(known)
+    return Counter(blob.kind for blob in known)
 
 
 def forget_notes_on(store: Store, chosen: Chosen) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 from itertools import count
@@ -75,7 +76,11 @@ def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
     """Write all pages; a file is replaced when all are written. Raises OSError."""
     if form == "folder":
         for page in pages:
-            _write_file(Path(path), page)
+            data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
+            for name in _names(page):
+                with suppress(FileExistsError, NotADirectoryError):
+                    write_new(Path(path, name), data)
+                    break
         return
     if form == "parquet":  # a column has one type
         pages = (replace(page, id=str(page.id)) for page in pages)
@@ -83,19 +88,8 @@ def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
         write_rows(map(astuple, pages), COLUMNS, form, file, batch=_ROWS)
 
 
-def _write_file(folder: Path, page: CorpusPage) -> None:
-    """Write a page under a name that its URL tells, with a number if the name is taken."""
-    data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
-    for name in _names(page):
-        try:
-            write_new(folder / name, data)
-        except (FileExistsError, NotADirectoryError):
-            continue
-        return
-
-
 def _names(page: CorpusPage) -> Iterator[str]:
-    """Yield names for a page until one is free."""
+    """Yield names for a page, until one is free: that which its URL tells, then with a number."""
     name = file_name(page.url or str(page.id))
     yield name
     # The file of another page may stand where this one needs a folder.

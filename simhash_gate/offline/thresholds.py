@@ -127,6 +127,11 @@ class NearestPage(NamedTuple):
         return found
 
 
+def _by_distance(pairs: Iterable[NearestPage]) -> list[int]:
+    found = Counter(pair.distance for pair in pairs)
+    return [found[distance] for distance in range(FARTHEST + 1)]
+
+
 @dataclass
 class Scope:
     """The pages of one scope, in order, and those at most `FARTHEST` from an earlier one.
@@ -147,18 +152,13 @@ class Scope:
     @property
     def histogram(self) -> list[int]:
         """How many pages are 0, 1, ... `FARTHEST` bits from the nearest earlier one."""
-        found = Counter(pair.distance for pair in self.nearest)
-        return [found[distance] for distance in range(FARTHEST + 1)]
+        return _by_distance(self.nearest)
 
     @property
     def other_names(self) -> list[int]:
         """How many of these have a title that contradicts that of the earlier one."""
-        found = Counter(
-            pair.distance
-            for pair in self.nearest
-            if contradict(pair.page.title, pair.earlier.title)
-        )
-        return [found[distance] for distance in range(FARTHEST + 1)]
+        pairs = self.nearest
+        return _by_distance(it for it in pairs if contradict(it.page.title, it.earlier.title))
 
     @property
     def named(self) -> Named:

@@ -343,29 +343,23 @@ def trial_of(kept: Record | None, page: Page | None) -> Callable[[Policy], bool]
     return lambda policy: is_duplicate_of(kept, page, policy, kept.scope)
 
 
-def answer_of(response: Any) -> Explanation:
-    """Return what the gate made of a response. Raises ValueError for one that it did not judge."""
-    verdict = response.meta.get(VERDICT_KEY)
-    if verdict is None:
-        raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
-    line = _line(verdict, response.url)
-    url, record = line["url"], verdict.match and verdict.match.record
-    page = Side.read(url, verdict.page) if verdict.page else Side(url)
-    kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
-    trial = trial_of(record, verdict.page)
-    return Explanation(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
-
-
 def why(response: Any, other: Any = None) -> None:
     """Print why the gate dropped a Scrapy response, or let it pass; for `scrapy shell`.
 
     With `other`, compare this response with it, whatever is remembered. Raises ValueError for a
     response that was not judged.
     """
+    verdict = response.meta.get(VERDICT_KEY)
     if other is None:
-        found = answer_of(response)
+        if verdict is None:
+            raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
+        judged = _line(verdict, response.url)
+        url, record = judged["url"], verdict.match and verdict.match.record
+        page = Side.read(url, verdict.page) if verdict.page else Side(url)
+        kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
+        trial = trial_of(record, verdict.page)
+        found = Explanation(judged, page, kept, verdict.policy, trial, hint=_IN_SHELL)
     else:
-        verdict = response.meta.get(VERDICT_KEY)
         settings = read_settings({})
         if verdict is not None:
             settings = replace(settings, policies=Policies(verdict.policy))
