@@ -1,4 +1,4 @@
-"""`simhash-gate store`: what a store remembers, for every kind of store."""
+"""`simhash-gate store`: what a store remembers, and what fills it, for every kind of store."""
 
 from __future__ import annotations
 
