@@ -10,11 +10,12 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime, timezone
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -23,15 +24,12 @@ from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
+from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO
-
     from tqdm import tqdm
 
-    from simhash_gate.settings import Settings
 
 _MOST_ALIKE = 10
 BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13
@@ -104,9 +102,12 @@ class Console:
         return bar
 
     def write_lines(
-        self, lines: Generator[dict[str, Any]], total: Callable[[], int | None] = lambda: None
+        self,
+        lines: Generator[dict[str, Any]],
+        total: Callable[[], int | None] = lambda: None,
+        tell: Callable[[dict[str, Any]], object] = lambda _: None,
     ) -> Counter[str]:
-        """Write each line as JSON; return how often each outcome came.
+        """Write each line as JSON, and `tell` of it; return how often each outcome came.
 
         The terminal that shows the lines shows no bar, unless it is asked for.
         """
@@ -115,21 +116,18 @@ class Console:
         outcomes: Counter[str] = Counter()
         with closing(lines):
             for line in self.bar(lines, total):
+                tell(line)
                 self.write(line)
                 outcomes[line.get("outcome", "")] += 1
         return outcomes
 
     def write(self, line: dict[str, Any]) -> None:
-        """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more."""
-        self.write_raw(encode(line))
+        """Write one JSON object as a line of UTF-8. Exits quietly when nobody reads any more.
 
-    def write_raw(self, data: bytes) -> None:
-        """Write whole lines to stdout. Exits quietly when nobody reads any more.
-
-        Raises click.ClickException where they can't be written, on a full disk for example.
+        Raises click.ClickException where it can't be written, on a full disk for example.
         """
         with self.sink(None) as file:
-            file.write(data)
+            file.write(encode(line))
 
     @contextmanager
     def sink(self, output: str | None) -> Iterator[BinaryIO]:
@@ -170,6 +168,13 @@ def check_output(path: str | None, sources: Iterable[str] = ()) -> None:
             if target.exists() and any(it.exists() and target.samefile(it) for it in given):
                 raise click.UsageError(f"{path} is a source. Name another file for the output")
             check_writable(path)
+
+
+def check_lasts(store: str) -> None:
+    """Raise click.ClickException for a store that ends with this command."""
+    if store.partition(":")[0].lower() == "memory":
+        message = f"store URL {store!r}: a store in memory ends with this command"
+        raise click.ClickException(message)
 
 
 @contextmanager
@@ -220,12 +225,15 @@ setting = click.option(
     multiple=True,
     help="A SIMHASH_GATE_* setting, as in Scrapy. Repeat the option for more settings.",
 )
-_progress = click.option(
+with_console = click.option(
     "--progress/--no-progress",
+    "console",
     default=None,
+    callback=lambda _context, _option, progress: Console(progress),
     help="Show or hide the progress bar on stderr. By default, a terminal shows it, unless the "
     "results go to the same terminal.",
 )
+"""Gives a command the options of a progress bar; it is called with a `console`."""
 output = click.option(
     "-o",
     "--output",
@@ -248,16 +256,6 @@ def with_settings(command: Callable[..., int]) -> Callable[..., int]:
         return command(settings=settings_of(assignments), **given)
 
     return setting(run)
-
-
-def with_console(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the options of a progress bar, and call it with a `console`."""
-
-    @wraps(command)
-    def run(*, progress: bool | None, **given: Any) -> int:
-        return command(console=Console(progress), **given)
-
-    return _progress(run)
 
 
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from simhash_gate.cli.console import Console, own_folder, setting
 from simhash_gate.common.urls import host_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from simhash_gate.settings import read_settings
 
 _OWN = ("JOBDIR", "SIMHASH_GATE_DURABLE", "SIMHASH_GATE_STORE")
 _NOT_GOT = {
@@ -53,15 +52,6 @@ def crawl(starts: Sequence[str], output: str, below: bool, assignments: Sequence
         raise click.UsageError(f"-o {output}: a crawl writes a file that ends in .jsonl")
     if target.exists() and not (folder / "job").exists():
         raise click.UsageError(f"-o {output}: it is there already. Name a new file.")
-    settings = _settings(assignments, folder)
-    with own_folder(output, "crawl"):
-        return _crawl(target, folder, settings, url=" ".join(starts), below=below)
-
-
-def _settings(assignments: Sequence[str], folder: Path) -> dict[str, str]:
-    """Return the settings of the crawl. Raises what is wrong with those of the command line."""
-    from simhash_gate.settings import read_settings
-
     settings = {
         "LOG_LEVEL": "WARNING",
         "TELNETCONSOLE_ENABLED": "False",
@@ -74,8 +64,9 @@ def _settings(assignments: Sequence[str], folder: Path) -> dict[str, str]:
         if not equals or name in _OWN:
             raise click.UsageError(f"-s {assignment}: expected NAME=VALUE; not {', '.join(_OWN)}")
         settings[name] = value
-    read_settings(settings)
-    return settings
+    read_settings(settings)  # raises what is wrong with those of the command line
+    with own_folder(output, "crawl"):
+        return _crawl(target, folder, settings, url=" ".join(starts), below=below)
 
 
 def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -> int:

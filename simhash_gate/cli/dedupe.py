@@ -6,11 +6,11 @@ import json
 import shutil
 import sqlite3
 from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,7 +23,7 @@ from simhash_gate.cli.console import (
     settings_of,
     with_console,
 )
-from simhash_gate.collection.table import format_of, write_rows
+from simhash_gate.collection.table import Row, format_of, write_rows
 from simhash_gate.common.files import whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
@@ -31,30 +31,21 @@ from simhash_gate.gate.verdict import line_of
 from simhash_gate.identity.keys import precise
 from simhash_gate.offline.corpus import (
     CorpusPage,
-    check_form,
     form_of,
     is_empty_folder,
     write_corpus,
 )
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
-from simhash_gate.offline.work_file import KeptVerdict, WorkFile, read_whole
+from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import METADATA
+from simhash_gate.page import METADATA, LeftOut
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import extract_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simhash_gate.collection.table import Row
-    from simhash_gate.offline.work_file import NumberedEntry
-    from simhash_gate.page import LeftOut
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-
 
 OTHERS = ("id", "url", "kept", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once
@@ -136,12 +127,14 @@ def dedupe(
 
 def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
-    check_form(output)
-    if duplicates and format_of(duplicates) == "parquet":
+    form, target = form_of(output), Path(output)
+    if form == "folder" and target.exists() and not is_empty_folder(target):
+        raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
+    if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
         load()
     if report:
         check_installed()
-    for path in (duplicates, report, output if form_of(output) != "folder" else None):
+    for path in (duplicates, report, output if form != "folder" else None):
         check_output(path, sources)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,17 +12,12 @@ from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.offline.differences import sketch_as_json
 from simhash_gate.offline.why import Side
-from simhash_gate.options import pipeline_version
+from simhash_gate.options import Options, pipeline_version
 from simhash_gate.pipeline import read_closely
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.read_pages import extract_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
-
-    from simhash_gate.options import Options
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
 
 
 @click.command(epilog="Example: simhash-gate fingerprint crawl/ --text")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -12,12 +13,15 @@ from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
+from simhash_gate.history.rates import Rates
 from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
-from simhash_gate.history.texts import unpack
+from simhash_gate.history.texts import KeptPage, unpack
+from simhash_gate.history.versions import Version
 from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.differences import TextChange, changes
 from simhash_gate.offline.history import (
     NOTHING,
+    Past,
     changes_of,
     days_between,
     due_urls,
@@ -26,19 +30,10 @@ from simhash_gate.offline.history import (
 )
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
+from simhash_gate.stores.histories import PageHistory
+from simhash_gate.stores.store import Store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from simhash_gate.history.rates import Rates
-    from simhash_gate.history.schedule import VisitPolicy
-    from simhash_gate.history.texts import KeptPage
-    from simhash_gate.history.versions import Version
-    from simhash_gate.offline.history import Past
-    from simhash_gate.stores import Store
-    from simhash_gate.stores.histories import PageHistory
-
-    Side = tuple[Version, KeptPage | None]
+Side = tuple[Version, KeptPage | None]
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
@@ -75,7 +70,6 @@ def list_(console: Console, store: str, chosen: Chosen) -> int:
 
 
 @history.command(
-    "due",
     short_help="List the pages to visit next, with a time for each.",
     epilog="Example: simhash-gate history due sqlite:///pages.sqlite --budget 1000 --days 7",
 )
@@ -136,7 +130,14 @@ def due(
     for line in due_urls(pasts, budget, at, days=days, policy=wanted):
         console.write(line.as_json())
     if pasts:
-        _tell(console, pasts, wanted, budget=budget, at=at)
+        there = [past for past in pasts if past.history.gone is None]
+        rates = rates_at(there, at)
+        expected = outlook(rates, visit_rates(wanted, rates, budget), wanted.within)
+        console.say(
+            f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. "
+            f"To expect in the long run: {expected.found:.0%} of them found within "
+            f"{wanted.within:g} days, {expected.fresh:.0%} of the pages known as they are"
+        )
     elif not console.complaints:
         console.say(NOTHING)
     return console.status()
@@ -172,22 +173,7 @@ def _version(version: Version) -> dict[str, Any]:
     }
 
 
-def _tell(
-    console: Console, pasts: Sequence[Past], policy: VisitPolicy, *, budget: float, at: float
-) -> None:
-    """Say what the budget is enough for."""
-    there = [past for past in pasts if past.history.gone is None]
-    rates = rates_at(there, at)
-    expected = outlook(rates, visit_rates(policy, rates, budget), policy.within)
-    console.say(
-        f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. To "
-        f"expect in the long run: {expected.found:.0%} of them found within {policy.within:g} "
-        f"days, {expected.fresh:.0%} of the pages known as they are"
-    )
-
-
 @history.command(
-    "diff",
     short_help="Show what changed between two versions of a page.",
     epilog="Example: simhash-gate history diff sqlite:///pages.sqlite https://example.com/a 1 3",
 )
@@ -210,12 +196,11 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
             return console.status()
         past = max(pasts, key=lambda past: past.page.seen)
         sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
-    show = _as_json if as_json else _as_text
-    found = show(past.page.url, dict(zip("ab", sides, strict=True)))
-    if isinstance(found, dict):
-        console.write(found)
+    distance = hamming_distance(*(version.fingerprint for version, _ in sides))
+    if as_json:
+        console.write(_as_json(past.page.url, distance, sides))
     else:
-        console.show(found)
+        console.show(_as_text(past.page.url, distance, sides))
     return console.status()
 
 
@@ -238,49 +223,42 @@ def _text(store: Store, page: PageHistory, version: Version, console: Console) -
     return None
 
 
-def _as_json(url: str, sides: Mapping[str, Side]) -> dict[str, Any]:
+def _differences(sides: Sequence[Side]) -> dict[str, list[TextChange] | None]:
+    """Return the words and the links that differ; None where a text is missing."""
+    a, b = (text for _, text in sides)
+    if a is None or b is None:
+        return {"changes": None, "links": None}
+    old, new = ({link.url for link in text.links} for text in (a, b))
+    gone = [TextChange((), [url], (), ()) for url in sorted(old - new)]
+    come = [TextChange((), (), [url], ()) for url in sorted(new - old)]
+    return {"changes": [*changes(a.markdown.split(), b.markdown.split())], "links": gone + come}
+
+
+def _as_json(url: str, distance: int, sides: Sequence[Side]) -> dict[str, Any]:
     """Return an object of JSON; `changes` and `links` are null where a text is missing."""
-    line: dict[str, Any] = {"url": url, "distance": _distance(sides)}
-    for name, (version, text) in sides.items():
+    line: dict[str, Any] = {"url": url, "distance": distance}
+    for name, (version, text) in zip("ab", sides, strict=True):
         line[name] = _version(version) | {"text": text is not None}
-    found = {"changes": _words(sides), "links": _links(sides)}
-    return line | {k: None if v is None else [c._asdict() for c in v] for k, v in found.items()}
+    for name, found in _differences(sides).items():
+        line[name] = None if found is None else [change._asdict() for change in found]
+    return line
 
 
-def _as_text(url: str, sides: Mapping[str, Side]) -> Iterator[str]:
+def _as_text(url: str, distance: int, sides: Sequence[Side]) -> Iterator[str]:
     """Yield lines of text: what went in red, what came in green."""
     yield click.style(printable(url), bold=True)
-    for name, (version, text) in sides.items():
+    for name, (version, text) in zip("ab", sides, strict=True):
         seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
         words, fingerprint = how_many(version.words, "word"), to_hex(version.fingerprint)
         yield f"{name}  {seen}, {words}, {fingerprint}"
         yield f"   {printable(version.title)}"
         if text is None:
             yield "   no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"
-    yield f"distance  {_distance(sides)} of 64 bits"
-    for title, nothing, found in (
-        ("words that differ", "no word of the text differs", _words(sides)),
-        ("links that differ", "no link differs", _links(sides)),
-    ):
+    yield f"distance  {distance} of 64 bits"
+    nothing = {"changes": "no word of the text differs", "links": "no link differs"}
+    titles = {"changes": "words that differ", "links": "links that differ"}
+    for name, found in _differences(sides).items():
         if found is not None:
             yield ""
-            yield click.style(title if found else nothing, bold=True)
+            yield click.style((titles if found else nothing)[name], bold=True)
             yield from (f"   {change.as_text()}" for change in found)
-
-
-def _distance(sides: Mapping[str, Side]) -> int:
-    return hamming_distance(*(version.fingerprint for version, _ in sides.values()))
-
-
-def _words(sides: Mapping[str, Side]) -> list[TextChange] | None:
-    a, b = (text for _, text in sides.values())
-    return list(changes(a.markdown.split(), b.markdown.split())) if a and b else None
-
-
-def _links(sides: Mapping[str, Side]) -> list[TextChange] | None:
-    texts = [text for _, text in sides.values() if text is not None]
-    if len(texts) < 2:
-        return None
-    a, b = ({link.url for link in text.links} for text in texts)
-    gone = [TextChange((), [url], (), ()) for url in sorted(a - b)]
-    return gone + [TextChange((), (), [url], ()) for url in sorted(b - a)]

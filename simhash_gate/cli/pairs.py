@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from tempfile import gettempdir
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,7 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
+from simhash_gate.collection.gathered import Gathered
 from simhash_gate.collection.listing import (
     Query,
     cluster_rows,
@@ -25,34 +27,22 @@ from simhash_gate.collection.listing import (
     similar_rows,
 )
 from simhash_gate.collection.table import format_of, write_rows
-from simhash_gate.offline.members import Members, fingerprint_of, gather
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.offline.members import Members
+from simhash_gate.options import pipeline_version
+from simhash_gate.settings import Settings
 from simhash_gate.sources.find import distinct, shown
 from simhash_gate.sources.parquet import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simhash_gate.collection.gathered import Gathered
-    from simhash_gate.collection.table import Row
-    from simhash_gate.settings import Settings
-
 
 PAIRS = ("a", "b", "distance", "a_title", "b_title")
 COPIES = ("kept", "page", "distance", "kept_title", "title")
 SIMILAR = ("page", "distance", "title", "fingerprint")
+_distance = partial(click.option, "-k", "--distance", metavar="K", default=3, show_default=True)
 
 
 @click.command(epilog="Example: simhash-gate pairs crawl/ more.jsonl -k 5 -o pairs.csv")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
-@click.option(
-    "-k",
-    "--distance",
-    type=click.IntRange(0, 8),
-    metavar="K",
-    default=3,
-    show_default=True,
-    help="The greatest distance of two pages of a pair, in bits.",
-)
+@_distance(type=click.IntRange(0, 8), help="The greatest distance of two pages of a pair, in bits.")
 @click.option("--across", is_flag=True, help="Also compare pages of different domains.")
 @click.option(
     "--clusters",
@@ -100,7 +90,8 @@ def pairs(
                 found = find_pairs(gathered, distance, bar.update)
             rows = pair_rows(gathered, found)
         columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
-        written = _write(rows, columns, form, output, console)
+        with console.sink(output) as file:
+            written = write_rows(rows, columns, form, file)
         console.say(f"pages: {len(gathered)}, {'copies' if clusters else 'pairs'}: {written}")
     return console.status()
 
@@ -108,23 +99,11 @@ def pairs(
 @click.command(epilog="Example: simhash-gate similar crawl/ https://example.com/story -k 8")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.argument("page")
-@click.option(
-    "-k",
-    "--distance",
-    type=click.IntRange(0, 64),
-    metavar="K",
-    default=3,
-    show_default=True,
-    help="The greatest distance to PAGE, in bits.",
-)
+@_distance(type=click.IntRange(0, 64), help="The greatest distance to PAGE, in bits.")
 @with_settings
 @with_console
 def similar(
-    settings: Settings,
-    console: Console,
-    sources: Sequence[str],
-    page: str,
-    distance: int,
+    settings: Settings, console: Console, sources: Sequence[str], page: str, distance: int
 ) -> int:
     """Print the pages of all SOURCEs that are like PAGE, the nearest first. Domains do not matter.
 
@@ -136,39 +115,54 @@ def similar(
             return console.status()
         query = find_query(page, gathered)
         if query is None:
-            bits = fingerprint_of(page, settings, console.complain)
-            query = None if bits is None else Query(bits)
+            query = _query_of(without_credentials(page), settings, console)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
-            _write(similar_rows(gathered, query, distance), columns, "jsonl", None, console)
+            with console.sink(None) as file:
+                write_rows(similar_rows(gathered, query, distance), columns, "jsonl", file)
     return console.status()
+
+
+def _query_of(page: str, settings: Settings, console: Console) -> Query | None:
+    """Ask for the first page of a source; None, complained of, without any."""
+    if "://" in page:
+        console.complain(page, "no page of the source has this URL, and a fingerprint")
+        return None
+    found = Members(settings, console.complain, lambda _: None)
+    member = next(found.of([page]), None)
+    if member is None and found.passed_over:
+        console.complain(page, "no fingerprint: there is no text to compare")
+    return None if member is None else Query(member.fingerprint)
 
 
 @contextmanager
 def _collection(
-    sources: Sequence[str],
-    settings: Settings,
-    console: Console,
-    *,
-    across: bool,
+    sources: Sequence[str], settings: Settings, console: Console, *, across: bool
 ) -> Iterator[Gathered]:
-    """Gather sources. An empty collection is complained of."""
+    """Gather sources. An empty collection is complained of, and so are several pipeline versions.
+
+    One source without names has its rows known by number.
+    """
     sources = distinct(sources, console.say)
     members = Members(settings, console.complain, console.say, watch=console.bar)
-    with (
-        disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"),
-        gather(sources, members, across=across) as gathered,
-    ):
-        if members.passed_over:
-            console.say(f"pages without a fingerprint: {members.passed_over}")
-        if not len(gathered):
-            console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
-        yield gathered
-
-
-def _write(
-    rows: Iterator[Row], columns: Sequence[str], form: str, output: str | None, console: Console
-) -> int:
-    """Write rows to stdout, or to a file that is replaced when all are written."""
-    with console.sink(output) as file:
-        return write_rows(rows, columns, form, file)
+    with disk(f"temporary files in {gettempdir()} (TMPDIR names another folder)"):
+        numbered = members.numbered(sources[0]) if len(sources) == 1 else None
+        version = pipeline_version(settings.options)
+        with closing(Gathered(version, across=across, named=numbered is None)) as gathered:
+            for batch in numbered or ():
+                gathered.extend(batch)
+            for member in members.of(sources) if numbered is None else ():
+                gathered.add(member)
+            gathered.finish()
+            if len(gathered.versions) > 1:
+                counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
+                console.complain(
+                    shown(*sources),
+                    f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
+                    "only those of the same are compared",
+                )
+            if members.passed_over:
+                console.say(f"pages without a fingerprint: {members.passed_over}")
+            if not len(gathered):
+                console.complain_of_nothing(shown(*sources), "no page with a fingerprint in it")
+            yield gathered

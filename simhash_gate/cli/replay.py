@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.offline.replay import replay as verdicts
 from simhash_gate.report.summary import Summary
+from simhash_gate.settings import Settings
 from simhash_gate.sources.open import open_pages, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
-
-    from simhash_gate.settings import Settings
 
 
 @click.command(epilog="Example: simhash-gate replay pages.jsonl -s SIMHASH_GATE_THRESHOLD=5")
@@ -31,8 +26,8 @@ def replay(settings: Settings, console: Console, sources: Sequence[str]) -> int:
     """
     summary = Summary()
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
-    lines = _counted(verdicts(pages.entries, settings, console.complain), summary)
-    outcomes = console.write_lines(lines, pages.total)
+    lines = verdicts(pages.entries, settings, console.complain)
+    outcomes = console.write_lines(lines, pages.total, summary.add_line)
     if not outcomes:
         console.complain_of_nothing(shown(*sources), "no page in it")
     parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
@@ -40,11 +35,3 @@ def replay(settings: Settings, console: Console, sources: Sequence[str]) -> int:
     for remark in summary.remarks():
         console.say(remark)
     return console.status()
-
-
-def _counted(lines: Generator[dict[str, Any]], summary: Summary) -> Generator[dict[str, Any]]:
-    """Yield each line, and count it in a summary."""
-    with closing(lines):
-        for line in lines:
-            summary.add_line(line)
-            yield line

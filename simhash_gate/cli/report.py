@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -19,29 +19,25 @@ from simhash_gate.cli.console import (
     with_settings,
 )
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.contents import drops
 from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, logs_in
 from simhash_gate.offline.replay import replay
 from simhash_gate.page import Page
 from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.values import PREFIX
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.report.pairs import Texts
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-
-    Lines = Iterator[tuple[str, dict[str, Any]]]
-    # Given the names of pages, it yields those that a source has, in its order, each with its name.
-    Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
+Lines = Iterator[tuple[str, dict[str, Any]]]
+Log = tuple[str, Lines]  # the verdicts of one source, and its name
+# Given the names of pages, it yields those that a source has, in its order, each with its name.
+Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -102,7 +98,8 @@ def report(
     name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
     report = render(summary, name=name, texts=texts)
     if output is None:
-        console.write_raw(report)
+        with console.sink(None) as file:
+            file.write(report)
     else:
         with disk(output):
             write(report, output)
@@ -110,21 +107,14 @@ def report(
     return console.status()
 
 
-class Log(NamedTuple):
-    """The verdicts of one source: their places and lines."""
-
-    name: str
-    lines: Lines
-
-
 _EXAMPLE = "those that `simhash-gate replay` prints"
 
 
 def _lines(logs: Iterable[Log], summary: Summary) -> Lines:
     """Yield the place and the line of each verdict. The summary is told where a log begins."""
-    for log in logs:
-        summary.begin(log.name)
-        yield from log.lines
+    for name, lines in logs:
+        summary.begin(name)
+        yield from lines
 
 
 def _texts(
@@ -168,9 +158,9 @@ def _logs(
         found = logs_in(source, console.say) if is_folder(source) else [source]
         for path in found:
             if names_store(path):
-                logs.append(Log(shown(path), _kept(path)))
+                logs.append((shown(path), _kept(path)))
             elif path == STDIN or is_log(path):
-                logs.append(Log(shown(path), json_objects(path, console.complain, _EXAMPLE)))
+                logs.append((shown(path), json_objects(path, console.complain, _EXAMPLE)))
             else:
                 paths.append(path)
         if not found:
@@ -179,10 +169,10 @@ def _logs(
         pages = open_pages(paths, console.complain, settings.max_bytes, console.say)
         head = settings.crawl_line("report", shown(*paths))
         lines = chain([head], replay(pages.entries, settings, console.complain))
-        logs.append(Log(shown(*paths), ((shown(*paths), line) for line in lines)))
+        logs.append((shown(*paths), ((shown(*paths), line) for line in lines)))
     if len(logs) > 1:
         return logs, lambda: None, paths
-    return logs, pages.total if paths else lambda: count_lines(logs[0].name), paths
+    return logs, pages.total if paths else lambda: count_lines(logs[0][0]), paths
 
 
 def _kept(url: str) -> Lines:

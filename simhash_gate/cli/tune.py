@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -13,22 +13,17 @@ from simhash_gate.common.wording import how_many, printable
 from simhash_gate.gate.policy import WHOLE_CRAWL
 from simhash_gate.offline.members import Members
 from simhash_gate.offline.thresholds import (
+    Labelled,
+    Scope,
     read_labels,
     scopes_of,
     suggest_thresholds,
     with_distances,
 )
 from simhash_gate.report.judged import ADVICE
-from simhash_gate.settings import read_settings
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources.find import names_store, shown
 from simhash_gate.values import PREFIX, SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simhash_gate.offline.thresholds import Labelled, Scope
-    from simhash_gate.settings import Settings
-
 
 _MOST_SCOPES = 10
 _BAR = 40  # characters

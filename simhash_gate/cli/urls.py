@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from simhash_gate.cli.console import (
     Console,
+    check_lasts,
     check_output,
     output,
     settings_of,
@@ -22,16 +24,11 @@ from simhash_gate.gate.verdict import encode
 from simhash_gate.identity.keys import Keys, evidence_of
 from simhash_gate.identity.saved import all_kept, checked, entries_of, from_json, keep, load
 from simhash_gate.offline.logs import is_log
+from simhash_gate.settings import Settings
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores import StoreError, open_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from simhash_gate.settings import Settings
-
+from simhash_gate.stores import open_store
 
 _EXAMPLE = '{"url": …, "outcome": …}'
 
@@ -61,14 +58,14 @@ def list_(console: Console, source: str, output: str | None) -> int:
     """
     check_output(output, [source])
     entries = _read(source, console)
-    _write(console, entries, output)
+    with console.sink(output) as file:
+        file.writelines(map(encode, entries))
     if not entries and not console.complaints:
         console.say("nothing is known of URLs")
     return console.status()
 
 
 @urls.command(
-    "test",
     short_help="Show the key of URLs.",
     epilog="Example: simhash-gate urls test urls.jsonl 'https://example.com/a?utm_source=x'",
 )
@@ -116,7 +113,6 @@ def import_(
 
 
 @urls.command(
-    "learn",
     short_help="Learn from verdict logs.",
     epilog="Example: simhash-gate urls learn verdicts.jsonl -o urls.jsonl",
 )
@@ -138,7 +134,7 @@ def learn(
     """
     check_output(output, sources)
     if into is not None:
-        _check_lasts(into)
+        check_lasts(into)
     keys = Keys(settings.tracking)
     lines = 0
     for path in sources:
@@ -161,7 +157,8 @@ def learn(
     if into is not None:
         _add(into, entries)
     else:
-        _write(console, entries, output)
+        with console.sink(output) as file:
+            file.writelines(map(encode, entries))
     active = sum(entry["acts"] for entry in entries)
     console.say(f"{how_many(lines, 'verdict')}, {how_many(len(entries), 'line')}, {active} act")
     return console.status()
@@ -174,12 +171,6 @@ def _learn_line(keys: Keys, scope: str, url: str, line: dict[str, Any]) -> None:
     texts = isinstance(outcome, str) and isinstance(kept, str | None)
     if texts and isinstance(differs, str) and isinstance(words, int):
         keys.host(scope).saw(url, *evidence_of(str(outcome), kept, differs, words))
-
-
-def _check_lasts(url: str) -> None:
-    """Raise StoreError for a store that ends with this command."""
-    if url.partition(":")[0].lower() == "memory":
-        raise StoreError(f"store URL {url!r}: a store in memory ends with this command")
 
 
 def _read(source: str, console: Console) -> list[dict[str, Any]]:
@@ -213,12 +204,7 @@ def _by_scope(entries: Iterable[dict[str, Any]]) -> dict[str, list[dict[str, Any
 
 def _add(url: str, entries: Iterable[dict[str, Any]]) -> None:
     """Add lines to a store. Raises AtomsError and StoreError."""
-    _check_lasts(url)
+    check_lasts(url)
     with closing(open_store(url)) as store:
         for scope, lines in _by_scope(entries).items():
             keep(store, scope, lines)
-
-
-def _write(console: Console, entries: Iterable[dict[str, Any]], output: str | None) -> None:
-    with console.sink(output) as file:
-        file.writelines(map(encode, entries))

@@ -5,17 +5,18 @@ Verdict logs, stores, journals and files of pages are searched by any address of
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from simhash_gate.cli.console import Console, as_json, setting, settings_of
 from simhash_gate.common.times import shown as shown_time
 from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.common.wording import MissingExtraError, complaining
+from simhash_gate.common.wording import Complain, MissingExtraError, complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.history.texts import unpack
 from simhash_gate.identity.keys import key_of
@@ -26,20 +27,13 @@ from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, log
 from simhash_gate.offline.why import Explanation, Side, compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.judged import LoggedVerdict
-from simhash_gate.sources import read_body
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry, read_body
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.stores import StoreError
-from simhash_gate.stores.base import KEPT_TEXT
+from simhash_gate.stores.base import KEPT_TEXT, Record
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-    from simhash_gate.stores.base import Record
 
 _EXAMPLE = "those of a verdict log"
 
@@ -100,11 +94,7 @@ def _is_web(url: str) -> bool:
 
 
 def _compared(
-    names: Sequence[str],
-    sources: Sequence[str],
-    settings: Settings,
-    url: str,
-    console: Console,
+    names: Sequence[str], sources: Sequence[str], settings: Settings, url: str, console: Console
 ) -> Explanation | None:
     sides = []
     for name in names:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
@@ -13,13 +14,10 @@ from simhash_gate.history.notes import without_domain
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import Keys, own_key
 from simhash_gate.identity.saved import AtomsError, all_kept, from_json, load
+from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import PageHistory
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from simhash_gate.stores import Blob, Record, Store
+from simhash_gate.stores.store import Store
 
 
 @dataclass(frozen=True)
@@ -84,12 +82,12 @@ class Chosen:
         return is_page
 
 
-def forget_all(store: Store, blobs: Iterable[Blob]) -> int:
-    """Forget what is kept beside pages; return how much it was."""
+def forget_all(store: Store, blobs: Iterable[Blob]) -> Counter[str]:
+    """Forget what is kept beside pages; return how much it was of each kind."""
     known = [*blobs]
     for blob in known:
         store.put(replace(blob, data=b"", run=""))
-    return len(known)
+    return Counter(blob.kind for blob in known)
 
 
 def forget_notes_on(store: Store, chosen: Chosen) -> int:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 
 from simhash_gate.collection.table import write_rows
 from simhash_gate.common.files import whole_file, write_new
-from simhash_gate.sources.parquet import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 Form = Literal["folder", "jsonl", "parquet"]
 
@@ -69,18 +67,6 @@ def form_of(path: str) -> Form:
     return "folder"
 
 
-def check_form(path: str) -> None:
-    """Raise what is wrong with a corpus's name before hours of reading.
-
-    Raises click.UsageError for a folder that is there, and `MissingExtraError`.
-    """
-    form = form_of(path)
-    if form == "parquet":
-        load()
-    if form == "folder" and Path(path).exists() and not is_empty_folder(Path(path)):
-        raise click.UsageError(f"-o {path}: it is there already. Name a new folder.")
-
-
 def is_empty_folder(path: Path) -> bool:
     """Tell whether a path is a folder with nothing in it."""
     return path.is_dir() and next(path.iterdir(), None) is None
@@ -90,7 +76,11 @@ def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
     """Write all pages; a file is replaced when all are written. Raises OSError."""
     if form == "folder":
         for page in pages:
-            _write_file(Path(path), page)
+            data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
+            for name in _names(page):
+                with suppress(FileExistsError, NotADirectoryError):
+                    write_new(Path(path, name), data)
+                    break
         return
     if form == "parquet":  # a column has one type
         pages = (replace(page, id=str(page.id)) for page in pages)
@@ -98,19 +88,8 @@ def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
         write_rows(map(astuple, pages), COLUMNS, form, file, batch=_ROWS)
 
 
-def _write_file(folder: Path, page: CorpusPage) -> None:
-    """Write a page under a name that its URL tells, with a number if the name is taken."""
-    data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
-    for name in _names(page):
-        try:
-            write_new(folder / name, data)
-        except (FileExistsError, NotADirectoryError):
-            continue
-        return
-
-
 def _names(page: CorpusPage) -> Iterator[str]:
-    """Yield names for a page until one is free."""
+    """Yield names for a page, until one is free: that which its URL tells, then with a number."""
     name = file_name(page.url or str(page.id))
     yield name
     # The file of another page may stand where this one needs a folder.

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from simhash_gate.common.wording import printable
-from simhash_gate.fingerprints.sketch import Sketch, decode
+from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.fingerprints.words import words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from simhash_gate.fingerprints.sketch import Offered
-    from simhash_gate.page import Page
-
 
 CONTEXT = 5  # words around a change
 _MOST_WORDS = 40  # of one change that are shown
@@ -83,14 +77,10 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
     yield from (FieldPair("names", "", names[name], others[name]) for name in both)
     yield from (FieldPair("names", "", names[name], None) for name in names if name not in others)
     yield from (FieldPair("names", "", None, others[name]) for name in others if name not in names)
-    yield from _by_name("offered", a.offered, b.offered)
-    yield from _by_name("fields", a.compared, b.compared)
-
-
-def _by_name(kind: str, a: Offered, b: Offered) -> Iterator[FieldPair]:
-    one, other = dict(a), dict(b)
-    for name in one | other:
-        yield FieldPair(kind, name, one.get(name), other.get(name))
+    for kind, fields in (("offered", (a.offered, b.offered)), ("fields", (a.compared, b.compared))):
+        one, other = map(dict, fields)
+        for name in one | other:
+            yield FieldPair(kind, name, one.get(name), other.get(name))
 
 
 def _marked(a: str | None, b: str | None) -> str:
@@ -100,11 +90,6 @@ def _marked(a: str | None, b: str | None) -> str:
         "" if b is None else click.style(f"{{+{printable(b)}+}}", fg="green"),
     ]
     return " ".join(filter(None, parts))
-
-
-def sketch_of(page: Page) -> Sketch:
-    """Return the sketch of a page. A page without text says nothing."""
-    return decode(page.sketch) if page.sketch else Sketch()
 
 
 def names_of(sketch: Sketch) -> list[str]:

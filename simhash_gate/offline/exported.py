@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged as merged_notes
@@ -18,11 +19,6 @@ from simhash_gate.sources.jsonl import first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from simhash_gate.common.wording import Complain
 
 _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")

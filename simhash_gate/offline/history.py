@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from simhash_gate.common.times import shown
-from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, plan, rates_of
+from simhash_gate.common.wording import Complain, complaining, how_many
+from simhash_gate.history.rates import Rates
+from simhash_gate.history.schedule import POLICIES, Hints, VisitedPage, VisitPolicy, plan, rates_of
 from simhash_gate.history.versions import History
 from simhash_gate.identity.address import address_of
 from simhash_gate.offline.chosen import Chosen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.history.rates import Rates
-    from simhash_gate.history.schedule import VisitPolicy
-    from simhash_gate.stores import Store
-    from simhash_gate.stores.histories import PageHistory
+from simhash_gate.stores.histories import PageHistory
+from simhash_gate.stores.store import Store
 
 NOTHING = "the store has no history of such pages. Crawls keep it when they end"
 

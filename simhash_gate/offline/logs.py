@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.journal.contents import load
-from simhash_gate.settings import read_settings
+from simhash_gate.journal.contents import Found, load
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry
 from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object
 from simhash_gate.values import PREFIX, SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
-    from simhash_gate.journal.contents import Found
-    from simhash_gate.settings import Settings
 
 PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""

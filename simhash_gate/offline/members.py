@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simhash_gate.collection.gathered import Gathered, Member
+from simhash_gate.collection.gathered import Member
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.sources import File
-from simhash_gate.sources.find import (
-    FOLDER,
-    JSONL,
-    PARQUET,
-    STORE,
-    TEXT,
-    files_of,
-    look_at,
-    shown,
-    total,
-)
+from simhash_gate.settings import Settings
+from simhash_gate.sources import File, find
 from simhash_gate.sources.fingerprints import (
+    Numbered,
     fingerprinted,
     is_fingerprinted,
     is_list,
@@ -36,15 +27,7 @@ from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of
 from simhash_gate.sources.read_pages import read_pages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources.find import Given
-    from simhash_gate.sources.fingerprints import Numbered
-
-    Total = Callable[[], int | None]
+Total = Callable[[], int | None]
 
 _COLUMNS = ("url", "scope", "title", "pipeline", "id", "words")
 
@@ -65,8 +48,8 @@ class Members:
 
     def of(self, paths: Sequence[str]) -> Iterator[Member]:
         """Yield the pages of sources, in order. Raises `StoreError` and `MissingExtraError`."""
-        given = look_at(paths, self.complain, self.say, fingerprints=True)
-        for member in self.watch(self._of(given), lambda: total(given)):
+        given = find.look_at(paths, self.complain, self.say, fingerprints=True)
+        for member in self.watch(self._of(given), lambda: find.total(given)):
             if member is None:
                 self.passed_over += 1
                 continue
@@ -75,11 +58,11 @@ class Members:
 
     def numbered(self, path: str) -> Iterator[Numbered] | None:
         """Return the fingerprints of a source that has no names for them, else None."""
-        (given,) = look_at([path], lambda *_: None, lambda _: None)
-        if given.kind == FOLDER:
+        (given,) = find.look_at([path], lambda *_: None, lambda _: None)
+        if given.kind == find.FOLDER:
             return None
         file = File(path, given.kind)
-        if file.kind == PARQUET:
+        if file.kind == find.PARQUET:
             parquet = self._parquet(path)
             if parquet is None:
                 return iter(())
@@ -88,9 +71,9 @@ class Members:
             return (numbered for numbered, _ in parquet.batches(self.complain))
         return read_list(path, self.complain) if self._reader_of(file) == self._of_list else None
 
-    def _of(self, given: Sequence[Given]) -> Iterator[Member | None]:
+    def _of(self, given: Sequence[find.Given]) -> Iterator[Member | None]:
         """Yield all pages, None for one without a fingerprint."""
-        for reader, same in groupby(files_of(given, self.complain), self._reader_of):
+        for reader, same in groupby(find.files_of(given, self.complain), self._reader_of):
             if reader is None:
                 yield from self._of_pages(same)
             else:
@@ -99,14 +82,14 @@ class Members:
 
     def _reader_of(self, file: File) -> Callable[[str], Iterator[Member | None]] | None:
         """Return what reads the fingerprints of a file, None if it has pages."""
-        if file.kind == STORE:
+        if file.kind == find.STORE:
             return self._of_store
-        if file.kind == PARQUET:
+        if file.kind == find.PARQUET:
             columns = columns_of(file.path)
             return None if is_pages(columns) and FINGERPRINT not in columns else self._of_parquet
-        if not file.folder and file.kind in (JSONL, TEXT) and is_list(file.path):
+        if not file.folder and file.kind in (find.JSONL, find.TEXT) and is_list(file.path):
             return self._of_list
-        if file.kind == JSONL and is_fingerprinted(file.path):
+        if file.kind == find.JSONL and is_fingerprinted(file.path):
             return self._of_lines
         return None
 
@@ -118,14 +101,8 @@ class Members:
     def _of_store(self, url: str) -> Iterator[Member]:
         with open_kept(url) as store:
             for record in store.records():
-                yield Member(
-                    record.url,
-                    record.scope,
-                    record.fingerprint,
-                    record.title,
-                    record.words,
-                    record.pipeline,
-                )
+                page = record.title, record.words, record.pipeline
+                yield Member(record.url, record.scope, record.fingerprint, *page)
 
     def _of_lines(self, path: str) -> Iterator[Member | None]:
         for place, record, bits in fingerprinted(path, self.complain):
@@ -187,44 +164,3 @@ class Members:
                 yield None
             else:
                 self.complain(entry.place, str(page))
-
-
-def fingerprint_of(path: str, settings: Settings, complain: Complain) -> int | None:
-    """Return the fingerprint of the first page of a source; None, complained of, without any."""
-    path = without_credentials(path)
-    if "://" in path:
-        complain(path, "no page of the source has this URL, and a fingerprint")
-        return None
-    found = Members(settings, complain, lambda _: None)
-    member = next(found.of([path]), None)
-    if member is None and found.passed_over:
-        complain(path, "no fingerprint: there is no text to compare")
-    return None if member is None else member.fingerprint
-
-
-@contextmanager
-def gather(paths: Sequence[str], members: Members, *, across: bool) -> Iterator[Gathered]:
-    """Read all sources. Raises `StoreError`, `MissingExtraError`, OSError.
-
-    One source without names has its rows known by number. Several pipeline versions are complained
-    of.
-    """
-    numbered = members.numbered(paths[0]) if len(paths) == 1 else None
-    version = pipeline_version(members.settings.options)
-    gathered = Gathered(version, across=across, named=numbered is None)
-    try:
-        for batch in numbered or ():
-            gathered.extend(batch)
-        for member in members.of(paths) if numbered is None else ():
-            gathered.add(member)
-        gathered.finish()
-        if len(gathered.versions) > 1:
-            counts = ", ".join(f"{name}: {n}" for name, n in gathered.versions.most_common())
-            members.complain(
-                shown(*paths),
-                f"pages of {len(gathered.versions)} pipeline versions ({counts}); "
-                "only those of the same are compared",
-            )
-        yield gathered
-    finally:
-        gathered.close()

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from simhash_gate.common.wording import Complain
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
-from simhash_gate.settings import SQLITE_DEFAULT
+from simhash_gate.settings import SQLITE_DEFAULT, Settings
+from simhash_gate.sources import Entry
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores.store import Store
 from simhash_gate.values import PREFIX, SettingsError
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-    from simhash_gate.stores import Store
-    from simhash_gate.workers.pool import ReadError
-
+from simhash_gate.workers.pool import ReadError
 
 RENEW_INTERVAL = 20.0  # seconds
 ALL_PAGES = 1 << 62

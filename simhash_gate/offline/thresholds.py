@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from simhash_gate.collection.gathered import Member
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining, how_many
+from simhash_gate.common.wording import Complain, complaining, how_many
 from simhash_gate.report.judged import Named, contradict
+from simhash_gate.settings import Settings
 from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from simhash_gate.collection.gathered import Member
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.settings import Settings
 
 FARTHEST = 24
 """Bits: beyond, pages are unrelated, and so many that they would hide what is near."""
@@ -131,6 +127,11 @@ class NearestPage(NamedTuple):
         return found
 
 
+def _by_distance(pairs: Iterable[NearestPage]) -> list[int]:
+    found = Counter(pair.distance for pair in pairs)
+    return [found[distance] for distance in range(FARTHEST + 1)]
+
+
 @dataclass
 class Scope:
     """The pages of one scope, in order, and those at most `FARTHEST` from an earlier one.
@@ -151,18 +152,13 @@ class Scope:
     @property
     def histogram(self) -> list[int]:
         """How many pages are 0, 1, ... `FARTHEST` bits from the nearest earlier one."""
-        found = Counter(pair.distance for pair in self.nearest)
-        return [found[distance] for distance in range(FARTHEST + 1)]
+        return _by_distance(self.nearest)
 
     @property
     def other_names(self) -> list[int]:
         """How many of these have a title that contradicts that of the earlier one."""
-        found = Counter(
-            pair.distance
-            for pair in self.nearest
-            if contradict(pair.page.title, pair.earlier.title)
-        )
-        return [found[distance] for distance in range(FARTHEST + 1)]
+        pairs = self.nearest
+        return _by_distance(it for it in pairs if contradict(it.page.title, it.earlier.title))
 
     @property
     def named(self) -> Named:

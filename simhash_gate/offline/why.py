@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -16,26 +17,23 @@ from simhash_gate.fingerprints.contradictions import contradiction
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
-from simhash_gate.gate.policy import Policies, without_www
-from simhash_gate.gate.verdict import VERDICT_KEY, line_of
-from simhash_gate.offline.differences import changes, side_by_side, sketch_as_json, sketch_of
+from simhash_gate.gate.policy import Policies, Policy, without_www
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, line_of
+from simhash_gate.offline.differences import (
+    FieldPair,
+    TextChange,
+    changes,
+    side_by_side,
+    sketch_as_json,
+)
 from simhash_gate.offline.replay import judge, open_gate
-from simhash_gate.pipeline import read_closely
+from simhash_gate.page import Page
+from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.findings import advice_on
-from simhash_gate.settings import read_settings
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry
+from simhash_gate.stores.base import Record
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.differences import FieldPair, TextChange
-    from simhash_gate.page import Page
-    from simhash_gate.pipeline import Reading
-    from simhash_gate.settings import Settings
-    from simhash_gate.stores.base import Record
 
 _MOST_CHANGES = 20
 _SHOWN = 3  # copies that are named
@@ -73,7 +71,8 @@ class Side(NamedTuple):
     @classmethod
     def read(cls, name: str, page: Page, text: Sequence[str] | None = None) -> Side:
         """Return a page that was read."""
-        known = (page.title, page.words, page.fingerprint, sketch_of(page), text, page.markdown)
+        sketch = decode(page.sketch) if page.sketch else Sketch()  # without text, it says nothing
+        known = (page.title, page.words, page.fingerprint, sketch, text, page.markdown)
         return cls(name, *known, page.reason or "")
 
     @classmethod
@@ -344,29 +343,23 @@ def trial_of(kept: Record | None, page: Page | None) -> Callable[[Policy], bool]
     return lambda policy: is_duplicate_of(kept, page, policy, kept.scope)
 
 
-def answer_of(response: Any) -> Explanation:
-    """Return what the gate made of a response. Raises ValueError for one that it did not judge."""
-    verdict = response.meta.get(VERDICT_KEY)
-    if verdict is None:
-        raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
-    line = _line(verdict, response.url)
-    url, record = line["url"], verdict.match and verdict.match.record
-    page = Side.read(url, verdict.page) if verdict.page else Side(url)
-    kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
-    trial = trial_of(record, verdict.page)
-    return Explanation(line, page, kept, verdict.policy, trial, hint=_IN_SHELL)
-
-
 def why(response: Any, other: Any = None) -> None:
     """Print why the gate dropped a Scrapy response, or let it pass; for `scrapy shell`.
 
     With `other`, compare this response with it, whatever is remembered. Raises ValueError for a
     response that was not judged.
     """
+    verdict = response.meta.get(VERDICT_KEY)
     if other is None:
-        found = answer_of(response)
+        if verdict is None:
+            raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
+        judged = _line(verdict, response.url)
+        url, record = judged["url"], verdict.match and verdict.match.record
+        page = Side.read(url, verdict.page) if verdict.page else Side(url)
+        kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
+        trial = trial_of(record, verdict.page)
+        found = Explanation(judged, page, kept, verdict.policy, trial, hint=_IN_SHELL)
     else:
-        verdict = response.meta.get(VERDICT_KEY)
         settings = read_settings({})
         if verdict is not None:
             settings = replace(settings, policies=Policies(verdict.policy))

@@ -5,25 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
-from simhash_gate.options import pipeline_version
-from simhash_gate.page import METADATA, Page
+from simhash_gate.options import Options, pipeline_version
+from simhash_gate.page import METADATA, LeftOut, Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from simhash_gate.options import Options
-    from simhash_gate.page import LeftOut
 
 _SCHEMA = 4
 _NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
