@@ -120,17 +120,10 @@ def fingerprinted(
         if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):
             continue
         with complaining(complain, place):
-            yield place, line, _fingerprint(line)
-
-
-def _fingerprint(line: dict[str, Any]) -> int | None:
-    """Return the fingerprint of a line. Raises ValueError for a line that is not of a page."""
-    if "fingerprint" not in line:
-        raise ValueError("no 'fingerprint'")
-    check_strings(line, _TEXTS)
-    digits = line["fingerprint"]
-    if digits is None:
-        return None
-    if not isinstance(digits, str):
-        raise ValueError(f"'fingerprint' is {digits!r}: expected 16 hex digits")
-    return from_hex(digits)
+            if "fingerprint" not in line:
+                raise ValueError("no 'fingerprint'")
+            check_strings(line, _TEXTS)
+            digits = line["fingerprint"]
+            if digits is not None and not isinstance(digits, str):
+                raise ValueError(f"'fingerprint' is {digits!r}: expected 16 hex digits")
+            yield place, line, None if digits is None else from_hex(digits)

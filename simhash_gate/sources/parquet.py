@@ -9,8 +9,8 @@ import numpy as np
 
 from simhash_gate.common.wording import complaining, need
 from simhash_gate.fingerprints.hamming import from_hex
+from simhash_gate.sources.files import KEYS, PAGES, entry_of, is_pages
 from simhash_gate.sources.fingerprints import Numbered
-from simhash_gate.sources.manifest import KEYS, PAGES, entry_of, is_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
