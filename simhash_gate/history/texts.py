@@ -8,12 +8,10 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 _FORMAT = 1
 _HEAD = struct.Struct(">BI")  # the format, and the length of what comes before the source

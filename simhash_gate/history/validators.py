@@ -9,17 +9,15 @@ from pages that are fetched whatever they say.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from simhash_gate.common.proportion import wilson
 from simhash_gate.common.times import unix_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 State = Literal["", "wrong", "useless"]
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import end_of, host_of, without_credentials
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.judged import MANY, text_of, url_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
+from simhash_gate.report.judged import MANY, LoggedMatch, LoggedVerdict, text_of, url_of
 
 T = TypeVar("T")
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.judged import ADVICE, MANY
+from simhash_gate.report.pairs import Pair
+from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from simhash_gate.report.pairs import Pair
-    from simhash_gate.report.summary import Summary
 
 SWALLOWED = 20
 """So many copies of one kept page, at different addresses, may be copies of a block page."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -18,18 +20,12 @@ from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.findings import findings, notes
 from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
-from simhash_gate.report.pairs import safe, side_by_side
-from simhash_gate.report.summary import OTHERS
+from simhash_gate.report.pairs import Texts, safe, side_by_side
+from simhash_gate.report.summary import OTHERS, Summary
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
     from jinja2 import Template
     from markupsafe import Markup
-
-    from simhash_gate.report.pairs import Texts
-    from simhash_gate.report.summary import Summary
 
 MOST_DOMAINS = 1_000
 MOST_CLUSTERS = 50

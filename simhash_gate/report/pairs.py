@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate, islice
@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import text_without_credentials
 from simhash_gate.fingerprints.words import UNSEGMENTED
-from simhash_gate.report.judged import Doubt, difference, doubt, other_prices
+from simhash_gate.report.judged import Doubt, LoggedVerdict, difference, doubt, other_prices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from markupsafe import Markup
-
-    from simhash_gate.report.judged import LoggedVerdict
 
 Texts = Callable[[Collection[str]], Mapping[str, str]]
 """Called once with the names of pages: URLs, or what else their source calls them. Returns the

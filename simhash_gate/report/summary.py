@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
@@ -21,9 +22,6 @@ from simhash_gate.report.judged import (
     doubt,
 )
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Iterator, Mapping
 
 Key = TypeVar("Key", bound="Hashable")
 

@@ -5,25 +5,20 @@ from __future__ import annotations
 import html
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import complaining, why
+from simhash_gate.common.wording import Complain, complaining, why
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.gate.policy import is_public_host
 from simhash_gate.identity.canonical import canonical_urls
-from simhash_gate.sources import TOO_LARGE, Entry, Known, read_body
+from simhash_gate.sources import TOO_LARGE, Entry, File, Known, read_body
 from simhash_gate.sources.jsonl import check_strings, json_objects
 from simhash_gate.sources.markdown import front_matter, markdown_as_html
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import File
 
 PAGES = ("html", "path", "markdown", "text")
 """Keys of a line that hold a page, or name its file. The first of them that is there counts."""

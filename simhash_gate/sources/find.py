@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from simhash_gate.common.wording import MissingExtraError, how_many, need, why
+from simhash_gate.common.wording import Complain, MissingExtraError, how_many, need, why
 from simhash_gate.sources import File, files, httpcache, jsonl, parquet, warc
 from simhash_gate.stores.base import without_password
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simhash_gate.common.wording import Complain
 
 HTML, TEXT, WARC, WACZ, JSONL, PARQUET = "HTML", "text", "WARC", "WACZ", "JSON Lines", "Parquet"
 STORE, FOLDER, CACHE = "store", "folder", "HttpCache"

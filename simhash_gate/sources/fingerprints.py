@@ -6,12 +6,14 @@ A list has 16 hex digits on each line. JSON Lines are what `fingerprint`, `store
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources.jsonl import (
     OF_A_LOG,
@@ -20,13 +22,6 @@ from simhash_gate.sources.jsonl import (
     first_object,
     json_objects,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simhash_gate.common.wording import Complain
 
 _DIGITS = 16
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")

@@ -5,19 +5,17 @@ from __future__ import annotations
 import mimetypes
 import sys
 import zlib
+from collections.abc import Callable, Mapping
 from gzip import GzipFile
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from w3lib.encoding import http_content_type_encoding
 from w3lib.http import headers_raw_to_dict
 
 from simhash_gate.gate.eligibility import is_success, why_ineligible
 from simhash_gate.sources import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simhash_gate.common.files import open_database
-from simhash_gate.common.wording import complaining
-from simhash_gate.sources import TOO_LARGE, Entry, read_body
+from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.sources import TOO_LARGE, Entry, File, read_body
 from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import File
 
 # `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any
 
 _FENCE = re.compile(r"\s*(`{3,})")
 _CONTAINERS = re.compile(r"\s*(?:(?:[-+>]|\d{1,9}[.)]|:)(?:\s+|$))*")

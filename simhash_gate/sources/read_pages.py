@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from simhash_gate.options import Options
 from simhash_gate.page import Page
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from simhash_gate.options import Options
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
-
-    Reader = WorkerPool | InlineReader
+Reader = WorkerPool | InlineReader
 
 T = TypeVar("T")
 

@@ -6,29 +6,24 @@ import gzip
 import io
 import lzma
 import re
+import socket
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from http.client import HTTPException, HTTPResponse
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry
+from simhash_gate.common.wording import Complain, complaining, why
+from simhash_gate.sources import TOO_LARGE, Entry, File
 from simhash_gate.sources.http import GZIP, DamagedError, read_headers, response
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Iterator
-    from io import BufferedReader
-    from zipfile import ZipExtFile
-
     from fastwarc.warc import WarcRecord
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import File
 
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
