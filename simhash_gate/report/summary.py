@@ -72,18 +72,18 @@ class Tally:
             self.named.add(other=page.has_another_name, dropped=page.dropped)
 
 
+@dataclass(slots=True)
 class Crawler:
     """One crawler: where its verdicts were read, what it says of itself, and its counts.
 
     `runs` counts the pages that were dropped or held by the run that kept the page they were like.
     """
 
-    def __init__(self, number: int, place: str) -> None:
-        self.number = number
-        self.place = place
-        self.crawl: Crawled | None = None
-        self.tally = Tally()
-        self.runs = Counter[str]()
+    number: int
+    place: str
+    crawl: Crawled | None = None
+    tally: Tally = field(default_factory=Tally)
+    runs: Counter[str] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:
