@@ -39,9 +39,7 @@ def without_domain(notes: bytes, domain: str) -> bytes:
     """Return the notes without those on a domain and its subdomains."""
     for key in _read(notes):
         note = note_in(notes, key)
-        left = {
-            name: data for name, data in note.items() if not is_of_domain(f"http://{name}/", domain)
-        }
+        left = {n: data for n, data in note.items() if not is_of_domain(f"http://{n}/", domain)}
         if left != note:
             notes = with_note(notes, key, left)
     return notes
@@ -49,8 +47,7 @@ def without_domain(notes: bytes, domain: str) -> bytes:
 
 def notes_of(notes: bytes) -> dict[str, Any]:
     """Return all notes; none for what can't be read."""
-    found = _read(notes)
-    return {key: note_in(notes, key) for key in found}
+    return {key: note_in(notes, key) for key in _read(notes)}
 
 
 def _read(notes: bytes) -> dict[str, Any]:

@@ -12,21 +12,17 @@ those of its group, of its site, and of all. The page's own visits soon weigh mo
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simhash_gate.common.proportion import Interval
+from simhash_gate.history.versions import History
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    import numpy.typing as npt
-
-    from simhash_gate.history.versions import History
-
-    Floats = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float64]
 
 DAY = 86_400.0
 """Seconds."""

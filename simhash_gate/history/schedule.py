@@ -13,19 +13,14 @@ is linear in C. So that of a page whose rate is unsure is the mean over all rate
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from simhash_gate.history.rates import DAY, GRID, estimate, gaps_of
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
-
-    import numpy.typing as npt
-
-    from simhash_gate.history.rates import Floats, Rates
-    from simhash_gate.history.versions import History
+from simhash_gate.history.rates import DAY, GRID, Floats, Rates, estimate, gaps_of
+from simhash_gate.history.versions import History
 
 WITHIN = 3.0
 """Days within which a change should be found."""

@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 _FORMAT = 1
 _HEAD = struct.Struct(">BI")  # the format, and the length of what comes before the source
 _LEVEL = 3
+_NOTHING = {"url": "", "title": "", "markdown": "", "time": 0.0, "links": [], "source": None}
 
 
 class Link(NamedTuple):
@@ -82,18 +81,14 @@ class KeptPage:
             return None
         request, headers, encoding = source
         pairs = tuple((name, value) for name, value in headers)
-        return FetchedPage(request, self._parts[1], pairs, encoding)
-
-    @property
-    def _values(self) -> dict[str, Any]:
-        return self._parts[0]
+        return FetchedPage(request, self._values["body"], pairs, encoding)
 
     @cached_property
-    def _parts(self) -> tuple[dict[str, Any], bytes]:
+    def _values(self) -> dict[str, Any]:
         try:
             return _read(self.packed)
         except ValueError:
-            return _NOTHING, b""
+            return _NOTHING
 
 
 def pack(
@@ -126,7 +121,7 @@ def unpack(packed: bytes) -> KeptPage:
     return KeptPage(packed)
 
 
-def _read(packed: bytes) -> tuple[dict[str, Any], bytes]:
+def _read(packed: bytes) -> dict[str, Any]:
     try:
         kind, length = _HEAD.unpack_from(packed)
         if kind != _FORMAT:
@@ -136,12 +131,6 @@ def _read(packed: bytes) -> tuple[dict[str, Any], bytes]:
         found = json.loads(text)
         values = {name: found[name] for name in _NOTHING}
         body = packed[start + length :]
-        return values, zlib.decompress(body) if body else b""
+        return {**values, "body": zlib.decompress(body) if body else b""}
     except (struct.error, zlib.error, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"no text of a page: {error}") from error
-
-
-_NOTHING: dict[str, Any] = {
-    **{"url": "", "title": "", "markdown": "", "time": 0.0},
-    **{"links": [], "source": None},
-}

@@ -8,17 +8,16 @@ from pages that are fetched whatever they say.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from simhash_gate.common.proportion import wilson
 from simhash_gate.common.times import unix_time
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 State = Literal["", "wrong", "useless"]
 
@@ -47,7 +46,8 @@ _LONGEST = 200
 _DAY, _WESTERNMOST = 86_400.0, 43_200.0
 _MOST_COUNTED = 1_000
 _MOST_RESTS = 8
-_SUFFIXES = ("-gzip", "--gzip", ";gzip", "-br", ";br", "-df", "-zstd")  # of an ETag, in its quotes
+# What the compression of an answer adds to its ETag, in its quotes.
+_SUFFIX = re.compile(r'(?:[-;](?:gzip|br)|-(?:df|zstd))(?="?\Z)')
 
 
 class Validators(NamedTuple):
@@ -135,12 +135,7 @@ def _moment(value: str) -> float | None:
 
 
 def _without_suffix(etag: str) -> str:
-    """Return an ETag without what the compression of its answer has added to it."""
-    inner = etag[:-1] if etag.endswith('"') else etag
-    for suffix in _SUFFIXES:
-        if inner.endswith(suffix):
-            return inner.removesuffix(suffix) + etag[len(inner) :]
-    return etag
+    return _SUFFIX.sub("", etag)
 
 
 def _opaque(etag: str) -> str:
@@ -219,29 +214,27 @@ class Trust:
         if seen is None:
             self.spared += 1
             return ""
-        if seen.same:
-            self._learn_same(seen)
+        if seen.same and not seen.changed:
+            self.right += 1
+        elif seen.same:
+            self.wrong += 1
+            # One page that changes by itself says little of all others.
+            if seen.url not in [example.url for example in self.examples]:
+                self.recent.append(True)
+                self.examples = [*self.examples, seen][-FEWEST_WRONG:]
         elif seen.changed and seen.plain:  # of pages with a condition, others could not be seen
             self.moved += 1
             self.recent.append(False)
         elif not seen.changed:
             self.idle += 1
         del self.recent[:-RECENT]
-        self._fade()
+        if self.compared + self.spared > _MOST_COUNTED:
+            for name in ("right", "wrong", "moved", "idle", "spared"):
+                setattr(self, name, getattr(self, name) // 2)
         state = self._found() if not self.state else ""
         if state:
             self.state, self.since, self.times = state, seen.at, self.times + 1
         return state
-
-    def _learn_same(self, seen: Seen) -> None:
-        if not seen.changed:
-            self.right += 1
-            return
-        self.wrong += 1
-        if any(example.url == seen.url for example in self.examples):
-            return  # one page that changes by itself says little of all others
-        self.recent.append(True)
-        self.examples = [*self.examples, seen][-FEWEST_WRONG:]
 
     def _found(self) -> State:
         missed = wilson(sum(self.recent), len(self.recent)).low
@@ -249,11 +242,6 @@ class Trust:
             return "wrong"
         same = self.idle + self.right + self.spared
         return "useless" if wilson(self.idle, same).low > USELESS else ""
-
-    def _fade(self) -> None:
-        if self.compared + self.spared > _MOST_COUNTED:
-            for name in ("right", "wrong", "moved", "idle", "spared"):
-                setattr(self, name, getattr(self, name) // 2)
 
     def as_json(self) -> dict[str, Any]:
         """Return all of it, as JSON has it."""

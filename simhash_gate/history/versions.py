@@ -142,7 +142,7 @@ class History:
             if kind != _FORMAT:
                 raise ValueError(f"its format is {kind!r}")
             return cls(
-                tuple(version_of_fields(fields) for fields in versions),
+                tuple(_version(*fields) for fields in versions),
                 tuple(Visit(float(time), bool(changed)) for time, changed in visits),
                 None if gone is None else float(gone),
             )
@@ -153,8 +153,7 @@ class History:
 _NAMES = tuple(Version.__dataclass_fields__)
 
 
-def version_of_fields(fields: list[Any]) -> Version:
-    """Return the version of which JSON has these fields, in their order."""
+def _version(*fields: Any) -> Version:
     version = Version(*fields)
     if version.offers is None:
         return version

@@ -15,6 +15,7 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.settings import Settings
 from simhash_gate.sources import File, find
+from simhash_gate.sources.files import is_pages
 from simhash_gate.sources.fingerprints import (
     Numbered,
     fingerprinted,
@@ -22,7 +23,6 @@ from simhash_gate.sources.fingerprints import (
     is_list,
     read_list,
 )
-from simhash_gate.sources.manifest import is_pages
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of
 from simhash_gate.sources.read_pages import read_pages

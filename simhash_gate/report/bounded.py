@@ -1,16 +1,16 @@
-"""Figures whose size does not grow with the number of verdicts: tops, timelines, clusters."""
+"""Figures whose size does not grow with the number of lines of a log: tops, timelines, clusters."""
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from simhash_gate.common.urls import end_of
-from simhash_gate.report.judged import MANY
-
-if TYPE_CHECKING:
-    from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
+from simhash_gate.common.urls import end_of, host_of, without_credentials
+from simhash_gate.gate.policy import registered_domain
+from simhash_gate.report.judged import MANY, LoggedMatch, LoggedVerdict, text_of, url_of
 
 T = TypeVar("T")
 
@@ -22,6 +22,11 @@ SECONDS = (
 
 COPIES = 20
 """How many copies of a kept page are shown."""
+
+MOST_KINDS = 2_000
+_EXAMPLES = 2
+_WHY = {"rule": "makes no difference", "trap": "is a trap", "lastmod": "says unchanged"}
+_WHY |= {"listing": "leads to nothing new", "quota": "has its quota"}
 
 
 class Top(Generic[T]):
@@ -88,24 +93,16 @@ class Timeline:
         return [Bucket(n * width, (n + 1) * width, self._buckets[n]) for n in sorted(self._buckets)]
 
 
+@dataclass(slots=True)
 class Cluster:
-    """A kept page and its copies: their number, and those that differ most from it."""
+    """A kept page and its copies: their number, and those that differ most from it.
 
-    def __init__(self, kept: LoggedMatch, most: int) -> None:
-        self.kept = kept
-        self.copies: Top[LoggedVerdict] = Top(most)
-        self._ends: set[str] = set()
+    `ends` has some of the ends of their paths: true copies share theirs.
+    """
 
-    @property
-    def has_many_ends(self) -> bool:
-        """Whether the paths of the copies have many different ends: true copies share theirs."""
-        return len(self._ends) >= MANY
-
-    def add(self, page: LoggedVerdict, rank: tuple[float, ...]) -> None:
-        """Count a copy."""
-        self.copies.add(rank, page)
-        if len(self._ends) < MANY:
-            self._ends.add(end_of(page.name))
+    kept: LoggedMatch
+    copies: Top[LoggedVerdict]
+    ends: set[str] = field(default_factory=set)
 
 
 class Clusters:
@@ -125,10 +122,12 @@ class Clusters:
     def add(self, kept: LoggedMatch, page: LoggedVerdict, rank: tuple[float, ...]) -> None:
         """Count a copy of a kept page."""
         key = kept.key or kept.name
-        cluster = self._clusters.get(key)
-        if cluster is None:
-            cluster = self._clusters[key] = Cluster(kept, self._copies)
-        cluster.add(page, rank)
+        if key not in self._clusters:
+            self._clusters[key] = Cluster(kept, Top(self._copies))
+        cluster = self._clusters[key]
+        cluster.copies.add(rank, page)
+        if len(cluster.ends) < MANY:
+            cluster.ends.add(end_of(page.name))
         if len(self._clusters) > 2 * self._capacity:
             self.exact = False
             self._clusters = {c.kept.key or c.kept.name: c for c in self.largest(self._capacity)}
@@ -136,3 +135,42 @@ class Clusters:
     def largest(self, most: int) -> list[Cluster]:
         """Return the largest clusters, the largest first."""
         return heapq.nlargest(most, self._clusters.values(), key=lambda c: c.copies.seen)
+
+
+@dataclass(slots=True)
+class Unsent:
+    """Requests of one domain that were not sent for one reason: `what` makes no difference, or is
+    the shape of a trap.
+    """
+
+    domain: str
+    what: str
+    why: str
+    requests: int = 0
+    examples: list[tuple[str, str]] = field(default_factory=list)
+
+
+class UnsentRequests:
+    """Counts requests that were not sent, by domain and reason, of `MOST_KINDS` kinds at most."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._kinds: dict[tuple[str, str, str], Unsent] = {}
+
+    def add(self, line: Mapping[str, Any]) -> None:
+        """Count a line. Raises ValueError that names the key, if its value is wrong."""
+        url, kind, what = url_of(line, "url"), text_of(line, "not_sent"), text_of(line, "what")
+        key = (registered_domain(host_of(url)), what, _WHY.get(kind, kind))
+        self.seen += 1
+        if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
+            return
+        found = self._kinds.setdefault(key, Unsent(*key))
+        found.requests += 1
+        if len(found.examples) < _EXAMPLES:
+            other = line.get("matched_url")
+            other = without_credentials(other) if isinstance(other, str) else ""
+            found.examples.append((url, other))
+
+    def ranked(self, most: int) -> list[Unsent]:
+        """Return the most frequent ones, the most frequent first."""
+        return sorted(self._kinds.values(), key=lambda kind: -kind.requests)[:most]

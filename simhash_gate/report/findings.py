@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.judged import ADVICE, MANY
+from simhash_gate.report.pairs import Pair
+from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simhash_gate.report.bounded import Cluster
-    from simhash_gate.report.judged import Audited
-    from simhash_gate.report.pairs import Pair
-    from simhash_gate.report.summary import Summary
 
 SWALLOWED = 20
 """So many copies of one kept page, at different addresses, may be copies of a block page."""
@@ -74,8 +69,7 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
         *_wrong_drops(summary),
         *_swallowed(summary),
         *_crawl_notes(summary, wrong=True),
-        *_errors(summary),
-        *_skipped(summary),
+        *_unjudged(summary),
         *_lost(summary),
     ]
 
@@ -89,34 +83,37 @@ def advice_on(outcome: str, reason: str) -> str:
 
 def _other_names(summary: Summary) -> Iterator[Finding]:
     number = summary.total.named.dropped
-    if not number:
-        return
-    domains = Counter(
-        {domain: tally.named.dropped for domain, tally in summary.domains.items()}
-    ).most_common()
-    where = _listed((f"{n:,} of {domain or '(no host)'}" for domain, n in domains if n), "domain")
-    was = "1 page was dropped although its title names"
-    were = f"{number:,} pages were dropped although their titles name"
-    yield Finding(
-        f"{was if number == 1 else were} something else than that of the kept page: {where}.",
-        f"Compare the first ones. If they are pages of their own, {_stricter(summary, 'the `h1`')}",
-        "duplicates",
-    )
+    if number:
+        was = "1 page was dropped although its title names"
+        were = f"{number:,} pages were dropped although their titles name"
+        where = {domain: tally.named.dropped for domain, tally in summary.domains.items()}
+        yield Finding(
+            f"{was if number == 1 else were} something else than that of the kept page: "
+            f"{_by_domain(where)}.",
+            "Compare the first ones. If they are pages of their own, "
+            f"{_stricter(summary, 'the `h1`')}",
+            "duplicates",
+        )
 
 
 def _other_offers(summary: Summary, pairs: Iterable[Pair]) -> Iterator[Finding]:
     found = [p for p in pairs if p.page.dropped and p.found.offer and not p.found.name]
     if found:
-        domains = Counter(registered_domain(host_of(pair.page.url)) for pair in found)
-        each = (f"{n:,} of {domain or '(no host)'}" for domain, n in domains.most_common())
-        one = len(found) == 1
+        was = "1 page was dropped although it says"
+        were = f"{len(found):,} pages were dropped although they say"
+        where = Counter(registered_domain(host_of(pair.page.url)) for pair in found)
         yield Finding(
-            f"{how_many(len(found), 'page', ',')} {'was' if one else 'were'} dropped although "
-            f"{'it says' if one else 'they say'} another price or offer than the kept page: "
-            f"{_listed(each, 'domain')}.",
+            f"{was if len(found) == 1 else were} another price or offer than the kept page: "
+            f"{_by_domain(where)}.",
             f"Compare them. If they are pages of their own, {_stricter(summary, 'the price')}",
             "duplicates",
         )
+
+
+def _by_domain(pages: Mapping[str, int]) -> str:
+    """Return how many pages are of which domains, those with the most first."""
+    ranked = Counter(pages).most_common()
+    return _listed((f"{n:,} of {domain or '(no host)'}" for domain, n in ranked if n), "domain")
 
 
 def _stricter(summary: Summary, such_as: str) -> str:
@@ -129,15 +126,20 @@ def _stricter(summary: Summary, such_as: str) -> str:
 
 def _wrong_drops(summary: Summary) -> Iterator[Finding]:
     rows = [row for row in summary.audits if row.wrong]
-    rows.sort(key=lambda row: (row.band != "bad", -row.interval.low, -row.wrong))
     if not rows:
         return
+    rows.sort(key=lambda row: (row.band != "bad", -row.interval.low, -row.wrong))
+    shares = (
+        f"{row.wrong:,} of {row.compared:,} in {row.domain or '(no host)'} (a share of "
+        f"{100 * row.interval.low:.1f} to {100 * row.interval.high:.1f} %)"
+        for row in rows
+    )
     bad = sum(row.band == "bad" for row in rows)
     surely = f"Too many drops are surely wrong in {how_many(bad, 'domain', ',')}. " if bad else ""
     fields = Counter(name for row in rows for name in row.fields)
     those = f" (`{'`, `'.join(name for name, _ in fields.most_common(_NAMED))}`)" if fields else ""
     yield Finding(
-        f"{surely}The audit found wrong drops: {_listed(map(_row, rows), 'domain')}.",
+        f"{surely}The audit found wrong drops: {_listed(shares, 'domain')}.",
         "For these domains, set a lower `threshold` or `'action': 'tag'` in "
         f"`SIMHASH_GATE_DOMAINS`. If the fields that differ{those} are no content, name only the "
         "others in `SIMHASH_GATE_AUDIT_FIELDS`.",
@@ -145,14 +147,9 @@ def _wrong_drops(summary: Summary) -> Iterator[Finding]:
     )
 
 
-def _row(row: Audited) -> str:
-    low, high = (f"{100 * bound:.1f}" for bound in row.interval)
-    counts = f"{row.wrong:,} of {row.compared:,} in {row.domain or '(no host)'}"
-    return f"{counts} (a share of {low} to {high} %)"
-
-
 def _swallowed(summary: Summary) -> Iterator[Finding]:
-    found = [cluster for cluster in summary.clusters.largest(1_000) if is_swallowing(cluster)]
+    largest = summary.clusters.largest(1_000)
+    found = [c for c in largest if c.copies.seen >= SWALLOWED and len(c.ends) >= MANY]
     if not found:
         return
     pages = sum(cluster.copies.seen for cluster in found)
@@ -177,11 +174,6 @@ def _crawl_notes(summary: Summary, *, wrong: bool) -> Iterator[Finding]:
             yield Finding(found.message, _SETTING.sub(r"`\g<0>`", found.advice), "domains")
 
 
-def is_swallowing(cluster: Cluster) -> bool:
-    """Tell whether many pages at different addresses are copies of one."""
-    return cluster.copies.seen >= SWALLOWED and cluster.has_many_ends
-
-
 def notes(summary: Summary) -> list[Finding]:
     """Return what is worth knowing though nothing went wrong."""
     found = [
@@ -196,52 +188,46 @@ def notes(summary: Summary) -> list[Finding]:
     return [*crawl_notes, Finding(message, _SETTING.sub(r"`\g<0>`", ADVICE), "domains")]
 
 
-def _errors(summary: Summary) -> Iterator[Finding]:
-    pages = summary.total.outcomes["error"]
-    if pages:
+def _unjudged(summary: Summary) -> Iterator[Finding]:
+    """Tell of errors, and of pages that were skipped though they should not be."""
+    seen, checked = summary.total.outcomes, summary.total.checked
+    if seen["error"]:
         reasons = summary.reasons_of("error")
         advice = {advice_on("error", reason): None for reason, _ in reasons[:_NAMED]}
-        yield Finding(
-            f"{how_many(pages, 'page', ',')} could not be judged: "
-            f"{_listed((f'{_cut(reason)} ({n:,})' for reason, n in reasons), 'reason')}.",
-            " ".join(advice),
-            "unjudged",
-        )
-
-
-def _skipped(summary: Summary) -> Iterator[Finding]:
+        failed = f"{how_many(seen['error'], 'page', ',')} could not be judged: {_why(reasons)}."
+        yield Finding(failed, " ".join(advice), "unjudged")
     reasons = summary.reasons_of("skipped")
-    seen = summary.total.outcomes
-    if reasons and not summary.total.checked and not seen["kept"]:
-        listed = _listed((f"{_cut(reason)} ({n:,})" for reason, n in reasons), "reason")
-        advice = "See that the crawl reached the site, and what it answered."
-        yield Finding(f"No page was judged: all were skipped: {listed}.", advice, "unjudged")
+    if reasons and not checked and not seen["kept"]:
+        advice_on_all = "See that the crawl reached the site, and what it answered."
+        message = f"No page was judged: all were skipped: {_why(reasons)}."
+        yield Finding(message, advice_on_all, "unjudged")
         return
     for reason, pages in reasons:
-        if advice := _SKIPPED.get(reason, ""):
+        if reason in _SKIPPED:
             message = f"{how_many(pages, 'page', ',')} skipped: {reason}."
-            yield Finding(message, advice, "unjudged")
+            yield Finding(message, _SKIPPED[reason], "unjudged")
     empty = sum(pages for reason, pages in reasons if reason in _EMPTY)
-    if empty and empty >= _MUCH * (empty + summary.total.checked):
-        yield Finding(
-            f"{how_many(empty, 'page', ',')} skipped, because no text was found.",
-            _EMPTY_ADVICE,
-            "unjudged",
-        )
+    if empty and empty >= _MUCH * (empty + checked):
+        message = f"{how_many(empty, 'page', ',')} skipped, because no text was found."
+        yield Finding(message, _EMPTY_ADVICE, "unjudged")
+
+
+def _why(reasons: Iterable[tuple[str, int]]) -> str:
+    return _listed((f"{_cut(reason)} ({n:,})" for reason, n in reasons), "reason")
 
 
 def _lost(summary: Summary) -> Iterator[Finding]:
-    if summary.missed:
+    missed, unusable = summary.missed, summary.unusable
+    if missed:
         yield Finding(
-            f"These figures lack {how_many(summary.missed, 'verdict', ',')}: the disk was too slow "
-            "to write them.",
+            f"These figures lack {how_many(missed, 'verdict', ',')}: the disk was too slow to "
+            "write them.",
             "Write `SIMHASH_GATE_VERDICTS` and `SIMHASH_GATE_REPORT` to a faster disk.",
             "figures",
         )
-    if summary.unusable:
+    if unusable:
         yield Finding(
-            f"{how_many(summary.unusable, 'input', ',')} could not be used, and "
-            "can't be counted here.",
+            f"{how_many(unusable, 'input', ',')} could not be used, and can't be counted here.",
             "The messages of `simhash-gate report` name each place.",
             "figures",
         )

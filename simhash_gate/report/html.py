@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import time
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -16,32 +18,18 @@ from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
-from simhash_gate.report.changes import safe
 from simhash_gate.report.findings import findings, notes
 from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
-from simhash_gate.report.pairs import side_by_side
-from simhash_gate.report.summary import OTHERS
+from simhash_gate.report.pairs import Texts, safe, side_by_side
+from simhash_gate.report.summary import OTHERS, Summary
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-
     from jinja2 import Template
     from markupsafe import Markup
-
-    from simhash_gate.report.pairs import Texts
-    from simhash_gate.report.summary import Summary
 
 MOST_DOMAINS = 1_000
 MOST_CLUSTERS = 50
 MOST_REASONS_SHOWN = 50
-AUDIT_BANDS = {
-    "bad": "too many are wrong",
-    "some": "some are wrong",
-    "few": "none found, but few compared",
-    "good": "none found",
-}
-"""What is said of the share of wrong drops of a domain."""
 SHOWN = (
     *("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged"),
     *(*ANSWERED, "error"),
@@ -56,32 +44,29 @@ TEXTS = frozenset(
 """Columns without numbers."""
 
 
-def _tables(shown: Sequence[str]) -> dict[str, tuple[str, ...]]:
+# "*" stands for the outcomes that a report counts.
+TABLES = {
+    "settings": "Pages of|Settings that are not the default",
+    "distances": "Bits apart|Pages|*|Another name",
+    "timeline": "From (UTC)|Pages|*",
+    "domains": "Domain|Judged|*|Skipped|Dropped|% dropped|Saved|Another name",
+    "fleet": "Crawler|Responses|Skipped|Judged|Delivered|Dropped|Held back|Like its own|"
+    "Like another's|Like an earlier|Errors|Log",
+    "audit": "Domain|Wrong drops|Audited|Compared|Wrong|At least %|At most %|Fields that differed",
+    "near": "Page|Nearest kept page|Bits|Words|Words of the kept page|Why it passed",
+    "copies": "Copy|Bits|Words|What differs",
+    "unsent": "Domain|What|Why|Requests|Examples",
+    "unjudged": "Outcome|Why|Pages",
+}
+"""The columns of each table."""
+
+
+def _tables(shown: Sequence[str]) -> dict[str, list[str]]:
     """Return the columns of each table; `shown` are the outcomes that it counts."""
-    outcomes = tuple(map(str.capitalize, shown))
+    outcomes = "|".join(map(str.capitalize, shown))
     return {
-        "settings": ("Pages of", "Settings that are not the default"),
-        "distances": ("Bits apart", "Pages", *outcomes, "Another name"),
-        "timeline": ("From (UTC)", "Pages", *outcomes),
-        "domains": (
-            *("Domain", "Judged", *outcomes),
-            *("Skipped", "Dropped", "% dropped", "Saved", "Another name"),
-        ),
-        "fleet": (
-            *("Crawler", "Responses", "Skipped", "Judged", "Delivered", "Dropped", "Held back"),
-            *("Like its own", "Like another's", "Like an earlier", "Errors", "Log"),
-        ),
-        "audit": (
-            *("Domain", "Wrong drops", "Audited", "Compared", "Wrong", "At least %"),
-            *("At most %", "Fields that differed"),
-        ),
-        "near": (
-            *("Page", "Nearest kept page", "Bits", "Words", "Words of the kept page"),
-            "Why it passed",
-        ),
-        "copies": ("Copy", "Bits", "Words", "What differs"),
-        "unsent": ("Domain", "What", "Why", "Requests", "Examples"),
-        "unjudged": ("Outcome", "Why", "Pages"),
+        table: [column for column in columns.replace("*", outcomes).split("|") if column]
+        for table, columns in TABLES.items()
     }
 
 
@@ -119,6 +104,7 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
     figures = _figures(summary)
     pairs = side_by_side(summary.duplicates.ranked(), texts)
     style, script = ((HERE / name).read_text("utf-8") for name in ("report.css", "report.js"))
+    style += "".join(f".{o} {{ background: var(--{o}); fill: var(--{o}); }}\n" for o in SHOWN)
     style += _labels(figures["tables"])
     page = _template().render(
         name=name,
@@ -132,7 +118,6 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
         order=ORDER,
         findings=findings(summary, pairs.pairs),
         notes=notes(summary),
-        audit_bands=AUDIT_BANDS,
         pairs=pairs,
         **figures,
     )

@@ -1,7 +1,8 @@
-"""One line of a verdict log, checked; whether its two pages contradict, and what else differs."""
+"""Lines of a verdict log, checked; whether its two pages contradict, and what else differs."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -23,7 +24,7 @@ OUTCOMES = (
 """The outcomes of verdicts, and `kept`: a page of a store, which does not keep its verdict."""
 
 REVISITS = frozenset({"updated", "rewritten", "unchanged"})
-"""The outcomes of pages that were visited before."""
+"""The outcomes of pages that were compared with what they themselves said before."""
 
 MANY = 5
 """Fewer pages of other names may be chance."""
@@ -40,6 +41,10 @@ ADVICE = (
 )
 LONGEST_URL = 2_000
 LONGEST_TEXT = 300
+LONGEST_MESSAGE = 1_000
+"""Characters of what a crawl said of a site."""
+MOST_SHOWN = 200
+"""Settings and domains that are kept of one crawl."""
 _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 
 
@@ -109,11 +114,6 @@ class LoggedVerdict:
         return self.kept is not None and contradict(self.title, self.kept.title)
 
     @property
-    def is_revisit(self) -> bool:
-        """Whether it was compared with what the page itself said before."""
-        return self.outcome in REVISITS
-
-    @property
     def is_duplicate(self) -> bool:
         """Whether the page was found to be the copy of another, dropped or not."""
         dropped = self.dropped and self.outcome not in ANSWERED
@@ -122,22 +122,24 @@ class LoggedVerdict:
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        outcome = text_of(line, "outcome", LONGEST_TEXT)
+        outcome = text_of(line, "outcome")
         if outcome not in OUTCOMES:
             raise ValueError(f"'outcome' is {outcome!r}: expected one of {', '.join(OUTCOMES)}")
         kept = None
         if line.get("matched_url") is not None:
-            title = text_of(line, "matched_title", LONGEST_TEXT)
-            words = _count(line, "matched_words")
-            url = without_credentials(text_of(line, "matched_url", LONGEST_URL + 1))
-            run = text_of(line, "matched_run", LONGEST_TEXT)
-            key = text_of(line, "matched_key", LONGEST_URL + 1)
-            kept = LoggedMatch(url, title, words, _id(line, "matched_id"), run, key)
+            kept = LoggedMatch(
+                title=text_of(line, "matched_title"),
+                words=_count(line, "matched_words"),
+                url=url_of(line, "matched_url"),
+                run=text_of(line, "matched_run"),
+                key=text_of(line, "matched_key", LONGEST_URL + 1),
+                id=_id(line, "matched_id"),
+            )
         return cls(
-            without_credentials(text_of(line, "url", LONGEST_URL + 1)),
+            url_of(line, "url"),
             outcome,
-            text_of(line, "reason", LONGEST_TEXT),
-            text_of(line, "title", LONGEST_TEXT),
+            text_of(line, "reason"),
+            text_of(line, "title"),
             _count(line, "words"),
             _count(line, "distance", BITS),
             kept,
@@ -145,11 +147,11 @@ class LoggedVerdict:
             line.get("dropped") is True,
             _count(line, "bytes") or 0,
             time_of(line, "time"),
-            text_of(line, "differs", LONGEST_TEXT),
+            text_of(line, "differs"),
             _id(line, "id"),
             line.get("held") is True,
             crawler,
-            without_credentials(text_of(line, "canonical_url", LONGEST_URL + 1)),
+            url_of(line, "canonical_url"),
         )
 
 
@@ -189,7 +191,7 @@ class Audited:
         audited = _count(line, "audited") or 0
         compared = _count(line, "compared", audited) or 0
         return cls(
-            text_of(line, "domain", LONGEST_TEXT),
+            text_of(line, "domain"),
             audited,
             compared,
             _count(line, "wrong", compared) or 0,
@@ -197,7 +199,81 @@ class Audited:
         )
 
 
-def text_of(line: Mapping[str, Any], key: str, longest: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """Who made verdicts, when (a Unix time), in which versions, and with which settings.
+
+    `by` is `crawl` or the name of a command, `name` that of a spider or source. `settings` are
+    those that are not the default, `domains` what is different for a domain: each value as text.
+    `run` is what a store knows the crawl by; "" if it is not known.
+    """
+
+    by: str
+    name: str
+    started: float | None
+    versions: Mapping[str, str]
+    settings: Mapping[str, str]
+    domains: Mapping[str, Mapping[str, str]]
+    run: str = ""
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Crawled:
+        """Return what a line says. Raises ValueError that names the key and its value."""
+        domains = _mapping(line, "domains")
+        return cls(
+            text_of(line, "by"),
+            text_of(line, "name"),
+            time_of(line, "started"),
+            _texts(_mapping(line, "versions")),
+            _texts(_mapping(line, "settings")),
+            {_short(domain): _texts(_mapping(domains, domain)) for domain in domains},
+            text_of(line, "run"),
+        )
+
+
+class CrawlNote(NamedTuple):
+    """What a crawl said of a site, or of itself, and what to do about it.
+
+    `wrong` tells whether something looks wrong; else it is worth knowing.
+    """
+
+    message: str
+    advice: str
+    wrong: bool = True
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> CrawlNote:
+        """Return what a line says. Raises ValueError that names the key and its value."""
+        message, advice = (text_of(line, name, LONGEST_MESSAGE) for name in ("message", "advice"))
+        return cls(message, advice, line.get("wrong") is not False)
+
+
+def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = line.get(key)
+    if value is not None and not isinstance(value, Mapping):
+        raise ValueError(f"{key!r} is {value!r}: expected an object")
+    return dict(list((value or {}).items())[:MOST_SHOWN])
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        _short(name): _short(
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        )
+        for name, value in values.items()
+    }
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+
+
+def url_of(line: Mapping[str, Any], key: str) -> str:
+    """Return a URL without its credentials, as `text_of` does: one that is cut is too long."""
+    return without_credentials(text_of(line, key, LONGEST_URL + 1))
+
+
+def text_of(line: Mapping[str, Any], key: str, longest: int = LONGEST_TEXT) -> str:
     """Return a text, cut if it is too long. Raises ValueError for a value that is none."""
     value = line.get(key)
     if value is None:
@@ -283,6 +359,7 @@ _AMOUNT = r"\d[\d.,']{0,15}"
 _PRICE = re.compile(
     rf"(?:[{_MONEY}]|\b(?:{_CODE})\b)\s?{_AMOUNT}|{_AMOUNT}\s?(?:[{_MONEY}]|(?:{_CODE})\b)"
 )
+_SAME = ("the same text", "the same name, number and price")
 _ROUND = re.compile(r"[.,]00(?!\d)")
 
 
@@ -300,33 +377,28 @@ class Doubt(NamedTuple):
     words: bool = False
     bits: int = 0
 
-    @property
-    def in_words(self) -> list[str]:
-        """What differs, in a few words each, but for the length."""
-        if self.name:
-            return ["another name"] + ["another price or offer"] * self.offer
-        return ["another price or offer"] * self.offer + ["another title"] * self.title
-
 
 def doubt(page: LoggedVerdict) -> Doubt:
     """Return what differs between a page and the one that it is a duplicate of."""
-    detail = _detail(page)
+    detail, words, growth = _detail(page), page.words, 0.0
     title = page.kept is not None and page.kept.title != page.title
+    if page.kept is not None and words and page.kept.words:
+        growth = abs(words - page.kept.words) / max(words, page.kept.words)
     before, _, after = detail.partition(" → ")
     offer = page.differs in ("offers", "fields") or other_prices(before, after)
-    return Doubt(
-        page.has_another_name, offer, title, abs(_growth(page)), bool(detail), page.distance or 0
-    )
+    return Doubt(page.has_another_name, offer, title, growth, bool(detail), page.distance or 0)
 
 
 def difference(page: LoggedVerdict, found: Doubt | None = None) -> list[str]:
     """Return what differs between a page and the kept one, in a few words each."""
-    phrases = list((found or doubt(page)).in_words)
+    found = found or doubt(page)
+    phrases = ["another name"] * found.name + ["another price or offer"] * found.offer
+    phrases += ["another title"] * (found.title and not found.name)
     if page.kept is not None and page.words is not None and page.kept.words is not None:
         more = page.words - page.kept.words
         if more:
             phrases.append(how_many(more, "word", "+,"))
-    return [*phrases, _detail(page)] if _detail(page) else phrases
+    return [*phrases, *filter(None, [_detail(page)])]
 
 
 def other_prices(kept: str, page: str) -> bool:
@@ -345,13 +417,3 @@ def _detail(page: LoggedVerdict) -> str:
     """Return what the reason of a verdict says of the words that differ."""
     detail = page.reason.partition("; ")[2]
     return "" if detail in _SAME else detail
-
-
-_SAME = ("the same text", "the same name, number and price")
-
-
-def _growth(page: LoggedVerdict) -> float:
-    """Return by what share the number of words differs from that of the kept page."""
-    if page.kept is None or not page.words or not page.kept.words:
-        return 0.0
-    return (page.words - page.kept.words) / max(page.words, page.kept.words)

@@ -1,4 +1,3 @@
-
 "use strict";
 
 // Without this script the tables are all there; with it they can be sorted and filtered.

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.bounded import Clusters, Timeline, Top
-from simhash_gate.report.crawled import Crawled, CrawlNote, UnsentRequests
-from simhash_gate.report.judged import ADVICE, Audited, LoggedVerdict, Named, doubt
+from simhash_gate.report.bounded import Clusters, Timeline, Top, UnsentRequests
+from simhash_gate.report.judged import (
+    ADVICE,
+    REVISITS,
+    Audited,
+    Crawled,
+    CrawlNote,
+    LoggedVerdict,
+    Named,
+    doubt,
+)
 from simhash_gate.values import PREFIX
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+Key = TypeVar("Key", bound="Hashable")
 
 MOST_CRAWLS = 200
 """Crawlers that are counted one by one."""
@@ -60,22 +68,22 @@ class Tally:
         self.held += page.held and not page.dropped
         if page.differs:
             self.differs[page.differs] += 1
-        if page.is_within and not page.is_revisit:
+        if page.is_within and page.outcome not in REVISITS:
             self.named.add(other=page.has_another_name, dropped=page.dropped)
 
 
+@dataclass(slots=True)
 class Crawler:
     """One crawler: where its verdicts were read, what it says of itself, and its counts.
 
     `runs` counts the pages that were dropped or held by the run that kept the page they were like.
     """
 
-    def __init__(self, number: int, place: str) -> None:
-        self.number = number
-        self.place = place
-        self.crawl: Crawled | None = None
-        self.tally = Tally()
-        self.runs = Counter[str]()
+    number: int
+    place: str
+    crawl: Crawled | None = None
+    tally: Tally = field(default_factory=Tally)
+    runs: Counter[str] = field(default_factory=Counter)
 
     @property
     def name(self) -> str:
@@ -92,7 +100,7 @@ class Crawler:
         self.tally.add(page)
         if page.dropped or page.held:
             run = page.kept.run if page.kept else ""
-            self.runs[run if run in self.runs or len(self.runs) < MOST_RUNS else OTHERS] += 1
+            self.runs[_known(run, self.runs, MOST_RUNS, OTHERS)] += 1
 
     def row(self, here: Collection[str]) -> tuple[int, ...]:
         """Return the figures, as the report's table has them; `here` are the runs of all crawlers.
@@ -120,7 +128,7 @@ class Summary:
 
     def __init__(self) -> None:
         self.total = Tally()
-        self.domains: dict[str, Tally] = {}
+        self.domains = defaultdict[str, Tally](Tally)
         self.clusters = Clusters()
         self.audits: list[Audited] = []
         self.crawlers: list[Crawler] = []
@@ -247,7 +255,8 @@ class Summary:
         if page.at is not None and page.outcome != "skipped":
             self.timeline.add(page.at, page.outcome)
         self.total.add(page)
-        self._tally(registered_domain(host_of(page.url))).add(page)
+        domain = registered_domain(host_of(page.url))
+        self.domains[_known(domain, self.domains, MOST_TALLIES, OTHERS)].add(page)
         self._crawler().add(page)
         # How far a page is from what it was tells nothing of how far other pages are.
         if page.distance is not None and page.outcome not in ("updated", "rewritten"):
@@ -263,13 +272,10 @@ class Summary:
         elif page.outcome == "near":
             self.near.add((-(page.distance or 0), -doubt(page).growth), page)
         elif page.outcome in ("error", "skipped"):
-            known = len(self.reasons) < MOST_REASONS or (page.outcome, page.reason) in self.reasons
-            self.reasons[page.outcome, page.reason if known else OTHERS] += 1
+            why, others = (page.outcome, page.reason), (page.outcome, OTHERS)
+            self.reasons[_known(why, self.reasons, MOST_REASONS, others)] += 1
 
-    def _tally(self, domain: str) -> Tally:
-        tally = self.domains.get(domain)
-        if tally is None:
-            if len(self.domains) >= MOST_TALLIES:
-                domain = OTHERS
-            tally = self.domains.setdefault(domain, Tally())
-        return tally
+
+def _known(key: Key, counted: Collection[Key], most: int, others: Key) -> Key:
+    """Return what a key is counted as: where there are many already, a new one as one of others."""
+    return key if key in counted or len(counted) < most else others

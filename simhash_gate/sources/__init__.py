@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Iterator
 
 TOO_LARGE = "too large"
 

@@ -1,70 +1,72 @@
-"""Files of HTML, text or Markdown, each a page."""
+"""Pages in files: HTML, text, Markdown, and JSON Lines that hold or name pages (a manifest)."""
 
 from __future__ import annotations
 
 import html
 import os
 import re
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining, why
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.gate.policy import is_public_host
 from simhash_gate.identity.canonical import canonical_urls
-from simhash_gate.sources import TOO_LARGE, Entry, Known, read_body
+from simhash_gate.sources import TOO_LARGE, Entry, File, Known, read_body
+from simhash_gate.sources.jsonl import check_strings, json_objects
 from simhash_gate.sources.markdown import front_matter, markdown_as_html
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import File
-
+PAGES = ("html", "path", "markdown", "text")
+"""Keys of a line that hold a page, or name its file. The first of them that is there counts."""
+_OF_CORPUS = ("words", "fingerprint", "pipeline")
+KEYS = (*PAGES, "url", "id", "title", "encoding", "scope", "time", "date", *_OF_CORPUS)
+_TEXTS = (*PAGES, "url", "encoding", "scope")
+_EXAMPLE = '{"path": "page.html"}'
 _PARAGRAPH = re.compile(r"\n\s*\n")
+_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?:[:+]\d{1,5})?")
+_INDEX = re.compile(r"/index\.(?:x?html?|xht)$", re.IGNORECASE)
+_SAFE = "/%?=&~:@!$'()*+,;"
 
 
-def read_html(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
-    """Yield the page of a file of HTML."""
+def read_file(
+    file: File, complain: Complain, max_bytes: int, *, of_text: bool = False
+) -> Iterator[Entry]:
+    """Yield the page of a file of HTML, or of text.
+
+    The front matter of Markdown tells what is known of it.
+    """
     with complaining(complain, file.path):
-        body = _body(file, max_bytes)
-        yield Entry(
-            file.path,
-            body or b"",
-            file.path,
-            guess_url(body or b"", file.path, file.folder),
-            skipped=TOO_LARGE if body is None else "",
-            guessed=True,
-        )
-
-
-def read_text(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
-    """Yield the page of a file of text. The front matter of Markdown tells what is known of it."""
-    with complaining(complain, file.path):
-        body = _body(file, max_bytes)
-        metadata: dict[str, Any] = {}
-        if body:
+        path = Path(file.path)
+        if file.folder and path.exists() and not path.is_file():
+            raise OSError("no ordinary file")  # to open a pipe would wait for its writer
+        found = read_body(path, max_bytes)
+        body, metadata = found or b"", dict[str, Any]()
+        if of_text and body:
             text = body.decode("utf-8-sig", "replace")
             if file.path.lower().endswith(".md"):
                 metadata, text = front_matter(text)
                 body = markdown_as_html(text, text_of(metadata, "title"), text_of(metadata, "url"))
             else:
                 body = text_as_html(text)
-        url = text_of(metadata, "url")
+        url, guess = (
+            text_of(metadata, "url"),
+            guess_url(b"" if of_text else body, file.path, file.folder),
+        )
         yield Entry(
             file.path,
-            body or b"",
+            body,
             file.path,
-            url or url_of_path(file.path, file.folder),
+            url or guess,
             metadata.get("id"),
-            skipped=TOO_LARGE if body is None else "",
+            skipped=TOO_LARGE if found is None else "",
             time=unix_time(metadata.get("time")),
             guessed=not url,
             known=known_of(metadata),
-            of_text=True,
+            of_text=of_text,
         )
 
 
@@ -74,14 +76,6 @@ def text_as_html(text: str, title: str = "") -> bytes:
     named = f"<title>{html.escape(title)}</title>" if title else ""
     page = f"<!doctype html><meta charset=utf-8>{named}<article>\n{paragraphs}</article>"
     return page.encode("utf-8", "replace")
-
-
-def _body(file: File, max_bytes: int) -> bytes | None:
-    """Return what is in a file, or None if that is too much. Raises OSError."""
-    path = Path(file.path)
-    if file.folder and path.exists() and not path.is_file():
-        raise OSError("no ordinary file")  # to open a pipe would wait for its writer
-    return read_body(path, max_bytes)
 
 
 def text_of(values: dict[str, Any], key: str) -> str:
@@ -101,11 +95,6 @@ def known_of(values: dict[str, Any]) -> Known | None:
             text_of(values, "pipeline"),
         )
     return None
-
-
-_HOST = re.compile(r"[\w-]+(?:\.[\w-]+)+(?:[:+]\d{1,5})?")
-_INDEX = re.compile(r"/index\.(?:x?html?|xht)$", re.IGNORECASE)
-_SAFE = "/%?=&~:@!$'()*+,;"
 
 
 def guess_url(body: bytes, path: str, folder: str = "") -> str:
@@ -133,3 +122,75 @@ def url_of_path(path: str, folder: str = "") -> str:
 
 def _is_host(name: str) -> bool:
     return bool(_HOST.fullmatch(name)) and is_public_host(re.split("[:+]", name)[0].lower())
+
+
+def is_pages(keys: Iterable[str]) -> bool:
+    """Tell whether some keys or columns are those of pages."""
+    return not set(keys).isdisjoint(PAGES)
+
+
+def manifest(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+    """Yield the pages of JSON Lines. Paths in it are relative to its folder.
+
+    The other keys of a line are `url`, `id` (any value), `title` (of a text), `encoding`, `scope`
+    and `time`. (The `date` of a corpus is what the page says; elsewhere it is that of the capture.)
+    """
+    folder = Path(file.path).parent
+    for place, line in json_objects(file.path, complain, _EXAMPLE):
+        with complaining(complain, place):
+            yield entry_of(place, line, folder, max_bytes)
+
+
+def paths(path: str) -> Iterator[str]:
+    """Yield the files that the lines of a manifest name."""
+    folder = Path(path).parent
+    for _, line in json_objects(path, lambda *_: None, _EXAMPLE):
+        name = line.get("path")
+        if name and isinstance(name, str):
+            yield str(folder / name)
+
+
+def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> Entry:
+    """Return the page of a line; its HTML may be bytes. Raises ValueError."""
+    held = next((key for key in PAGES if line.get(key) or line.get(key) in ("", b"")), None)
+    check_strings(line, (key for key in _TEXTS if not isinstance(line.get(key), bytes)))
+    if held is None or (held == "path" and not line["path"]):
+        raise ValueError("no 'html', 'path', 'markdown' or 'text'")
+    encoding = line.get("encoding") or None
+    if isinstance(line[held], str) and held != "path":
+        encoding = "utf-8"
+    body = _body(held, line, folder, max_bytes)
+    too_large = body is None or len(body) > max_bytes
+    body = b"" if body is None or too_large else body
+    path, url, time = line.get("path") or "", line.get("url") or "", line.get("time")
+    return Entry(
+        place,
+        body,
+        path or place,
+        url or guess_url(body, path),
+        line.get("id"),
+        encoding,
+        line.get("scope"),
+        skipped=TOO_LARGE if too_large else "",
+        time=unix_time(line.get("date") if time is None and "pipeline" not in line else time),
+        guessed=not url,
+        visit=time is not None and "pipeline" not in line,
+        known=known_of(line) if held == "markdown" else None,
+        of_text=held in ("markdown", "text"),
+    )
+
+
+def _body(held: str, line: dict[str, Any], folder: Path, max_bytes: int) -> bytes | None:
+    """Return the page of a line as HTML, None if it is too large. Raises ValueError."""
+    page = line[held]
+    if held == "path":
+        try:
+            return read_body(folder / page, max_bytes)
+        except OSError as error:
+            raise ValueError(f"{page!r}: {why(error)}") from None
+    if held == "html":
+        return page if isinstance(page, bytes) else page.encode("utf-8", "replace")
+    title = text_of(line, "title")
+    if held == "markdown":
+        return markdown_as_html(page, title, line.get("url") or "")
+    return text_as_html(page, title)

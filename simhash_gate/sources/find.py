@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from simhash_gate.common.wording import MissingExtraError, how_many, need, why
-from simhash_gate.sources import File, httpcache, jsonl, manifest, parquet, warc
+from simhash_gate.common.wording import Complain, MissingExtraError, how_many, need, why
+from simhash_gate.sources import File, files, httpcache, jsonl, parquet, warc
 from simhash_gate.stores.base import without_password
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simhash_gate.common.wording import Complain
 
 HTML, TEXT, WARC, WACZ, JSONL, PARQUET = "HTML", "text", "WARC", "WACZ", "JSON Lines", "Parquet"
 STORE, FOLDER, CACHE = "store", "folder", "HttpCache"
@@ -34,7 +30,10 @@ _NEEDED: dict[str, Callable[[], object]] = {
     WACZ: partial(need, "fastwarc", "reading WARC files", "warc"),
     PARQUET: parquet.load,
 }
-_KNOWN = ", ".join(suffix for suffixes in _SUFFIXES.values() for suffix in suffixes)
+_NO_PAGE = (
+    f"no page in this folder: no file in it ends in {', '.join(chain(*_SUFFIXES.values()))}, and "
+    "it is no HttpCache"
+)
 _CACHED, _OTHER = "response", "other"
 
 
@@ -72,7 +71,7 @@ class Given:
             hash(os.path.normpath(named))
             for path, kind in (_walk(self.path) if self.counts[JSONL] else ())
             if kind == JSONL and "path" in jsonl.first_object(path)
-            for named in manifest.paths(path)
+            for named in files.paths(path)
         }
 
     def total(self) -> int | None:
@@ -167,15 +166,8 @@ def _given(
         return Given(path, STORE)
     if not _is_dir(path):
         kind = _kind_of_file(path)
-        if kind in _NEEDED:
-            _NEEDED[kind]()
+        _NEEDED.get(kind, lambda: None)()
         return Given(path, kind)
-    return _folder(path, complain, say, fingerprints=fingerprints)
-
-
-def _folder(
-    path: str, complain: Complain, say: Callable[[str], object], *, fingerprints: bool
-) -> Given:
     failed: list[OSError] = []
     counts, alone, unread = _counted(path, failed)
     # Among pages, fingerprints are those of a log: of the very same pages.
@@ -188,7 +180,8 @@ def _folder(
     if given.counts.keys() - {_OTHER}:
         say(given.shown())
     elif not failed and not unread:
-        complain(path, _nothing(path))
+        dbm = any(file.name.endswith(httpcache.DATABASES) for file in Path(path).iterdir())
+        complain(path, httpcache.NOT_FILES if dbm else _NO_PAGE)
     return given
 
 
@@ -217,13 +210,6 @@ def _missing(kind: str) -> str:
     except MissingExtraError as error:
         return str(error)
     return ""
-
-
-def _nothing(path: str) -> str:
-    """Return why a folder is no source."""
-    if any(file.name.endswith(httpcache.DATABASES) for file in Path(path).iterdir()):
-        return httpcache.NOT_FILES
-    return f"no page in this folder: no file in it ends in {_KNOWN}, and it is no HttpCache"
 
 
 def _walk(
@@ -263,7 +249,7 @@ def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
         # One that can't be read is named where it is read.
-        wanted = (*manifest.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ()))
+        wanted = (*files.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ()))
         return not keys or any(key in keys for key in wanted)
     return kind != _OTHER
 

@@ -6,12 +6,14 @@ A list has 16 hex digits on each line. JSON Lines are what `fingerprint`, `store
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.common.wording import complaining
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources.jsonl import (
     OF_A_LOG,
@@ -20,13 +22,6 @@ from simhash_gate.sources.jsonl import (
     first_object,
     json_objects,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from simhash_gate.common.wording import Complain
 
 _DIGITS = 16
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")
@@ -120,17 +115,10 @@ def fingerprinted(
         if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):
             continue
         with complaining(complain, place):
-            yield place, line, _fingerprint(line)
-
-
-def _fingerprint(line: dict[str, Any]) -> int | None:
-    """Return the fingerprint of a line. Raises ValueError for a line that is not of a page."""
-    if "fingerprint" not in line:
-        raise ValueError("no 'fingerprint'")
-    check_strings(line, _TEXTS)
-    digits = line["fingerprint"]
-    if digits is None:
-        return None
-    if not isinstance(digits, str):
-        raise ValueError(f"'fingerprint' is {digits!r}: expected 16 hex digits")
-    return from_hex(digits)
+            if "fingerprint" not in line:
+                raise ValueError("no 'fingerprint'")
+            check_strings(line, _TEXTS)
+            digits = line["fingerprint"]
+            if digits is not None and not isinstance(digits, str):
+                raise ValueError(f"'fingerprint' is {digits!r}: expected 16 hex digits")
+            yield place, line, None if digits is None else from_hex(digits)

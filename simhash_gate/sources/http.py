@@ -5,19 +5,17 @@ from __future__ import annotations
 import mimetypes
 import sys
 import zlib
+from collections.abc import Callable, Mapping
 from gzip import GzipFile
 from importlib import import_module
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from w3lib.encoding import http_content_type_encoding
 from w3lib.http import headers_raw_to_dict
 
 from simhash_gate.gate.eligibility import is_success, why_ineligible
 from simhash_gate.sources import Entry
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")
@@ -26,8 +24,8 @@ _CHUNK = 1 << 16
 GZIP = b"\x1f\x8b"
 
 
-class UndecodableError(ValueError):
-    """The content encoding of a body can't be undone; the message says why."""
+class DamagedError(ValueError):
+    """A stored response is cut off or damaged, or can't be decoded; the message says how."""
 
 
 def response(
@@ -42,7 +40,7 @@ def response(
     """Return a stored response as an entry. It is skipped if a crawl would not judge it.
 
     `headers` are those of `read_headers`; `known` are other fields of the entry. Raises
-    `UndecodableError`.
+    `DamagedError`.
     """
     content_type = headers.get("content-type", "")
     if is_success(status):
@@ -85,34 +83,34 @@ def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """Return a body without its content encodings, cut off soon after `max_bytes`.
 
     Of a body that ends too early, the part that can be decoded is returned, as in a crawl. Raises
-    `UndecodableError`.
+    `DamagedError`.
     """
     for name in reversed(content_encoding.lower().split(",")):
         coding = name.strip()
         if coding in ("", "identity"):
             continue
         if coding not in _DECODERS:
-            raise UndecodableError(f"unknown content encoding {coding!r}")
+            raise DamagedError(f"unknown content encoding {coding!r}")
         try:
             body = _DECODERS[coding](body, max_bytes)
         except ImportError as error:
             package = "backports.zstd" if coding == "zstd" else error.name
             needs = f"content encoding {coding!r} needs {package}: pip install {package}"
-            raise UndecodableError(needs) from None
+            raise DamagedError(needs) from None
         except Exception as error:  # each library has errors of its own
-            raise UndecodableError(f"content encoding {coding!r}: {error}") from error
+            raise DamagedError(f"content encoding {coding!r}: {error}") from error
     return body
 
 
 def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
-    """Read until the end, an error, or more than `max_bytes`. Raises `UndecodableError`."""
+    """Read until the end, an error, or more than `max_bytes`. Raises `DamagedError`."""
     found = bytearray()
     while len(found) <= max_bytes:
         try:
             chunk = read(_CHUNK)
         except (OSError, EOFError, zlib.error) as error:
             if not found:
-                raise UndecodableError(str(error)) from None
+                raise DamagedError(str(error)) from None
             break
         if not chunk:
             break
@@ -123,7 +121,7 @@ def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
 def gunzip(body: bytes, max_bytes: int) -> bytes:
     """Return what a gzip file holds. A body that an archive decoded already is returned as it is.
 
-    Raises `UndecodableError`.
+    Raises `DamagedError`.
     """
     if not body.startswith(GZIP):
         return body

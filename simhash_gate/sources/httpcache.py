@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
 from simhash_gate.common.files import open_database
-from simhash_gate.common.wording import complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry, read_body
+from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.sources import TOO_LARGE, Entry, File, read_body
 from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import File
 
 # `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})
@@ -25,15 +20,6 @@ NOT_FILES = "a DBM cache can't be replayed, only one of FilesystemCacheStorage"
 _FOREIGN = "not written by Scrapy's FilesystemCacheStorage"
 _META_BYTES = 1 << 20
 DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for each spider
-
-
-class Cached(NamedTuple):
-    """A stored response: its time (Unix time), its folder, and what `meta` says of it."""
-
-    timestamp: float
-    folder: str
-    url: str
-    status: int
 
 
 def http_cache(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
@@ -45,7 +31,7 @@ def http_cache(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry
         for (folder,) in database.execute("SELECT folder FROM cached ORDER BY timestamp, folder"):
             place = os.fsdecode(folder)
             with complaining(complain, place):
-                yield _entry(_read_meta(place), max_bytes)
+                yield _entry(place, max_bytes)
 
 
 def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
@@ -57,16 +43,12 @@ def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
         if missing:
             complain(folder, f"a cache entry without {' and '.join(missing)}")
             continue
-        try:
-            yield _read_meta(folder).timestamp, os.fsencode(folder)
-        except OSError as error:
-            complain(f"{folder}/meta", why(error))
-        except ValueError as error:
-            complain(f"{folder}/meta", str(error))
+        with complaining(complain, f"{folder}/meta"):
+            yield _read_meta(folder)[0], os.fsencode(folder)
 
 
-def _read_meta(folder: str) -> Cached:
-    """Return what `meta` says. Raises OSError and ValueError."""
+def _read_meta(folder: str) -> tuple[float, str, int]:
+    """Return what `meta` says: the time, URL and status. Raises OSError and ValueError."""
     raw = read_body(f"{folder}/meta", _META_BYTES) or b""
     try:
         meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
@@ -75,36 +57,26 @@ def _read_meta(folder: str) -> Cached:
         raise ValueError(_FOREIGN) from None
     if not (isinstance(timestamp, float) and isinstance(url, str) and isinstance(status, int)):
         raise ValueError(_FOREIGN)
-    return Cached(timestamp, folder, url, status)
+    return timestamp, url, status
 
 
-def _entry(cached: Cached, max_bytes: int) -> Entry:
-    folder = Path(cached.folder)
-    key = folder.name
+def _entry(place: str, max_bytes: int) -> Entry:
+    timestamp, url, status = _read_meta(place)
+    folder = Path(place)
+    known: dict[str, Any] = {
+        "url": url,
+        "id": folder.name,
+        "request": folder.name,
+        "time": timestamp,
+    }
     with (folder / "meta").open("rb") as file:
         # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
         packed = file.read(2) == GZIP
     body = read_body(folder / "response_body", max_bytes)
     head = read_body(folder / "response_headers", _META_BYTES) or b""
     if body is None:
-        return Entry(
-            cached.folder,
-            url=cached.url,
-            id=key,
-            request=key,
-            skipped=TOO_LARGE,
-            time=cached.timestamp,
-        )
+        return Entry(place, skipped=TOO_LARGE, **known)
     if packed:
         body, head = gunzip(body, max_bytes), gunzip(head, _META_BYTES)
-    return response(
-        cached.folder,
-        body,
-        status=cached.status,
-        headers=read_headers(head),
-        max_bytes=max_bytes,
-        url=cached.url,
-        id=key,
-        request=key,
-        time=cached.timestamp,
-    )
+    headers = read_headers(head)
+    return response(place, body, status=status, headers=headers, max_bytes=max_bytes, **known)

@@ -6,17 +6,12 @@ import gzip
 import json
 import sys
 import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import IO, Any, cast
 
-from simhash_gate.common.wording import complaining
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import IO
-
-    from simhash_gate.common.wording import Complain
+from simhash_gate.common.wording import Complain, complaining
 
 STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
 
 _FENCE = re.compile(r"\s*(`{3,})")
 _CONTAINERS = re.compile(r"\s*(?:(?:[-+>]|\d{1,9}[.)]|:)(?:\s+|$))*")
@@ -74,23 +73,16 @@ def _paragraph(lines: list[str]) -> str:
 
 
 def _table(rows: list[str]) -> str:
-    found = []
-    for row in rows:
-        if not _RULE.fullmatch(row):
-            cells = _CELL.split(row.strip())[1:-1]
-            found.append("".join(f"<td>{_inline(cell)}</td>" for cell in cells))
+    cells = (_CELL.split(row.strip())[1:-1] for row in rows if not _RULE.fullmatch(row))
+    found = ["".join(f"<td>{_inline(cell)}</td>" for cell in row) for row in cells]
     rows.clear()
     return f"<table>{''.join(f'<tr>{row}</tr>' for row in found)}</table>" if found else ""
 
 
 def _code(lines: Iterator[str], fence: str) -> str:
     """Take the lines up to the fence that ends them."""
-    found = []
-    for line in lines:
-        if line.strip() == fence:
-            break
-        found.append(line)
-    return f"<pre>\n{escape(chr(10).join(found))}</pre>"
+    code = takewhile(lambda line: line.strip() != fence, lines)
+    return f"<pre>\n{escape(chr(10).join(code))}</pre>"
 
 
 def _inline(text: str) -> str:

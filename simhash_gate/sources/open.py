@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-from simhash_gate.sources import Source, find
-from simhash_gate.sources.files import read_html, read_text
+from simhash_gate.common.wording import Complain
+from simhash_gate.sources import Entry, File, Source, find
+from simhash_gate.sources.files import manifest, read_file
 from simhash_gate.sources.find import files_of, look_at, names_store, shown, total
 from simhash_gate.sources.httpcache import http_cache
-from simhash_gate.sources.manifest import manifest
 from simhash_gate.sources.parquet import parquet_pages
 from simhash_gate.sources.warc import wacz, warc
 from simhash_gate.stores import StoreError, open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import Entry, File
     from simhash_gate.stores import Store
 
 __all__ = ["names_store", "open_kept", "open_pages", "pages_of", "shown"]
 
 _SPIDERS_FILE = "that of a spider is sqlite:///.scrapy/simhash_gate/SPIDER.sqlite"
 _READERS: dict[str, Callable[[File, Complain, int], Iterator[Entry]]] = {
-    find.HTML: read_html,
-    find.TEXT: read_text,
+    find.HTML: read_file,
+    find.TEXT: partial(read_file, of_text=True),
     find.WARC: warc,
     find.WACZ: wacz,
     find.PARQUET: parquet_pages,

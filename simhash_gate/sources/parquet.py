@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.common.wording import complaining, need
+from simhash_gate.common.wording import Complain, complaining, need
 from simhash_gate.fingerprints.hamming import from_hex
+from simhash_gate.sources import Entry, File
+from simhash_gate.sources.files import KEYS, PAGES, entry_of, is_pages
 from simhash_gate.sources.fingerprints import Numbered
-from simhash_gate.sources.manifest import KEYS, PAGES, entry_of, is_pages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
-
-    from numpy.typing import NDArray
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import Entry, File
 
 SUFFIX = ".parquet"
 FINGERPRINT = "fingerprint"

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from simhash_gate.options import Options
 from simhash_gate.page import Page
+from simhash_gate.settings import Settings
+from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from simhash_gate.options import Options
-    from simhash_gate.settings import Settings
-    from simhash_gate.sources import Entry
+Reader = WorkerPool | InlineReader
 
 T = TypeVar("T")
 
@@ -31,17 +30,16 @@ def read_pages(
 
     With `known`, what a corpus knows of a page is taken for it: a title, words and a fingerprint.
     """
-    with closing(_reader(settings, settings.workers)) as reader:
 
-        def read(entry: Entry) -> Future[Page]:
-            if not (known and entry.known):
-                return reader.read(entry.body, entry.url, entry.encoding)
-            bits, title, words, _ = entry.known
-            future: Future[Page] = Future()
-            future.set_result(Page(title, words, bits, 0, listing=False, reason=None))
-            return future
+    def read(reader: Reader, entry: Entry) -> Future[Page]:
+        if not (known and entry.known):
+            return reader.read(entry.body, entry.url, entry.encoding)
+        bits, title, words, _ = entry.known
+        future: Future[Page] = Future()
+        future.set_result(Page(title, words, bits, 0, listing=False, reason=None))
+        return future
 
-        yield from _in_order(entries, read, settings.workers)
+    return _in_order(entries, read, settings, settings.workers)
 
 
 def extract_pages(
@@ -56,35 +54,34 @@ def extract_pages(
     The function is pickled, and returns anything but None, which stands for a skipped entry.
     `workers` replaces the number of processes in the settings.
     """
-    processes = settings.workers if workers is None else workers
-    with closing(_reader(settings, processes)) as reader:
 
-        def extract(entry: Entry) -> Future[T]:
-            return reader.extract(function, entry.body, entry.url, entry.encoding)
+    def extract(reader: Reader, entry: Entry) -> Future[T]:
+        return reader.extract(function, entry.body, entry.url, entry.encoding)
 
-        yield from _in_order(entries, extract, processes)
-
-
-def _reader(settings: Settings, processes: int) -> WorkerPool | InlineReader:
-    if not processes:
-        return InlineReader(settings.options)
-    return WorkerPool(settings.options, processes, memory=settings.worker_memory)
+    return _in_order(entries, extract, settings, settings.workers if workers is None else workers)
 
 
 def _in_order(
-    entries: Iterable[Entry], read: Callable[[Entry], Future[T]], processes: int
+    entries: Iterable[Entry],
+    read: Callable[[Reader, Entry], Future[T]],
+    settings: Settings,
+    processes: int,
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
     """Yield each entry, in order, with what `read` promises, or why not; None if skipped."""
     waiting: deque[tuple[Entry, Future[T] | None]] = deque()
     most, held = AHEAD * max(1, processes), 0
-    for entry in entries:
-        waiting.append((entry, None if entry.skipped else read(entry)))
-        held += len(entry.body)
-        while len(waiting) > most or held > AHEAD_BYTES:
-            for first, result in _results(waiting, (len(waiting) + 1) // 2):
-                held -= len(first.body)
-                yield first, result
-    yield from _results(waiting, len(waiting))
+    reader: Reader = InlineReader(settings.options)
+    if processes:
+        reader = WorkerPool(settings.options, processes, memory=settings.worker_memory)
+    with closing(reader):
+        for entry in entries:
+            waiting.append((entry, None if entry.skipped else read(reader, entry)))
+            held += len(entry.body)
+            while len(waiting) > most or held > AHEAD_BYTES:
+                for first, result in _results(waiting, (len(waiting) + 1) // 2):
+                    held -= len(first.body)
+                    yield first, result
+        yield from _results(waiting, len(waiting))
 
 
 def _results(

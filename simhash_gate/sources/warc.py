@@ -6,37 +6,28 @@ import gzip
 import io
 import lzma
 import re
+import socket
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from http.client import HTTPException, HTTPResponse
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry
-from simhash_gate.sources.http import GZIP, UndecodableError, read_headers, response
+from simhash_gate.common.wording import Complain, complaining, why
+from simhash_gate.sources import TOO_LARGE, Entry, File
+from simhash_gate.sources.http import GZIP, DamagedError, read_headers, response
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Iterator
-    from io import BufferedReader
-    from zipfile import ZipExtFile
-
     from fastwarc.warc import WarcRecord
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.sources import File
 
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
-
-
-class DamagedRecordError(ValueError):
-    """A record is cut off or damaged; the message says how."""
 
 
 def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
@@ -58,7 +49,7 @@ def responses(
             place = f"{path}, record {number}"
             try:
                 entry = _entry(record, place, max_bytes)
-            except (DamagedRecordError, UndecodableError) as error:
+            except DamagedError as error:
                 complain(place, str(error))
                 damaged = place
             else:
@@ -114,7 +105,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
 
     declared = record.headers.get("Content-Length") or ""
     if not declared.isdecimal():
-        raise DamagedRecordError("cut off, or damaged: a record without its length")
+        raise DamagedError("cut off, or damaged: a record without its length")
     length = int(declared)
     skipped, block = "", b""
     if record.record_type == WarcRecordType.revisit:
@@ -128,7 +119,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     # A record that is cut off reads as a shorter one, without an error.
     found = len(block) or record.consume()
     if found != length:
-        raise DamagedRecordError(f"cut off: {found} of its {length} bytes are there")
+        raise DamagedError(f"cut off: {found} of its {length} bytes are there")
     if not record.is_http or record.record_type not in (
         WarcRecordType.response,
         WarcRecordType.revisit,
@@ -136,7 +127,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
         return None
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
     if not url:
-        raise DamagedRecordError("a response without WARC-Target-URI")
+        raise DamagedError("a response without WARC-Target-URI")
     known: dict[str, Any] = {
         "url": url,
         "id": record.record_id,
@@ -154,7 +145,7 @@ def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
     version, _, rest = status_line.partition(b" ")
     status = rest[:3]
     if not version.startswith(b"HTTP/") or not status.isdigit():
-        raise DamagedRecordError("no HTTP status line")
+        raise DamagedError("no HTTP status line")
     headers = read_headers(head)
     if "chunked" in headers.get("transfer-encoding", "").lower():
         try:
@@ -215,19 +206,14 @@ def _members(
             name = "".join(
                 c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in member.filename
             )
-            yield from _member(packed, member, f"{place}, {name}", complain, max_bytes)
-
-
-def _member(
-    packed: zipfile.ZipFile, info: zipfile.ZipInfo, place: str, complain: Complain, max_bytes: int
-) -> Iterator[Entry]:
-    try:
-        member = cast("ZipExtFile", packed.open(info))
-    except _ZIP_FAILURES as error:
-        complain(place, str(error))
-        return
-    with member:
-        if info.filename.lower().endswith(WACZ_SUFFIX):
-            yield from _members(member, place, complain, max_bytes, nested=True)
-        else:
-            yield from responses(member, place, complain, max_bytes)
+            inner = f"{place}, {name}"
+            try:
+                unpacked = cast("ZipExtFile", packed.open(member))
+            except _ZIP_FAILURES as error:
+                complain(inner, str(error))
+                continue
+            with unpacked:
+                if member.filename.lower().endswith(WACZ_SUFFIX):
+                    yield from _members(unpacked, inner, complain, max_bytes, nested=True)
+                else:
+                    yield from responses(unpacked, inner, complain, max_bytes)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html
 
-from simhash_gate.report.changes import SIDE, alone, difference_of
+from simhash_gate.report.pairs import SIDE, alone, difference_of
 
 TEXT = st.lists(st.sampled_from(["a", "b", "c", "<b>", "12.90", "\n", "本", "語"])).map(" ".join)
 

@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 from lxml import html
 
-from simhash_gate.report.bounded import Clusters, Timeline
-from simhash_gate.report.crawled import MOST_KINDS, UnsentRequests
+from simhash_gate.report.bounded import MOST_KINDS, Clusters, Timeline, UnsentRequests
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
 from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
