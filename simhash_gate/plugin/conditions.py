@@ -6,7 +6,7 @@ import re
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from scrapy.http import Headers, HtmlResponse
+from scrapy.http import Headers, HtmlResponse, Response
 
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.history.validators import Validators, conditions, validators_of
@@ -14,7 +14,6 @@ from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
 
 if TYPE_CHECKING:
     from scrapy import Request
-    from scrapy.http import Response
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.history.texts import FetchedPage

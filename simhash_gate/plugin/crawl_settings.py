@@ -14,7 +14,7 @@ from scrapy.utils.project import data_path
 from simhash_gate.common.files import check_writable, private_folder
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
-from simhash_gate.settings import SQLITE_DEFAULT, TABLE
+from simhash_gate.settings import SQLITE_DEFAULT, TABLE, Settings
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -7,26 +7,24 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
-from simhash_gate.plugin.lines import LineThread
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.requests import RequestWriter
+from simhash_gate.plugin.threads import LineThread
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy import Spider
-    from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_in
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.requests import LASTMOD_KEY
+from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 

@@ -13,9 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.awaiting import pause, result
-from simhash_gate.plugin.listeners import FollowedPage, Stage
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.threads import pause, result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_gate.gate.judge import Gate
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.stores import Record
 

@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from scrapy import signals
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
@@ -21,7 +21,7 @@ from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
-from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
@@ -79,13 +79,10 @@ from simhash_gate.workers.pool import ReadError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Site
-    from simhash_gate.gate.verdict import NotCompared
     from simhash_gate.page import Page
     from simhash_gate.settings import Settings
 

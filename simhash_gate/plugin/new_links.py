@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
 from simhash_gate.identity.lists import without_visitor
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import COPY_KEY
 from simhash_gate.plugin.resend_dropped import to_send_again
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 

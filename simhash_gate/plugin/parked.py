@@ -10,6 +10,7 @@ import logging
 import pickle
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -23,15 +24,12 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
-    Belief = tuple[Hashable, ...]
-    """What is believed: its kind, and what it is about."""
-
 T = TypeVar("T")
+Belief = tuple[Hashable, ...]
+"""What is believed: its kind, and what it is about."""
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.bounded import Bounded
+from simhash_gate.plugin.threads import result
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers
-from scrapy import Request, signals
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.utils.misc import load_object
@@ -20,7 +20,7 @@ from scrapy.utils.misc import load_object
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.journal.contents import Found, drops, journal_files, load
-from simhash_gate.journal.warc import need_fastwarc
+from simhash_gate.journal.warc import Stored, need_fastwarc
 from simhash_gate.plugin.requests import RECOVERED_KEY, request_of
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.values import PREFIX, SettingsError
@@ -28,12 +28,10 @@ from simhash_gate.values import PREFIX, SettingsError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
 
-    from scrapy import Spider
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-    from simhash_gate.journal.warc import Stored
 
 logger = logging.getLogger(__name__)
 

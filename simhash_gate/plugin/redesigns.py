@@ -16,7 +16,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.plugin.learned import LearnedNotes
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.values import PREFIX
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 NOTE = "redesign"
 """The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""

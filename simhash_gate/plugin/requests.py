@@ -7,11 +7,11 @@ import math
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
-from scrapy.utils.request import request_from_dict
+from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
@@ -19,9 +19,7 @@ from simhash_gate.gate.verdict import VERDICT_KEY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Spider
     from scrapy.http import Response
-    from scrapy.utils.request import RequestFingerprinterProtocol
 
 logger = logging.getLogger(__name__)
 

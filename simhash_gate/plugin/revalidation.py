@@ -14,8 +14,8 @@ from scrapy.exceptions import NotConfigured
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.revisit import unfetched
-from simhash_gate.history.texts import KeptPage
+from simhash_gate.gate.revisit import Revisit, unfetched
+from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
     Seen,
     Validators,
@@ -25,7 +25,6 @@ from simhash_gate.history.validators import (
     same_version,
 )
 from simhash_gate.identity.keys import precise
-from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.conditions import (
     NOT_MODIFIED,
     STORED_FLAG,
@@ -38,14 +37,15 @@ from simhash_gate.plugin.conditions import (
     validators_in,
 )
 from simhash_gate.plugin.crawl_settings import overridden
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
+from simhash_gate.plugin.threads import result
 from simhash_gate.plugin.validator_trust import SignalSource, Trusts, day_of, tell
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
@@ -58,13 +58,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.revisit import Revisit
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.history.texts import FetchedPage
     from simhash_gate.history.validators import Trust
     from simhash_gate.history.versions import Version
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 

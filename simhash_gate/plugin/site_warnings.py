@@ -16,9 +16,9 @@ from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.contradictions import same_name
 from simhash_gate.fingerprints.sketch import decode
-from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.parked import Parked
+from simhash_gate.gate.verdict import ANSWERED, Outcome, Verdict
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener
+from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
 from simhash_gate.values import PREFIX
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from scrapy import Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Outcome, Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
-    from simhash_gate.plugin.parked import Belief
 
 logger = logging.getLogger(__name__)
 

@@ -15,10 +15,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
-from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.listeners import Stage
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import forget_word
-from simhash_gate.settings import read_settings
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -29,11 +29,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lifecycle import Lifecycle
-    from simhash_gate.plugin.listeners import Listener
     from simhash_gate.plugin.reading import PageReader
-    from simhash_gate.settings import Settings
 
 
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()

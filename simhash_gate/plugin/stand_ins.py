@@ -19,7 +19,7 @@ from simhash_gate.identity.contents import MOST_WORDS
 from simhash_gate.identity.keys import Evidence, evidence_of
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.learned import Learned
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
     RECOVERED_KEY,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Site
     from simhash_gate.gate.verdict import Verdict
     from simhash_gate.identity.host import Host
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 

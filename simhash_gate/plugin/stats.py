@@ -7,17 +7,13 @@ import random
 from array import array
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS, Tally
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 

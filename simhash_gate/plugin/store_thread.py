@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
 
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.store_run import Call, StoreRun
-from simhash_gate.stores import StoreError, StoreUnavailable
+from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
+from simhash_gate.stores import Record, StoreError, StoreUnavailable
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from simhash_gate.gate.judge import Gate
-    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 

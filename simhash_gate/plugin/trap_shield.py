@@ -18,9 +18,9 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.identity.traps import Origin, TrapShield
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.parked import Parked
+from simhash_gate.identity.traps import Change, Origin, TrapShield, Visit
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.identity.traps import Change, Visit
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-    from simhash_gate.plugin.parked import Belief
 
 logger = logging.getLogger(__name__)
 

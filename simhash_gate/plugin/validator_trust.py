@@ -8,13 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.history.validators import Trust
+from simhash_gate.history.validators import Seen, State, Trust
 from simhash_gate.plugin.learned import LearnedNotes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from simhash_gate.history.validators import Seen, State
     from simhash_gate.plugin.store_thread import StoreThread
 
 logger = logging.getLogger(__name__)

@@ -22,10 +22,10 @@ from weakref import WeakKeyDictionary
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.audit.figures import AuditFigures
-from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
+from simhash_gate.plugin.audit.items import FieldDifference, Reader, Snapshot, Value
 from simhash_gate.plugin.bounded import Bounded
-from simhash_gate.plugin.lines import LineThread
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.threads import LineThread
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.audit.items import FieldDifference
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
 
 logger = logging.getLogger(__name__)
 
