@@ -48,7 +48,7 @@ class Addon:
             settings.setdefault_in_component_priority_dict(name, component, order)
         recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
-            from simhash_gate.plugin.recover_journal import install
+            from simhash_gate.plugin.journal import install
 
             install(settings)
 

@@ -28,7 +28,7 @@ from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.conditions import validators_in
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
-from simhash_gate.plugin.journal import Journal
+from simhash_gate.plugin.journal import Journal, check_journal
 from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.known_pages import KnownPages
 from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
@@ -173,8 +173,6 @@ class SimhashGateMiddleware(CrawlGate):
             raise NotConfigured(f"{PREFIX}ENABLED is False")
         check(settings, crawler.settings)
         if settings.recover:
-            from simhash_gate.plugin.recover_journal import check_journal
-
             check_journal(settings.recover, crawler.settings)
         return cls(crawler, settings)
 

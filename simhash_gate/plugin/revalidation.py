@@ -28,12 +28,17 @@ from simhash_gate.identity.keys import precise
 from simhash_gate.plugin.conditions import (
     NOT_MODIFIED,
     STORED_FLAG,
+    SignalSource,
+    Trusts,
     add_condition,
+    day_of,
     may_have_condition,
     needs_page,
+    note_lastmod,
     plainly,
     response_of,
     take_condition,
+    tell,
     validators_in,
 )
 from simhash_gate.plugin.crawl_settings import overridden
@@ -41,10 +46,8 @@ from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
-from simhash_gate.plugin.sitemap_lastmod import note_lastmod
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.plugin.threads import result
-from simhash_gate.plugin.validator_trust import SignalSource, Trusts, day_of, tell
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX

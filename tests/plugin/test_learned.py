@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from simhash_gate.history.validators import Seen, Trust
-from simhash_gate.plugin import learned, validator_trust
+from simhash_gate.plugin import conditions, learned
+from simhash_gate.plugin.conditions import SignalSource, Trusts
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.validator_trust import SignalSource, Trusts
 from simhash_gate.stores.base import URL_RULES, Blob
 
 SCOPES = [f"site{number}.example" for number in range(12)]
@@ -19,7 +19,7 @@ MOST = 5
 @pytest.fixture
 def thread(monkeypatch):
     monkeypatch.setattr(learned, "MOST_SCOPES", MOST)
-    monkeypatch.setattr(validator_trust, "MOST_SITES", MOST)
+    monkeypatch.setattr(conditions, "MOST_SITES", MOST)
     thread = StoreThread("v1")
     thread.open("memory:", at_once=True)
     yield thread
