@@ -69,7 +69,6 @@ class Journal(Listener):
         self._folder = Path(crawl.settings.journal).absolute()
         self._segments = Segments(self._folder, MOST_BYTES)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
-        self._warned: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = self._written_bytes = 0
@@ -113,7 +112,7 @@ class Journal(Listener):
             ("journal_removed", self._segments.removed),
         ):
             if value:
-                self._crawl.crawler.stats.set_value(f"simhash_gate/{name}", value)
+                self._stats.set_value(f"simhash_gate/{name}", value)
         if self._written:
             logger.info("Dropped pages are kept in %s: %d of them", self._folder, self._written)
         if failed:
@@ -167,8 +166,7 @@ class Journal(Listener):
             error = why(error)
         elif isinstance(error, Exception):
             error = f"{type(error).__name__}: {error}"
-        if str(error) not in self._warned:
-            self._warned.add(str(error))
+        if self._once(str(error)):
             logger.error(
                 "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, error
             )

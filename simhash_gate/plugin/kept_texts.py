@@ -6,7 +6,7 @@ import logging
 from collections import deque
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
@@ -38,21 +38,12 @@ _NOT_OF_A_BODY = frozenset(
 )
 
 
-class TextPlace(NamedTuple):
-    """Where a store has the text of a page."""
-
-    scope: str
-    digest: int
-
-
 class KeptTexts(Listener):
     """Lets the store keep the text of each page that passes as a kept one; fails open."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._budget = crawl.settings.keep_markdown
-        self._stats = crawl.crawler.stats
-        self._warned: set[str] = set()
         self._asked: deque[Future[bool]] = deque()
 
     @classmethod
@@ -66,7 +57,7 @@ class KeptTexts(Listener):
         if address is None:
             return verdict
         try:
-            scope, key = address.scope, to_hex(address.digest)
+            scope, key = address[0], to_hex(address[1])
             asked = self._crawl.store.submit(lambda gate: gate.store.get(KEPT_TEXT, scope, key))
             packed = await result(asked)
         except Exception as error:
@@ -81,7 +72,7 @@ class KeptTexts(Listener):
         if judged.skipped or read is None or not read.digest:
             return
         if verdict.outcome in _KEPT and verdict.record is not None:
-            address = TextPlace(verdict.record.scope, read.digest)
+            address = verdict.record.scope, read.digest
         elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
             address = found
         else:
@@ -100,7 +91,7 @@ class KeptTexts(Listener):
 
         ask = partial(_keep, address=address, text=text, at=at, budget=self._budget)
         self._asked.append(self._crawl.store.submit(ask))
-        self._count()
+        self._note_answers()
 
     def _source_of(self, judged: Judged) -> FetchedPage | None:
         """Return the page as it was fetched now, if a later visit may need it."""
@@ -118,9 +109,9 @@ class KeptTexts(Listener):
         """Count what the store has still to answer."""
         if self._asked:
             await done_within(self._asked[-1], LONGEST_CLOSING)
-        self._count()
+        self._note_answers()
 
-    def _count(self) -> None:
+    def _note_answers(self) -> None:
         """Count the answers that are there."""
         while self._asked and self._asked[0].done():
             kept = self._asked.popleft()
@@ -128,23 +119,22 @@ class KeptTexts(Listener):
             if error is not None:
                 self._failed(error)
             elif kept.result():
-                self._stats.inc_value("simhash_gate/texts/kept")
+                self._count("texts/kept")
 
     def _failed(self, error: BaseException) -> None:
         """Count a text that could not be kept or read; say once for each reason why."""
-        self._stats.inc_value("simhash_gate/texts/failed")
+        self._count("texts/failed")
         reason = str(error) if isinstance(error, StoreError) else repr(error)
-        if reason not in self._warned:
-            self._warned.add(reason)
+        if self._once(reason):
             logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)
 
 
-def standing(verdict: Verdict) -> TextPlace | None:
-    """Return where the text is of the page that a verdict rests on, if it rests on one."""
+def standing(verdict: Verdict) -> tuple[str, int] | None:
+    """Return where the text is of the page that a verdict rests on: its scope and digest."""
     if verdict.outcome not in _COMPARED or verdict.match is None:
         return None
     record = verdict.match.record
-    return TextPlace(record.scope, record.digest) if record.digest else None
+    return (record.scope, record.digest) if record.digest else None
 
 
 def _source_of(response: Response, request: str) -> FetchedPage:
@@ -160,12 +150,12 @@ def _source_of(response: Response, request: str) -> FetchedPage:
 
 
 def _keep(
-    gate: Gate, *, address: TextPlace, text: Callable[[], bytes], at: float, budget: int
+    gate: Gate, *, address: tuple[str, int], text: Callable[[], bytes], at: float, budget: int
 ) -> bool:
     """Keep a text, if it alone is within the budget; tell whether it was kept."""
     packed = text()
     if len(packed) > budget:
         return False
-    text_key = to_hex(address.digest)
-    gate.store.put(Blob(KEPT_TEXT, address.scope, text_key, packed, at), budget=budget)
+    scope, key = address[0], to_hex(address[1])
+    gate.store.put(Blob(KEPT_TEXT, scope, key, packed, at), budget=budget)
     return True

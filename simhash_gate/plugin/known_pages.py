@@ -56,9 +56,6 @@ class KnownPages(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._policies = crawl.settings.policies
-        self._stats = crawl.crawler.stats
-        self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._learned = LearnedNotes(crawl.store, "listings", self._take)
         # By scope and listing: when it is to be read to its end; and after that, while it is.
@@ -110,7 +107,7 @@ class KnownPages(Listener):
                     self._lead(quiet)
                     if quiet.key in self._walks and verdict.outcome in _NEW:
                         self._walks[quiet.key] = 0.0  # it is not in the order of time
-                        self._stats.inc_value("simhash_gate/listing/missed")
+                        self._count("listing/missed")
         elif self._policies.site_of(judged.request.url).policy.listings == "stop":
             key, targets = self._key(judged.request), read.targets.split("\n")
             shown = {_link(url) for url in targets if list_of(url) != key[1]}
@@ -166,7 +163,7 @@ class KnownPages(Listener):
 
     def _hold(self, kind: str, of: int | str, request: Request, what: str) -> None:
         self._parked.add(Parked((kind, of), request))
-        self._stats.inc_value(f"simhash_gate/{kind}/held")
+        self._count(f"{kind}/held")
         raise HeldBack(without_credentials(request.url), kind, what)
 
     def _lead(self, page: ListingPage) -> None:
@@ -180,7 +177,7 @@ class KnownPages(Listener):
 
     def _send(self, *belief: Any, most: int | None = None) -> None:
         for waiting in self._parked.take(belief, most=most):
-            self._stats.inc_value(f"simhash_gate/{belief[0]}/resent")
+            self._count(f"{belief[0]}/resent")
             self._parked.send(waiting.request)
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:

@@ -41,7 +41,6 @@ from simhash_gate.plugin.page_keys import (
     note_gone,
     time_of_visit,
     walled_from,
-    without_links,
 )
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
@@ -293,7 +292,6 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
-            policy = without_links(policy, holds_items=self._links)
             if service := blocking_service(response.status, response.headers.get):
                 reason = f"status {response.status}, {service} has blocked the request"
                 return Verdict("blocked", reason, policy), fingerprint

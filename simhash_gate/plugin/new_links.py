@@ -73,8 +73,6 @@ class NewLinks(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._stats = crawl.crawler.stats
-        self._parked = crawl.parked
         self._known: set[int] = set()
         self._known_before: set[int] = set()
         self._shown: WeakKeyDictionary[FollowedPage, str] = WeakKeyDictionary()
@@ -114,7 +112,7 @@ class NewLinks(Listener):
             return verdict
         self._tries[original] += 1
         self._pay(domain, original)
-        self._stats.inc_value("simhash_gate/links/copies")
+        self._count("links/copies")
         links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
 
@@ -143,7 +141,7 @@ class NewLinks(Listener):
             return
         self._add(judged.domain, 1 / SHARE)
         if original := judged.request.meta.get(COPY_KEY):
-            self._stats.inc_value("simhash_gate/links/pages")
+            self._count("links/pages")
             self._add(original, CREDIT)
             self._follow(judged.domain, original, CREDIT)
 
@@ -162,7 +160,7 @@ class NewLinks(Listener):
             self._wait(domain, copy.original, request)
             return False
         self._pay(domain, copy.original)
-        self._stats.inc_value("simhash_gate/links/requests")
+        self._count("links/requests")
         return True
 
     def moved(self, page: FollowedPage) -> None:
@@ -233,5 +231,5 @@ class NewLinks(Listener):
             self._stats.inc_value("simhash_gate/links/let_go", -waiting.links)
             if not waiting.is_copy:
                 self._pay(domain, original)
-                self._stats.inc_value("simhash_gate/links/requests")
+                self._count("links/requests")
             self._parked.send(waiting.request)

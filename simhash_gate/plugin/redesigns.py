@@ -105,14 +105,14 @@ class RedesignWatch(Listener):
         read, before = judged.verdict.page, judged.verdict.previous
         if read is None or judged.skipped not in ("", "empty"):
             return
-        scope = self._crawl.settings.policies.site_of(judged.response.url).scope
+        scope = self._policies.site_of(judged.response.url).scope
         if not self._learned.has(scope) or before is None:
             return
         domain, url = judged.domain, without_credentials(judged.response.url)
         at = time_of_visit(judged.request)
         if found := self._site((scope, domain)).redesign(before, read, url, at):
             self._crawl.note(f"{domain} was redesigned: {found}", _ADVICE, wrong=True)
-            self._crawl.crawler.stats.inc_value("simhash_gate/redesigns")
+            self._count("redesigns")
             self._learned.merge(scope, lambda known: known.update({domain: at}))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:

@@ -43,7 +43,7 @@ from simhash_gate.plugin.conditions import (
 )
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
-from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
+from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
@@ -158,15 +158,10 @@ class Revalidation(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._settings = crawl.settings
-        self._crawler = crawl.crawler
-        self._stats = crawl.crawler.stats
         self._links = is_installed(crawl.crawler.settings)
         self._trusts = Trusts(crawl.store)
-        self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._tested: dict[SignalSource, int] = {}
-        self._warned: set[object] = set()
         self._asked: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._conditional: WeakSet[Request] = WeakSet()
@@ -192,7 +187,7 @@ class Revalidation(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Remember what the last part of the job has spared."""
-        site_of = self._settings.policies.site_of
+        site_of = self._policies.site_of
         self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
     async def ask(self, request: Request) -> Response | None:
@@ -268,7 +263,7 @@ class Revalidation(Listener):
         of_page = page.meta.get(LASTMOD_KEY) if page and page.url != request.url else None
         if lastmod is not None and lastmod == of_page:
             del request.meta[LASTMOD_KEY]  # it came with the rest of the page's meta
-        note_lastmod(self._crawler.spider, request)
+        note_lastmod(self._crawl.crawler.spider, request)
         return True
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -281,7 +276,7 @@ class Revalidation(Listener):
             return
         if not self._crawl.variants.same(request, before.variant):
             return
-        scope = self._settings.policies.site_of(response.url).scope
+        scope = self._policies.site_of(response.url).scope
         changed = verdict.outcome != "unchanged"
         url = without_credentials(response.url)
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
@@ -301,12 +296,11 @@ class Revalidation(Listener):
 
     async def _look_up(self, request: Request) -> KnownPage | None:
         """Return what is known of the page of a request; None if nothing can be spared."""
-        site = self._settings.policies.site_of(request.url)
+        site = self._policies.site_of(request.url)
         policy = overridden(site.policy, request, self._settings, links=self._links)
-        policy = without_links(policy, holds_items=self._links)
         if not policy.revalidate:
             return None
-        if is_retry(request, self._crawler.request_fingerprinter.fingerprint(request).hex()):
+        if is_retry(request, self._crawl.crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
         page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._trusts.learned.has(site.scope)
@@ -380,7 +374,7 @@ class Revalidation(Listener):
         state = self._trusts.learn(site, seen)
         if not state:
             return
-        self._warned.add(site)
+        self._once(site)  # it is told now
         wrong = state == "wrong"
         why = f"What {site.domain} says of its pages is wrong" if wrong else ""
         again = self._parked.take(("unchanged", *site), why)
@@ -394,8 +388,7 @@ class Revalidation(Listener):
 
     def _tell_once(self, site: SignalSource, trust: Trust) -> None:
         """Say why no page of a site is asked for with a condition."""
-        if site not in self._warned:
-            self._warned.add(site)
+        if self._once(site):
             logger.info(
                 "The pages of %s are fetched without conditions until %s: its validators were "
                 "found %s (%sREVALIDATE)",
@@ -407,12 +400,8 @@ class Revalidation(Listener):
         if isinstance(error, StoreError):
             return  # the crawl says that its store fails
         reason = f"{type(error).__name__}: {error}"
-        if reason not in self._warned:
-            self._warned.add(reason)
+        if self._once(reason):
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
-
-    def _count(self, name: str) -> None:
-        self._stats.inc_value(f"simhash_gate/{name}")
 
 
 def _known_of(

@@ -16,7 +16,7 @@ from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.contradictions import same_name
 from simhash_gate.fingerprints.sketch import decode
-from simhash_gate.gate.verdict import ANSWERED, Outcome, Verdict
+from simhash_gate.gate.verdict import ANSWERED, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
@@ -62,10 +62,7 @@ class AlikePages(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._crawler = crawl.crawler
-        self._parked = crawl.parked
         self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
-        self._warned: set[str] = set()
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job has seen."""
@@ -110,14 +107,13 @@ class AlikePages(Listener):
 
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
         """Warn of a domain once; fetch again what was dropped though its name was another."""
-        self._crawler.stats.inc_value("simhash_gate/collapses")
+        self._count("collapses")
         named = len(cluster.names) >= MANY
         for parked in self._parked.take(cluster.belief, _MANY_NAMES if named else ""):
             if named:
                 send_again(self._crawl, parked.request, _MANY_NAMES)
-        if domain in self._warned:
+        if not self._once(domain):
             return
-        self._warned.add(domain)
         text = " ".join(verdict.markdown.split())
         logger.warning(
             _NAMED if named else _UNNAMED,
@@ -153,15 +149,10 @@ def _of_one_name(verdict: Verdict) -> bool:
 class AnswerWatch(Listener):
     """Warns of each domain once that answers with what is no page."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._warned: set[tuple[str, Outcome]] = set()
-
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Warn of the first such answer."""
-        verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
-        if verdict.outcome in ANSWERED and key not in self._warned:
-            self._warned.add(key)
+        verdict = judged.verdict
+        if verdict.outcome in ANSWERED and self._once((judged.domain, verdict.outcome)):
             decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
             self._crawl.note(
                 f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "

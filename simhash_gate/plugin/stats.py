@@ -76,7 +76,6 @@ class GateStats(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._stats = crawl.crawler.stats
         self._run = crawl.store.run
         self._domains: dict[str, DomainTally] = {}
         self._callback_seconds = 0.0
@@ -148,7 +147,7 @@ class GateStats(Listener):
                 f"{tagged} passed that would have been dropped.",
                 f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
             )
-        named = self._crawl.settings.policies.of_domains
+        named = self._policies.of_domains
         if (
             self._domains
             and named
@@ -181,10 +180,6 @@ class GateStats(Listener):
         if match and match.record.run != self._run.name:
             tally.dropped_for_earlier += 1
             self._count("dropped_for_earlier")
-
-    def _count(self, *names: str) -> None:
-        for name in names:
-            self._stats.inc_value(f"simhash_gate/{name}")
 
     def _number(self, name: str) -> int:
         number: int = self._stats.get_value(f"simhash_gate/{name}", 0)

@@ -59,9 +59,6 @@ class TrapGuard(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._policies = crawl.settings.policies
-        self._stats = crawl.crawler.stats
-        self._parked = crawl.parked
         self._limits = any(policy.traps == "limit" for policy in self._policies.all)
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
@@ -96,7 +93,7 @@ class TrapGuard(Listener):
         address = self._crawl.keys.host(site.scope).reduction.key(without_credentials(request.url))
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if visit.probe:
-            self._stats.inc_value("simhash_gate/trap/probed")
+            self._count("trap/probed")
         if not visit.held:
             return
         url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
@@ -104,7 +101,7 @@ class TrapGuard(Listener):
             limits = "held"
             belief = ("trap", site.scope, visit.page)
             self._parked.add(Held(belief, request, visit.group.name, shape))
-        self._stats.inc_value(f"simhash_gate/trap/{limits}")
+        self._count(f"trap/{limits}")
         self._counts[limits, shape] += 1
         if len(self._examples[shape]) < 2:
             self._examples[shape].append(url)
@@ -151,7 +148,7 @@ class TrapGuard(Listener):
         )
         if visit.held and not visit.barren:
             self._counts["missed", visit.shape.name] += 1
-            self._stats.inc_value("simhash_gate/trap/missed")
+            self._count("trap/missed")
         self._changed(changes)
         if judged.dropped and visit.inside:  # it reaches no callback: what it would lead to
             for url in read.targets.split("\n"):
@@ -196,7 +193,7 @@ class TrapGuard(Listener):
 
     def _changed(self, changes: Iterable[Change]) -> None:
         for why, group in changes:
-            self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
+            self._count(f"trap/{'limited' if why else 'recovered'}")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
             state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)
@@ -206,7 +203,7 @@ class TrapGuard(Listener):
             request = held.request
             found = Origin(*request.meta[FOUND_KEY])
             request.meta[FOUND_KEY] = list(found._replace(released=True))
-            self._stats.inc_value("simhash_gate/trap/resent")
+            self._count("trap/resent")
             self._counts["resent", ""] += 1
             self._parked.send(request)
 

@@ -52,10 +52,9 @@ class VerdictLog(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._settings = settings = crawl.settings
         self._thread: LineThread[Line] | None = None
-        self._texts = ReportTexts() if settings.report else None
-        if settings.report:
+        self._texts = ReportTexts() if crawl.settings.report else None
+        if crawl.settings.report:
             try:
                 check_installed()
             except MissingExtraError as error:
