@@ -24,15 +24,14 @@ from simhash_gate.history.validators import (
     conditions,
     validators_of,
 )
-from simhash_gate.plugin.learned import LearnedNotes
 from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, asks_for_page
+from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.history.texts import FetchedPage
-    from simhash_gate.plugin.store_thread import StoreThread
 
 logger = logging.getLogger(__name__)
 
@@ -151,13 +150,13 @@ class Variants:
 
     def _named(self, request: Request, names: str) -> str:
         sent = {name: request.headers.getlist(name) for name in (*names.split(","), *_ALWAYS)}
-        sent["cookie"] = [each for each in _sent(request) if self._tells(each)]
+        sent["cookie"] = [
+            cookie
+            for cookie in _sent(request)
+            if hash(cookie) not in self._given or _WORD.fullmatch(cookie.partition(b"=")[2])
+        ]
         digest = blake2b(repr(sorted(sent.items())).encode(), digest_size=4)
         return f"{names} {digest.hexdigest()}"
-
-    def _tells(self, cookie: bytes) -> bool:
-        value = cookie.partition(b"=")[2]
-        return hash(cookie) not in self._given or _WORD.fullmatch(value) is not None
 
 
 def _sent(request: Request) -> list[bytes]:

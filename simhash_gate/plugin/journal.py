@@ -10,6 +10,7 @@ import logging
 import time
 from collections import Counter
 from ipaddress import ip_address
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,12 +28,17 @@ from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.requests import RECOVERED_KEY, RequestWriter, request_of
-from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
+from simhash_gate.plugin.spider_middleware import (
+    GateComponent,
+    OutputFilter,
+    is_installed,
+    settings_of,
+)
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
@@ -123,21 +129,17 @@ class Journal(Listener):
             self._segments.check()
         except OSError as error:
             self._tell(error)
-        for batch in batches:
-            for waiting in batch:
-                self._write(waiting)
+        for waiting in chain.from_iterable(batches):
+            try:
+                records = pack(self._drop(waiting), _stored(waiting.response))
+                self._segments.append(records)
+                self._written += 1
+                self._written_bytes += len(records)
+            except Exception as error:
+                self._tell(error)
+            finally:
+                self._taken_bytes += len(waiting.response.body)
         self._segments.close()
-
-    def _write(self, waiting: _Waiting) -> None:
-        try:
-            records = pack(self._drop(waiting), _stored(waiting.response))
-            self._segments.append(records)
-            self._written += 1
-            self._written_bytes += len(records)
-        except Exception as error:
-            self._tell(error)
-        finally:
-            self._taken_bytes += len(waiting.response.body)
 
     def _drop(self, waiting: _Waiting) -> Drop:
         response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
@@ -257,7 +259,7 @@ class _Recover(GateComponent):
             logger.error("Not recovered: %s: %s", place, error)
 
 
-class RecoverSpiderMiddleware(_Recover):
+class RecoverSpiderMiddleware(_Recover, OutputFilter):
     """Starts the crawl with the requests of the journal, and lets no other go on."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -288,21 +290,7 @@ class RecoverSpiderMiddleware(_Recover):
             pages = how_many(number, "page")
             logger.warning("Not recovered: %s that the spider %r dropped", pages, name)
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        """Yield the items."""
-        for output in result:
-            if self._goes_on(output):
-                yield output
-
-    async def process_spider_output_async(
-        self, response: Response, result: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
-        """Yield the items."""
-        async for output in result:
-            if self._goes_on(output):
-                yield output
-
-    def _goes_on(self, output: Any) -> bool:
+    def _goes_on(self, response: Response, output: Any) -> bool:
         if isinstance(output, Request):
             self._count("not_fetched")
             return False

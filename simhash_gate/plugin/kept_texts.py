@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from concurrent.futures import Future
 
-    from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.gate.judge import Gate
@@ -94,7 +93,7 @@ class KeptTexts(Listener):
         self._note_answers()
 
     def _source_of(self, judged: Judged) -> FetchedPage | None:
-        """Return the page as it was fetched now, if a later visit may need it."""
+        """Return the page as it was fetched now, but its cookies, if a later visit may need it."""
         response, verdict = judged.response, judged.verdict
         if STORED_FLAG in response.flags or judged.not_modified:
             return None
@@ -102,8 +101,15 @@ class KeptTexts(Listener):
             return None
         if not any(validators_in(response)) and not judged.request.meta.get(LASTMOD_KEY):
             return None
-        variant = self._crawl.variants.of(judged.request, response)
-        return _source_of(response, f"{judged.fingerprint} {variant}")
+        request = f"{judged.fingerprint} {self._crawl.variants.of(judged.request, response)}"
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name in response.headers
+            if name.lower() not in _NOT_OF_A_BODY
+            for value in response.headers.getlist(name)
+        )
+        encoding = getattr(response, "_encoding", None)  # what the response was made with
+        return FetchedPage(request, response.body, headers, encoding)
 
     async def closed(self) -> None:
         """Count what the store has still to answer."""
@@ -135,18 +141,6 @@ def standing(verdict: Verdict) -> tuple[str, int] | None:
         return None
     record = verdict.match.record
     return (record.scope, record.digest) if record.digest else None
-
-
-def _source_of(response: Response, request: str) -> FetchedPage:
-    """Return a page as it was fetched, without its cookies."""
-    headers = tuple(
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name in response.headers
-        if name.lower() not in _NOT_OF_A_BODY
-        for value in response.headers.getlist(name)
-    )
-    encoding = getattr(response, "_encoding", None)  # what the response was made with
-    return FetchedPage(request, response.body, headers, encoding)
 
 
 def _keep(

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.history.rates import DAY
 from simhash_gate.identity.lists import list_of, without_visitor
-from simhash_gate.plugin.learned import LearnedNotes
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import BECAUSE, HeldBack, addresses, asks_for_page
+from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.plugin.threads import result
 from simhash_gate.values import PREFIX
 

@@ -273,8 +273,9 @@ class SettledJudge:
             if self._lifecycle.was_forgotten(other):
                 dismissed.append(other)
                 continue
-            if not self._in_doubt(verdict):
-                return verdict
+            held = verdict.rejected and verdict.action != "tag"
+            if not held or other.settled or other.run == self._store.run.name:
+                return verdict  # nothing of the page is held back for one that may still fail
             if deadline is None:
                 deadline = time.monotonic() + LONGEST_WAIT
                 self._stats.inc_value("simhash_gate/waited")
@@ -292,13 +293,6 @@ class SettledJudge:
         if verdict.record is not None:  # the event loop may hear of a copy first
             self._followed.add(verdict.record.identity)
         return verdict
-
-    def _in_doubt(self, verdict: Verdict) -> bool:
-        """Tell whether something of the page would be held back for one that may still fail."""
-        assert verdict.match is not None
-        other = verdict.match.record
-        held = verdict.rejected and verdict.action != "tag"
-        return held and not other.settled and other.run != self._store.run.name
 
     async def _settled(self, other: Record, deadline: float) -> bool | None:
         """Return True once a record is settled, False once it is gone, None when time is up."""

@@ -44,7 +44,6 @@ from simhash_gate.plugin.page_keys import (
 )
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
-from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
@@ -57,7 +56,7 @@ from simhash_gate.plugin.requests import (
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.site_warnings import AlikePages, AnswerWatch, SelectorWatch
+from simhash_gate.plugin.site_warnings import AlikePages, AnswerWatch, RedesignWatch, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,

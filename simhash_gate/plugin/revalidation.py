@@ -62,7 +62,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.history.validators import Trust
     from simhash_gate.history.versions import Version
 
 logger = logging.getLogger(__name__)
@@ -326,7 +325,12 @@ class Revalidation(Listener):
         site = known.site("http")
         trust = self._trusts.of(site, known.page.last_seen)
         if trust.state:
-            self._tell_once(site, trust)
+            if self._once(site):
+                logger.info(
+                    "The pages of %s are fetched without conditions until %s: its validators were "
+                    "found %s (%sREVALIDATE)",
+                    *(site.domain, day_of(trust.until), trust.state, PREFIX),
+                )
             return False
         variant, versions = known.previous.variant, known.revisit.history.versions
         validators = [version.validators for version in versions if version.variant == variant]
@@ -385,15 +389,6 @@ class Revalidation(Listener):
         for parked in again:
             self._count(f"{_STATS[site.kind]}/fetched_again")
             self._parked.send(parked.request)
-
-    def _tell_once(self, site: SignalSource, trust: Trust) -> None:
-        """Say why no page of a site is asked for with a condition."""
-        if self._once(site):
-            logger.info(
-                "The pages of %s are fetched without conditions until %s: its validators were "
-                "found %s (%sREVALIDATE)",
-                *(site.domain, day_of(trust.until), trust.state, PREFIX),
-            )
 
     def _failed(self, error: BaseException) -> None:
         """Say once for each reason why requests are sent as they are."""

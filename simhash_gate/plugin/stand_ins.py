@@ -18,7 +18,6 @@ from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.identity.contents import MOST_WORDS
 from simhash_gate.identity.keys import Evidence, evidence_of
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
-from simhash_gate.plugin.learned import Learned
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
@@ -28,6 +27,7 @@ from simhash_gate.plugin.requests import (
     addresses,
     asks_for_page,
 )
+from simhash_gate.plugin.store_thread import Learned
 from simhash_gate.stores.base import URL_RULES
 from simhash_gate.values import PREFIX
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Site
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.identity.host import Host
 
 logger = logging.getLogger(__name__)
@@ -161,9 +160,11 @@ class StandIns(Listener):
         asked = addresses(judged.request, url)
         if page is not None:
             self._asked_for[page] = asked
-        stands = _stands(judged.verdict)
+        verdict = judged.verdict  # a page stands for others that was kept, or is a copy of one
+        seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
+        stands = verdict.record is not None or seen
         evidence = _evidence_of(judged, site) if stands else Evidence()
-        sketch = judged.verdict.page.sketch if judged.verdict.page else b""
+        sketch = verdict.page.sketch if verdict.page else b""
         hashes = name_and_words(sketch, MOST_WORDS)
         self._saw(site.scope, url, evidence, stands=stands, hashes=hashes)
         for other in asked:
@@ -283,12 +284,6 @@ def _evidence_of(judged: Judged, site: Site) -> Evidence:
     kept = verdict.match.record.url if verdict.match else None
     words = verdict.page.words if verdict.page else 0
     return evidence_of(verdict.outcome, kept, verdict.differs, words)
-
-
-def _stands(verdict: Verdict) -> bool:
-    """Tell whether a page can stand for others: it was kept, or is a copy of one that was."""
-    seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
-    return verdict.record is not None or seen
 
 
 def _left_alone(request: Request) -> bool:

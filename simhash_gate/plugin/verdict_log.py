@@ -218,33 +218,22 @@ class Announcements(Listener):
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Say that a request was not sent."""
         drops.info("Not fetched %s: %s", why.url, why.reason)
-        crawler = self._crawl.crawler
         if isinstance(why, UrlSkipped):
-            crawler.signals.send_catch_log(
-                url_skipped,
-                request=request,
-                stand_in=why.stand_in,
-                rule=why.rule,
-                spider=crawler.spider,
-            )
+            self._send(url_skipped, request=request, stand_in=why.stand_in, rule=why.rule)
         elif isinstance(why, HeldBack):
-            crawler.signals.send_catch_log(
-                request_held_back, request=request, reason=why.reason, spider=crawler.spider
-            )
+            self._send(request_held_back, request=request, reason=why.reason)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""
         if judged.verdict.rejected:
             self._log(judged)
         if judged.dropped:
-            crawler = self._crawl.crawler
-            crawler.signals.send_catch_log(
-                near_duplicate_dropped,
-                request=judged.request,
-                response=judged.response,
-                verdict=judged.verdict,
-                spider=crawler.spider,
-            )
+            about = {"request": judged.request, "response": judged.response}
+            self._send(near_duplicate_dropped, **about, verdict=judged.verdict)
+
+    def _send(self, signal: object, **about: Any) -> None:
+        crawler = self._crawl.crawler
+        crawler.signals.send_catch_log(signal, spider=crawler.spider, **about)
 
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
