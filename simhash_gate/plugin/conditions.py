@@ -21,7 +21,6 @@ from simhash_gate.history.validators import (
     State,
     Trust,
     Validators,
-    conditions,
     validators_of,
 )
 from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, asks_for_page
@@ -60,13 +59,6 @@ def may_have_condition(request: Request) -> bool:
         and not any(name in request.headers for name in _OWN)
         and not any(meta.get(name) for name in (PLAIN_KEY, *_FETCHED_ELSEWHERE))
     )
-
-
-def add_condition(request: Request, known: Validators) -> None:
-    """Ask for a page only if it is another than the known one."""
-    headers = conditions(known)
-    request.headers.update(headers)
-    request.meta[CONDITION_KEY] = [*headers]
 
 
 def take_condition(request: Request) -> None:

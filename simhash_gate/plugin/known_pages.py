@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-
 WEEK = 7 * DAY
 MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
 """Pages of a crawl whose next ones may wait; listings of a scope that the store knows."""

@@ -35,7 +35,6 @@ MIN_RESPONSE_SIZE = 1024
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """Stages in which a page is lost if nothing is on its way any more."""
 
-
 LONGEST_WAIT = 5.0
 """Seconds that a page waits for what becomes of another crawl's page."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5

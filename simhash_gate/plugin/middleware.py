@@ -151,7 +151,7 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
-        self.reader = PageReader(settings, stats)
+        self.reader = PageReader(settings, crawler.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.lifecycle.received, signals.response_received)

@@ -134,7 +134,9 @@ class NewLinks(Listener):
         shown = read.targets.split("\n")
         if copy is not None:
             shown = [target for target in shown if hash(target) in copy.links]
-        self._know(set(map(hash, shown)))
+        self._known |= set(map(hash, shown))
+        if len(self._known) > MOST_KNOWN // 2:
+            self._known, self._known_before = set(), self._known
         if page is not None:
             self._shown[page] = "\n".join(shown)
         if judged.held:
@@ -200,11 +202,6 @@ class NewLinks(Listener):
 
     def _is_known(self, link: int) -> bool:
         return link in self._known or link in self._known_before
-
-    def _know(self, links: set[int]) -> None:
-        self._known |= links
-        if len(self._known) > MOST_KNOWN // 2:
-            self._known, self._known_before = set(), self._known
 
     def _has_credit(self, domain: str, original: str, tries: int | None = None) -> bool:
         tries = self._tries[original] if tries is None else tries

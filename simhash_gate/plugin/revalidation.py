@@ -19,6 +19,7 @@ from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
     Seen,
     Validators,
+    conditions,
     contradict,
     is_strong,
     latest_moment,
@@ -30,7 +31,6 @@ from simhash_gate.plugin.conditions import (
     STORED_FLAG,
     SignalSource,
     Trusts,
-    add_condition,
     day_of,
     may_have_condition,
     needs_page,
@@ -45,7 +45,7 @@ from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
+from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Record, StoreError
@@ -211,7 +211,9 @@ class Revalidation(Listener):
                 return self._spare(request, known)
         elif self._may_ask(request, known):
             self._asked[request] = known
-            add_condition(request, known.previous.validators)
+            headers = conditions(known.previous.validators)
+            request.headers.update(headers)
+            request.meta[CONDITION_KEY] = [*headers]  # `take_condition` takes them out
             self._count("validators/sent")
         return None
 

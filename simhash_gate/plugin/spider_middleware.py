@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.lifecycle import Lifecycle
     from simhash_gate.plugin.reading import PageReader
 
-
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
 
 

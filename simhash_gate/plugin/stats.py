@@ -98,7 +98,14 @@ class GateStats(Listener):
         if outcome == "duplicate":
             self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
         if judged.dropped:
-            self._dropped(judged, tally)
+            size = len(judged.response.body)
+            tally.dropped += 1
+            tally.bytes_saved += size
+            self._called_in_vain += verdict.audited
+            self._stats.inc_value("simhash_gate/bytes_saved", size)
+            if verdict.match and verdict.match.record.run != self._run.name:
+                tally.dropped_for_earlier += 1
+                self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
             self._held += 1
         elif verdict.rejected and verdict.policy.action == "tag":
@@ -107,10 +114,6 @@ class GateStats(Listener):
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
             self._count(f"not_compared/{verdict.not_compared}")
-
-    def repeated(self) -> None:
-        """Count a body that was not parsed again."""
-        self._count("repeated")
 
     def called_back(self, seconds: float) -> None:
         """Count the time that a callback took."""
@@ -140,7 +143,12 @@ class GateStats(Listener):
             )
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
-        self._tell_unchanged()
+        if self._held:  # an earlier crawl had delivered it
+            logger.info(
+                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
+                "back. To have them again: %sREVISIT = 'pass'",
+                *(how_many(self._held, "page"), PREFIX),
+            )
         if self._tagged:
             tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"
             self._crawl.note(
@@ -160,26 +168,6 @@ class GateStats(Listener):
             )
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
-
-    def _tell_unchanged(self) -> None:
-        """Say what was held back because an earlier crawl had delivered it."""
-        if self._held:
-            logger.info(
-                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
-                "back. To have them again: %sREVISIT = 'pass'",
-                how_many(self._held, "page"),
-                PREFIX,
-            )
-
-    def _dropped(self, judged: Judged, tally: DomainTally) -> None:
-        size, match = len(judged.response.body), judged.verdict.match
-        tally.dropped += 1
-        tally.bytes_saved += size
-        self._called_in_vain += judged.verdict.audited
-        self._stats.inc_value("simhash_gate/bytes_saved", size)
-        if match and match.record.run != self._run.name:
-            tally.dropped_for_earlier += 1
-            self._count("dropped_for_earlier")
 
     def _number(self, name: str) -> int:
         number: int = self._stats.get_value(f"simhash_gate/{name}", 0)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.stores import Store
 
-
 logger = logging.getLogger(__name__)
 
 MOST_COUNTED = 10_000  # pages, the oldest: those of another pipeline version are among them

@@ -17,8 +17,8 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.gate.verdict import encode, line_of
 from simhash_gate.page import Page
-from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.requests import HeldBack, NotSent
 from simhash_gate.plugin.signals import near_duplicate_dropped, request_held_back, url_skipped
 from simhash_gate.plugin.stand_ins import UrlSkipped

@@ -22,8 +22,8 @@ from weakref import WeakKeyDictionary
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.audit.items import FieldDifference, Reader, Snapshot, Value
-from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.judged import FEW, Audited
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS
@@ -250,7 +250,10 @@ class Audit(Listener):
 
     def choose(self, domain: str, fingerprint: str, verdict: Verdict) -> Verdict:
         """Return the verdict, `audited` if the page is chosen."""
-        if verdict.outcome != "duplicate" or not self._chooses(fingerprint, verdict.policy.audit):
+        if verdict.outcome != "duplicate":
+            return verdict
+        digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
+        if int.from_bytes(digest, "big") >= verdict.policy.audit * 2**64:
             return verdict
         assert verdict.match is not None
         self.figures.audited(domain)
@@ -300,9 +303,9 @@ class Audit(Listener):
             for audited in waiting:
                 self._compare(harvest, audited)
         elif harvest.failure:
-            self._not_comparable(harvest, harvest.failure)
+            self.figures.not_comparable(harvest.domain, harvest.failure)
         elif not any(harvest.snapshots()):
-            self._not_comparable(harvest, "no_items")
+            self.figures.not_comparable(harvest.domain, "no_items")
         else:
             self._find_kept(harvest)
 
@@ -315,10 +318,6 @@ class Audit(Listener):
         if self.figures.total.audited and self._reader.unseen:
             names = ", ".join(sorted(self._reader.unseen))
             logger.warning("%sAUDIT_FIELDS: no item has a value in %s", PREFIX, names)
-
-    def _chooses(self, fingerprint: str, share: float) -> bool:
-        digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
-        return int.from_bytes(digest, "big") < share * 2**64
 
     def _harvest(self, page: FollowedPage) -> KeptHarvest | AuditedHarvest | None:
         if page.record is None:
@@ -333,7 +332,7 @@ class Audit(Listener):
     def _put(self, identity: Identity, harvest: KeptHarvest) -> None:
         for gone in self._kept.put(identity, harvest, harvest.size):
             for audited in gone.waiting:
-                self._not_comparable(audited, "forgotten")
+                self.figures.not_comparable(audited.domain, "forgotten")
             gone.waiting.clear()
 
     def _find_kept(self, page: AuditedHarvest) -> None:
@@ -341,7 +340,7 @@ class Audit(Listener):
         identity = page.verdict.match.record.identity
         kept = self._kept.get(identity)
         if kept is None:
-            self._not_comparable(page, "forgotten")
+            self.figures.not_comparable(page.domain, "forgotten")
         elif kept.whole:
             self._compare(kept, page)
         else:
@@ -350,7 +349,7 @@ class Audit(Listener):
     def _compare(self, kept: KeptHarvest, page: AuditedHarvest) -> None:
         if kept.failure:
             reason = "kept_page_failed" if kept.failure == "failed" else kept.failure
-            self._not_comparable(page, reason)
+            self.figures.not_comparable(page.domain, reason)
             return
         self._thread.start()
         self._thread.put((kept, page))
@@ -372,7 +371,7 @@ class Audit(Listener):
         while self._compared:
             page, differences = self._compared.popleft()
             if differences is None:
-                self._not_comparable(page, "unreadable_item")
+                self.figures.not_comparable(page.domain, "unreadable_item")
                 continue
             fields = list(dict.fromkeys(difference.field for difference in differences))
             match = page.verdict.match
@@ -387,6 +386,3 @@ class Audit(Listener):
                     *(page.url, match.record.url, page.verdict.reason),
                     "; ".join(f"{field}: {change}" for field, change in differences),
                 )
-
-    def _not_comparable(self, page: AuditedHarvest, reason: str) -> None:
-        self.figures.not_comparable(page.domain, reason)
