@@ -162,15 +162,12 @@ class Journal(Listener):
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
 
-    def _tell(self, error: object) -> None:
+    def _tell(self, error: Exception) -> None:
         """Say once for each reason why pages are not kept; the crawl goes on."""
-        if isinstance(error, OSError):
-            error = why(error)
-        elif isinstance(error, Exception):
-            error = f"{type(error).__name__}: {error}"
-        if self._once(str(error)):
+        reason = why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        if self._once(reason):
             logger.error(
-                "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, error
+                "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, reason
             )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import to_hex
@@ -20,7 +19,6 @@ from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from concurrent.futures import Future
 
     from typing_extensions import Self
@@ -84,12 +82,17 @@ class KeptTexts(Listener):
         if judged.not_modified and not packed:
             return
 
-        def text() -> bytes:
+        def keep(gate: Gate) -> bool:
+            """Keep the text, if it alone is within the budget; tell whether it was kept."""
             known = {"url": read.url, "title": read.title, "markdown": read.markdown}
-            return packed or pack(**known, time=at, links=read.all_links, source=source)
+            text = packed or pack(**known, time=at, links=read.all_links, source=source)
+            if len(text) > self._budget:
+                return False
+            scope, key = address[0], to_hex(address[1])
+            gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
+            return True
 
-        ask = partial(_keep, address=address, text=text, at=at, budget=self._budget)
-        self._asked.append(self._crawl.store.submit(ask))
+        self._asked.append(self._crawl.store.submit(keep))
         self._note_answers()
 
     def _source_of(self, judged: Judged) -> FetchedPage | None:
@@ -141,15 +144,3 @@ def standing(verdict: Verdict) -> tuple[str, int] | None:
         return None
     record = verdict.match.record
     return (record.scope, record.digest) if record.digest else None
-
-
-def _keep(
-    gate: Gate, *, address: tuple[str, int], text: Callable[[], bytes], at: float, budget: int
-) -> bool:
-    """Keep a text, if it alone is within the budget; tell whether it was kept."""
-    packed = text()
-    if len(packed) > budget:
-        return False
-    scope, key = address[0], to_hex(address[1])
-    gate.store.put(Blob(KEPT_TEXT, scope, key, packed, at), budget=budget)
-    return True

@@ -305,8 +305,19 @@ class Revalidation(Listener):
             return None
         page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._trusts.learned.has(site.scope)
-        wants_text = bool(self._settings.keep_markdown)
-        ask = partial(_known_of, page=page, policy=policy, text=wants_text)
+
+        def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
+            """Return what the store has of the page: its visits and its text."""
+            revisit = gate.known(page, policy)
+            before = revisit.previous
+            packed = b""
+            if self._settings.keep_markdown and before is not None and before.digest:
+                packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
+            kept = KeptPage(packed) if packed else None
+            if kept is not None:
+                _ = kept.source  # it is unpacked here, and not where the crawl waits for it
+            return revisit, kept
+
         revisit, kept = await result(self._crawl.store.submit(ask))
         self._trusts.learned.has(site.scope)  # it was asked before, so it has answered
         before = revisit.previous
@@ -399,21 +410,6 @@ class Revalidation(Listener):
         reason = f"{type(error).__name__}: {error}"
         if self._once(reason):
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
-
-
-def _known_of(
-    gate: Gate, *, page: Record, policy: Policy, text: bool
-) -> tuple[Revisit, KeptPage | None]:
-    """Return what a store has of a page: its visits and its text."""
-    revisit = gate.known(page, policy)
-    before = revisit.previous
-    packed = b""
-    if text and before is not None and before.digest:
-        packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
-    kept = KeptPage(packed) if packed else None
-    if kept is not None:
-        _ = kept.source  # it is unpacked here, and not where the crawl waits for it
-    return revisit, kept
 
 
 def _is_trifle(known: Validators, verdict: Verdict) -> bool:

@@ -269,8 +269,10 @@ class Audit(Listener):
         if page is None:
             return
         if page.record is not None:
-            if verdict.policy.audit:
-                self._keep(page.record.identity)
+            if verdict.policy.audit:  # what came of an earlier attempt is void
+                before = self._kept.get(page.record.identity)
+                waiting = before.waiting if before is not None else []
+                self._put(page.record.identity, KeptHarvest(waiting=waiting))
         elif verdict.audited:
             url = without_credentials(judged.response.url)
             harvest = AuditedHarvest(url=url, domain=judged.domain, verdict=verdict)
@@ -323,11 +325,6 @@ class Audit(Listener):
         if page.record is None:
             return self._audited.get(page)
         return self._kept.get(page.record.identity)
-
-    def _keep(self, identity: Identity) -> None:
-        """Get ready for the items of a kept page; what came of an earlier attempt is void."""
-        before = self._kept.get(identity)
-        self._put(identity, KeptHarvest(waiting=before.waiting if before is not None else []))
 
     def _put(self, identity: Identity, harvest: KeptHarvest) -> None:
         for gone in self._kept.put(identity, harvest, harvest.size):
