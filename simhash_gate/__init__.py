@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
+    from simhash_gate.plugin.conditions import LastmodSitemapSpider
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
     from simhash_gate.plugin.requests import HeldBack
     from simhash_gate.plugin.revalidation import ConditionalRequests, PageUnchanged
-    from simhash_gate.plugin.site_spider import SiteSpider
-    from simhash_gate.plugin.sitemap_lastmod import LastmodSitemapSpider
+    from simhash_gate.plugin.site_crawl import SiteSpider
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateInnerSpiderMiddleware,
         SimhashGateSpiderMiddleware,
@@ -43,14 +43,14 @@ _HOMES = {
     "HeldBack": "plugin.requests",
     "UrlSkipped": "plugin.stand_ins",
     "PageUnchanged": "plugin.revalidation",
-    "LastmodSitemapSpider": "plugin.sitemap_lastmod",
+    "LastmodSitemapSpider": "plugin.conditions",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
     "Page": "page",
     "Policy": "gate.policy",
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
-    "SiteSpider": "plugin.site_spider",
+    "SiteSpider": "plugin.site_crawl",
     "Verdict": "gate.verdict",
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "collection.pairs",

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-DOWNLOADER_ORDER = 20
-CONDITIONS_ORDER = 840
-OUTERMOST, INNERMOST = -10_000, 10_000
-
 
 class Addon:
     """Installs the gate and what follows its pages, where the user has not placed it."""
@@ -40,15 +36,15 @@ class Addon:
         )
 
         for name, component, order in (
-            ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, DOWNLOADER_ORDER),
-            ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, CONDITIONS_ORDER),
-            ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, OUTERMOST),
-            ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, INNERMOST),
+            ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, 20),
+            ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, 840),
+            ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, -10_000),
+            ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, 10_000),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
         recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
-            from simhash_gate.plugin.recover_journal import install
+            from simhash_gate.plugin.journal import install
 
             install(settings)
 

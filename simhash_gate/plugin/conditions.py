@@ -1,23 +1,38 @@
-"""Requests with conditions, which variant of a page they are for, and what answers them."""
+"""What revalidation rests on: conditions, variants, `lastmod` in sitemaps, and who is believed."""
 
 from __future__ import annotations
 
+import logging
 import re
+from contextlib import suppress
+from datetime import datetime, timezone
+from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.http import Headers, HtmlResponse
+from scrapy import Request
+from scrapy.http import Headers, HtmlResponse, Response
+from scrapy.spiders import SitemapSpider
 
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.history.validators import Validators, conditions, validators_of
-from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
+from simhash_gate.history.validators import (
+    Seen,
+    State,
+    Trust,
+    Validators,
+    validators_of,
+)
+from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, asks_for_page
+from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
 if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
+    from collections.abc import Iterable, Mapping, Sequence
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.history.texts import FetchedPage
+
+logger = logging.getLogger(__name__)
 
 NOT_MODIFIED = 304
 STORED_FLAG = "simhash_gate_stored"
@@ -44,13 +59,6 @@ def may_have_condition(request: Request) -> bool:
         and not any(name in request.headers for name in _OWN)
         and not any(meta.get(name) for name in (PLAIN_KEY, *_FETCHED_ELSEWHERE))
     )
-
-
-def add_condition(request: Request, known: Validators) -> None:
-    """Ask for a page only if it is another than the known one."""
-    headers = conditions(known)
-    request.headers.update(headers)
-    request.meta[CONDITION_KEY] = [*headers]
 
 
 def take_condition(request: Request) -> None:
@@ -134,16 +142,160 @@ class Variants:
 
     def _named(self, request: Request, names: str) -> str:
         sent = {name: request.headers.getlist(name) for name in (*names.split(","), *_ALWAYS)}
-        sent["cookie"] = [each for each in _sent(request) if self._tells(each)]
+        sent["cookie"] = [
+            cookie
+            for cookie in _sent(request)
+            if hash(cookie) not in self._given or _WORD.fullmatch(cookie.partition(b"=")[2])
+        ]
         digest = blake2b(repr(sorted(sent.items())).encode(), digest_size=4)
         return f"{names} {digest.hexdigest()}"
-
-    def _tells(self, cookie: bytes) -> bool:
-        value = cookie.partition(b"=")[2]
-        return hash(cookie) not in self._given or _WORD.fullmatch(value) is not None
 
 
 def _sent(request: Request) -> list[bytes]:
     """Return the cookies that go with a request, `name=value` each, in one order."""
     lines = b";".join(request.headers.getlist("Cookie"))
     return sorted({cookie.strip() for cookie in lines.split(b";")} - {b""})
+
+
+class LastmodSitemapSpider(SitemapSpider):
+    """A `SitemapSpider` that remembers the `lastmod` of each address until it is asked for.
+
+    A `sitemap_filter` of your own calls `super().sitemap_filter(entries)`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.lastmods: dict[str, str] = {}
+
+    def sitemap_filter(self, entries: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+        """Yield the entries."""
+        for entry in super().sitemap_filter(entries):
+            if lastmod := entry.get("lastmod"):
+                for url in (entry.get("loc"), *entry.get("alternate", ())):
+                    with suppress(TypeError, ValueError):  # no address: there will be no request
+                        self.lastmods[Request(url).url] = lastmod
+            yield entry
+
+
+def note_lastmod(spider: object, request: Request) -> None:
+    """Note on a request what its spider knows of it, unless it says so itself."""
+    if isinstance(spider, LastmodSitemapSpider):
+        lastmod = spider.lastmods.pop(request.url, None)
+        if lastmod is not None:
+            request.meta.setdefault(LASTMOD_KEY, lastmod)
+
+
+NOTE = "validators"
+"""The key of what is known in the notes on a scope."""
+MOST_SITES = 10_000
+_MOST_NEW = 100
+_WHAT = {
+    "http": "The validators (ETag, Last-Modified)",
+    "lastmod": "The lastmod values in sitemaps",
+}
+
+
+class SignalSource(NamedTuple):
+    """What is believed or not: the `http` validators of a domain, or its `lastmod`."""
+
+    scope: str
+    domain: str
+    kind: str
+
+
+class Trusts:
+    """Learns of each domain; a store keeps what was learned.
+
+    Several crawls may learn at once: each adds what it has seen to what the store has by then. Of
+    more than `MOST_SITES`, those that were asked for longest ago are left to the store.
+    """
+
+    def __init__(self, store: StoreThread) -> None:
+        self.learned = LearnedNotes(store, NOTE, self._take)
+        self._known: dict[SignalSource, Trust] = {}
+        self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
+
+    def of(self, site: SignalSource, at: float) -> Trust:
+        """Return what is known at a time."""
+        trust = self._known[site] = self._known.pop(site, Trust()).rested(at)
+        while len(self._known) > MOST_SITES:
+            self.keep()
+            oldest = next(iter(self._known))
+            del self._known[oldest]
+            self.learned.forget(oldest.scope)
+        return trust
+
+    def learn(self, site: SignalSource, seen: Seen) -> State:
+        """Take in what a visit tells; return the state that comes of it, "" for no other."""
+        state = self.of(site, seen.at).learn(seen)
+        self._add(site, seen)
+        if state:
+            self.keep()
+        return state
+
+    def spared(self, site: SignalSource, at: float) -> None:
+        """Count a page that was not fetched for what was said."""
+        self.of(site, at).learn(None)
+        self._add(site, None)
+
+    def keep(self) -> None:
+        """Let the store keep what was learned since the last time."""
+        for scope, new in self._new.items():
+            self.learned.merge(scope, partial(_merge, new=new))
+        self._new = {}
+
+    def _take(self, scope: str, notes: dict[str, Any]) -> None:
+        for domain, kinds in notes.items():
+            for kind, known in kinds.items() if isinstance(kinds, dict) else ():
+                self._known.setdefault(SignalSource(scope, domain, kind), _trust_of(known, domain))
+
+    def _add(self, site: SignalSource, seen: Seen | None) -> None:
+        visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
+        visits.append(seen)
+        if len(visits) >= _MOST_NEW:
+            self.keep()
+
+
+def _merge(known: dict[str, Any], new: Mapping[tuple[str, str], Sequence[Seen | None]]) -> None:
+    """Add what was seen to what is known of the domains of a scope."""
+    for (domain, kind), visits in new.items():
+        kinds = known.pop(domain, {})
+        trust = _trust_of(kinds[kind], domain) if kind in kinds else Trust()
+        for seen in visits:
+            trust = trust.rested(seen.at) if seen is not None else trust
+            trust.learn(seen)
+        known[domain] = {**kinds, kind: trust.as_json()}
+
+
+def tell(site: SignalSource, trust: Trust, again: int) -> None:
+    """Say what was found of a site; `again` pages are fetched that were not."""
+    what = _WHAT[site.kind]
+    if trust.state == "useless":
+        logger.info(
+            "%s of %s change though pages do not (%d of %d visits): they spare nothing, and are "
+            "not heeded until %s",
+            *(what, site.domain, trust.idle, trust.idle + trust.right + trust.spared),
+            day_of(trust.until),
+        )
+        return
+    fetched = f"; {how_many(again, 'page')} that they spared in this crawl are fetched now"
+    logger.warning(
+        "%s of %s are wrong: they missed %d of the last %s, such as those of %s; they were right "
+        "about %s that had not changed. They are not believed until %s%s",
+        *(what, site.domain, sum(trust.recent), how_many(len(trust.recent), "change")),
+        " and ".join(example.url for example in trust.examples),
+        *(how_many(trust.right, "page"), day_of(trust.until), fetched if again else ""),
+    )
+
+
+def day_of(at: float) -> str:
+    """Return the day of a Unix time in UTC."""
+    return datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%d")
+
+
+def _trust_of(known: Any, domain: str) -> Trust:
+    try:
+        return Trust.of_json(known)
+    except ValueError as error:
+        logger.warning("What was known of the validators of %s was not read: %s", domain, error)
+        return Trust()

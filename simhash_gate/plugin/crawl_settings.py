@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -14,7 +15,7 @@ from scrapy.utils.project import data_path
 from simhash_gate.common.files import check_writable, private_folder
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
-from simhash_gate.settings import SQLITE_DEFAULT, TABLE
+from simhash_gate.settings import SQLITE_DEFAULT, TABLE, Settings
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 
@@ -91,22 +91,22 @@ def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
 def overridden(policy: Policy, request: Request, settings: Settings, *, links: bool) -> Policy:
     """Return a site's policy with what the request overrides. Raises `SettingsError`.
 
-    `links` tells whether the spider middleware is installed that holds items back.
+    `links` tells whether the spider middleware is installed that holds items back: without it,
+    `revisit` can't be "links".
     """
     overrides = request.meta.get(META_KEY)
-    if overrides is None or overrides is True:
-        return policy
-    policy = policy.override(overrides, f"meta[{META_KEY!r}]")
-    for name in overrides:
-        if not TABLE[f"{PREFIX}{name.upper()}"].metadata["of_request"]:
-            raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
-    if policy.action == "links" and not links:
-        raise SettingsError(f"{PREFIX}ACTION = 'links' needs {_MIDDLEWARE}")
-    if policy.audit and not settings.audits:
-        raise SettingsError(NOT_REMEMBERED)
-    if policy.revalidate and not settings.revalidates:
-        raise SettingsError(NOT_REVALIDATED)
-    return policy
+    if overrides is not None and overrides is not True:
+        policy = policy.override(overrides, f"meta[{META_KEY!r}]")
+        for name in overrides:
+            if not TABLE[f"{PREFIX}{name.upper()}"].metadata["of_request"]:
+                raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
+        if policy.action == "links" and not links:
+            raise SettingsError(f"{PREFIX}ACTION = 'links' needs {_MIDDLEWARE}")
+        if policy.audit and not settings.audits:
+            raise SettingsError(NOT_REMEMBERED)
+        if policy.revalidate and not settings.revalidates:
+            raise SettingsError(NOT_REVALIDATED)
+    return policy if links or policy.revisit != "links" else replace(policy, revisit="pass")
 
 
 def store_url(

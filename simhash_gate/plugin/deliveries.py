@@ -14,11 +14,10 @@ from weakref import WeakSet
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import signals
-from scrapy.extensions.feedexport import FeedExporter
+from scrapy.extensions.feedexport import FeedExporter, FeedSlot
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.extensions.feedexport import FeedSlot
 
 _SIGNALS = (
     *(signals.item_scraped, signals.spider_closed),

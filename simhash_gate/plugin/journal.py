@@ -1,32 +1,50 @@
-"""Keeps every dropped response in a journal: packed and written on a thread of its own."""
+"""Keeps every dropped response in a journal, and brings them back: `SIMHASH_GATE_RECOVER`.
+
+It is packed and written on a thread of its own. In a recovery its responses go to their callbacks.
+Nothing is fetched then: the spider's `start` is not run, and no request leaves the crawl.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
+from ipaddress import ip_address
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from scrapy.http import HtmlResponse
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
+from scrapy import Request, Spider, signals
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Headers, HtmlResponse, Response
+from scrapy.utils.misc import load_object
 
-from simhash_gate.common.wording import MissingExtraError, why
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
-from simhash_gate.plugin.lines import LineThread
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.requests import RequestWriter
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.requests import RECOVERED_KEY, RequestWriter, request_of
+from simhash_gate.plugin.spider_middleware import (
+    GateComponent,
+    OutputFilter,
+    is_installed,
+    settings_of,
+)
+from simhash_gate.plugin.threads import LineThread
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
-    from scrapy import Spider
-    from scrapy.http import Response
+    from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +75,6 @@ class Journal(Listener):
         self._folder = Path(crawl.settings.journal).absolute()
         self._segments = Segments(self._folder, MOST_BYTES)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
-        self._warned: set[str] = set()
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = self._written_bytes = 0
@@ -101,7 +118,7 @@ class Journal(Listener):
             ("journal_removed", self._segments.removed),
         ):
             if value:
-                self._crawl.crawler.stats.set_value(f"simhash_gate/{name}", value)
+                self._stats.set_value(f"simhash_gate/{name}", value)
         if self._written:
             logger.info("Dropped pages are kept in %s: %d of them", self._folder, self._written)
         if failed:
@@ -112,21 +129,17 @@ class Journal(Listener):
             self._segments.check()
         except OSError as error:
             self._tell(error)
-        for batch in batches:
-            for waiting in batch:
-                self._write(waiting)
+        for waiting in chain.from_iterable(batches):
+            try:
+                records = pack(self._drop(waiting), _stored(waiting.response))
+                self._segments.append(records)
+                self._written += 1
+                self._written_bytes += len(records)
+            except Exception as error:
+                self._tell(error)
+            finally:
+                self._taken_bytes += len(waiting.response.body)
         self._segments.close()
-
-    def _write(self, waiting: _Waiting) -> None:
-        try:
-            records = pack(self._drop(waiting), _stored(waiting.response))
-            self._segments.append(records)
-            self._written += 1
-            self._written_bytes += len(records)
-        except Exception as error:
-            self._tell(error)
-        finally:
-            self._taken_bytes += len(waiting.response.body)
 
     def _drop(self, waiting: _Waiting) -> Drop:
         response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
@@ -149,16 +162,12 @@ class Journal(Listener):
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
 
-    def _tell(self, error: object) -> None:
+    def _tell(self, error: Exception) -> None:
         """Say once for each reason why pages are not kept; the crawl goes on."""
-        if isinstance(error, OSError):
-            error = why(error)
-        elif isinstance(error, Exception):
-            error = f"{type(error).__name__}: {error}"
-        if str(error) not in self._warned:
-            self._warned.add(str(error))
+        reason = why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
+        if self._once(reason):
             logger.error(
-                "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, error
+                "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, reason
             )
 
 
@@ -178,3 +187,184 @@ def _attributes(response: Response) -> dict[str, Any]:
     if type(response) is not HtmlResponse:
         found["class"] = f"{type(response).__module__}.{type(response).__qualname__}"
     return found
+
+
+SETTING = f"{PREFIX}RECOVER"
+OUTERMOST = -20_000
+UNUSED = {
+    "HTTPCACHE_ENABLED": False,
+    "JOBDIR": None,
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
+    f"{PREFIX}JOURNAL": "",
+    f"{PREFIX}VERDICTS": "",
+    f"{PREFIX}REPORT": "",
+}
+"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, which may be
+that of other crawlers, and leaves the journal, log and report of the crawl before as they are."""
+
+
+def install(settings: BaseSettings) -> None:
+    """Add what recovers pages to the settings of a crawl."""
+    for name, component in (
+        ("DOWNLOADER_MIDDLEWARES", RecoverDownloaderMiddleware),
+        ("SPIDER_MIDDLEWARES", RecoverSpiderMiddleware),
+    ):
+        settings.setdefault_in_component_priority_dict(name, component, OUTERMOST)
+    for name, value in UNUSED.items():
+        settings.set(name, value, priority="cmdline")
+
+
+def check_journal(path: str, settings: BaseSettings) -> None:
+    """Raise `SettingsError` where the journal can't be recovered with these settings."""
+    if not is_installed(settings, RecoverSpiderMiddleware):
+        raise SettingsError(f"{SETTING} needs the add-on: ADDONS = {{'simhash_gate.Addon': 0}}")
+    if not Path(path).exists():
+        raise SettingsError(f"{SETTING} = {path!r}: no such file or folder")
+    try:
+        journal_files(path)
+    except OSError as error:
+        raise SettingsError(f"{SETTING} = {path!r}: {why(error)}") from None
+    try:
+        need_fastwarc()
+    except MissingExtraError as error:
+        raise SettingsError(f"{SETTING}: {error}") from None
+
+
+class _Recover(GateComponent):
+    """What both middlewares of a recovery have."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._warned: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
+        if not settings_of(crawler).enabled:
+            raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
+        return cls(crawler)
+
+    def _count(self, name: str) -> None:
+        self._crawler.stats.inc_value(f"simhash_gate/{name}")
+
+    def _failed(self, place: object, error: object) -> None:
+        """Count a page that can't be recovered; say so once for each reason."""
+        self._count("recover_failed")
+        if str(error) not in self._warned:
+            self._warned.add(str(error))
+            logger.error("Not recovered: %s: %s", place, error)
+
+
+class RecoverSpiderMiddleware(_Recover, OutputFilter):
+    """Starts the crawl with the requests of the journal, and lets no other go on."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._path = settings_of(crawler).recover
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Request]:
+        """Yield the requests of the pages that this spider dropped, in place of its own."""
+        spider = self._crawler.spider
+        assert spider is not None
+        self._ask_for_no_more(spider)
+        others: Counter[str] = Counter()
+        for found in drops(self._path, self._failed):
+            if found.drop.spider != spider.name:
+                others[found.drop.spider] += 1
+                continue
+            try:
+                request = request_of(found.drop.request, spider)
+            except ValueError as error:
+                self._failed(found.place, error)
+                continue
+            if found.drop.omitted:
+                self._incomplete(found)
+            request.meta[RECOVERED_KEY] = found
+            yield request.replace(dont_filter=True)
+        for name, number in others.most_common():
+            pages = how_many(number, "page")
+            logger.warning("Not recovered: %s that the spider %r dropped", pages, name)
+
+    def _goes_on(self, response: Response, output: Any) -> bool:
+        if isinstance(output, Request):
+            self._count("not_fetched")
+            return False
+        return True
+
+    def _ask_for_no_more(self, spider: Spider) -> None:
+        """Let a spider that is idle take no request from elsewhere: it would not be fetched."""
+        manager = self._crawler.signals
+        for receiver in list(liveReceivers(getAllReceivers(self._crawler, signals.spider_idle))):
+            if getattr(receiver, "__self__", None) is spider:
+                manager.disconnect(receiver, signals.spider_idle)
+
+    def _incomplete(self, found: Found) -> None:
+        self._count("recovered_incomplete")
+        names = ", ".join(map(str, found.drop.omitted))
+        if names not in self._warned:
+            self._warned.add(names)
+            logger.warning(
+                "Recovered without %s, which JSON can't say: %s",
+                names,
+                without_credentials(found.drop.url),
+            )
+
+    def _closed(self) -> None:
+        recovered, failed, not_fetched = (
+            self._crawler.stats.get_value(f"simhash_gate/{name}", 0)
+            for name in ("recovered", "recover_failed", "not_fetched")
+        )
+        logger.info(
+            "Recovered from %s: %s; %d could not be recovered; requests that were not "
+            "fetched, as nothing is in a recovery: %d",
+            self._path, how_many(recovered, "page"), failed, not_fetched,
+        )  # fmt: skip
+
+
+class RecoverDownloaderMiddleware(_Recover):
+    """Answers the requests of the journal with what was fetched then, and refuses all others."""
+
+    def process_request(self, request: Request) -> Response:
+        """Return the dropped response. Raises `IgnoreRequest` where there is none."""
+        found: Found | None = request.meta.get(RECOVERED_KEY)
+        if found is None or found.drop.request.get("url") != request.url:
+            self._count("not_fetched")
+            raise IgnoreRequest(f"nothing is fetched in a recovery ({SETTING})")
+        try:
+            return _response(load(found.place), found)
+        except Exception as error:  # it is what a file says: anything may be wrong with it
+            self._failed(found.place, error)
+            raise IgnoreRequest(f"{found.place}: {error}") from error
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Count the response."""
+        self._count("recovered")
+        return response
+
+
+def _response(stored: Stored, found: Found) -> Response:
+    """Return the response that was dropped. Raises `ValueError` where its class is not there."""
+    attributes = found.drop.response
+    cls = HtmlResponse
+    if name := attributes.get("class"):
+        try:
+            cls = load_object(name)
+        except Exception as error:
+            raise ValueError(f"the class {name} of its response: {error}") from error
+        if not (isinstance(cls, type) and issubclass(cls, HtmlResponse)):
+            raise ValueError(f"{name} is no class of responses")
+    headers = Headers()
+    for key, value in stored.headers:
+        headers.appendlist(key, value)
+    return cls(
+        found.drop.url,
+        status=stored.status,
+        headers=headers,
+        body=stored.body,
+        flags=[*attributes.get("flags", ()), "recovered"],
+        ip_address=ip_address(stored.ip_address) if stored.ip_address else None,
+        protocol=attributes.get("protocol"),
+        encoding=attributes.get("encoding"),
+    )

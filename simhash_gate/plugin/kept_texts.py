@@ -5,30 +5,26 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_in
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.requests import LASTMOD_KEY
+from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from concurrent.futures import Future
 
-    from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -39,21 +35,12 @@ _NOT_OF_A_BODY = frozenset(
 )
 
 
-class TextPlace(NamedTuple):
-    """Where a store has the text of a page."""
-
-    scope: str
-    digest: int
-
-
 class KeptTexts(Listener):
     """Lets the store keep the text of each page that passes as a kept one; fails open."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._budget = crawl.settings.keep_markdown
-        self._stats = crawl.crawler.stats
-        self._warned: set[str] = set()
         self._asked: deque[Future[bool]] = deque()
 
     @classmethod
@@ -67,7 +54,7 @@ class KeptTexts(Listener):
         if address is None:
             return verdict
         try:
-            scope, key = address.scope, to_hex(address.digest)
+            scope, key = address[0], to_hex(address[1])
             asked = self._crawl.store.submit(lambda gate: gate.store.get(KEPT_TEXT, scope, key))
             packed = await result(asked)
         except Exception as error:
@@ -82,7 +69,7 @@ class KeptTexts(Listener):
         if judged.skipped or read is None or not read.digest:
             return
         if verdict.outcome in _KEPT and verdict.record is not None:
-            address = TextPlace(verdict.record.scope, read.digest)
+            address = verdict.record.scope, read.digest
         elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
             address = found
         else:
@@ -95,16 +82,21 @@ class KeptTexts(Listener):
         if judged.not_modified and not packed:
             return
 
-        def text() -> bytes:
+        def keep(gate: Gate) -> bool:
+            """Keep the text, if it alone is within the budget; tell whether it was kept."""
             known = {"url": read.url, "title": read.title, "markdown": read.markdown}
-            return packed or pack(**known, time=at, links=read.all_links, source=source)
+            text = packed or pack(**known, time=at, links=read.all_links, source=source)
+            if len(text) > self._budget:
+                return False
+            scope, key = address[0], to_hex(address[1])
+            gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
+            return True
 
-        ask = partial(_keep, address=address, text=text, at=at, budget=self._budget)
-        self._asked.append(self._crawl.store.submit(ask))
-        self._count()
+        self._asked.append(self._crawl.store.submit(keep))
+        self._note_answers()
 
     def _source_of(self, judged: Judged) -> FetchedPage | None:
-        """Return the page as it was fetched now, if a later visit may need it."""
+        """Return the page as it was fetched now, but its cookies, if a later visit may need it."""
         response, verdict = judged.response, judged.verdict
         if STORED_FLAG in response.flags or judged.not_modified:
             return None
@@ -112,16 +104,23 @@ class KeptTexts(Listener):
             return None
         if not any(validators_in(response)) and not judged.request.meta.get(LASTMOD_KEY):
             return None
-        variant = self._crawl.variants.of(judged.request, response)
-        return _source_of(response, f"{judged.fingerprint} {variant}")
+        request = f"{judged.fingerprint} {self._crawl.variants.of(judged.request, response)}"
+        headers = tuple(
+            (name.decode("latin-1"), value.decode("latin-1"))
+            for name in response.headers
+            if name.lower() not in _NOT_OF_A_BODY
+            for value in response.headers.getlist(name)
+        )
+        encoding = getattr(response, "_encoding", None)  # what the response was made with
+        return FetchedPage(request, response.body, headers, encoding)
 
     async def closed(self) -> None:
         """Count what the store has still to answer."""
         if self._asked:
             await done_within(self._asked[-1], LONGEST_CLOSING)
-        self._count()
+        self._note_answers()
 
-    def _count(self) -> None:
+    def _note_answers(self) -> None:
         """Count the answers that are there."""
         while self._asked and self._asked[0].done():
             kept = self._asked.popleft()
@@ -129,44 +128,19 @@ class KeptTexts(Listener):
             if error is not None:
                 self._failed(error)
             elif kept.result():
-                self._stats.inc_value("simhash_gate/texts/kept")
+                self._count("texts/kept")
 
     def _failed(self, error: BaseException) -> None:
         """Count a text that could not be kept or read; say once for each reason why."""
-        self._stats.inc_value("simhash_gate/texts/failed")
+        self._count("texts/failed")
         reason = str(error) if isinstance(error, StoreError) else repr(error)
-        if reason not in self._warned:
-            self._warned.add(reason)
+        if self._once(reason):
             logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)
 
 
-def standing(verdict: Verdict) -> TextPlace | None:
-    """Return where the text is of the page that a verdict rests on, if it rests on one."""
+def standing(verdict: Verdict) -> tuple[str, int] | None:
+    """Return where the text is of the page that a verdict rests on: its scope and digest."""
     if verdict.outcome not in _COMPARED or verdict.match is None:
         return None
     record = verdict.match.record
-    return TextPlace(record.scope, record.digest) if record.digest else None
-
-
-def _source_of(response: Response, request: str) -> FetchedPage:
-    """Return a page as it was fetched, without its cookies."""
-    headers = tuple(
-        (name.decode("latin-1"), value.decode("latin-1"))
-        for name in response.headers
-        if name.lower() not in _NOT_OF_A_BODY
-        for value in response.headers.getlist(name)
-    )
-    encoding = getattr(response, "_encoding", None)  # what the response was made with
-    return FetchedPage(request, response.body, headers, encoding)
-
-
-def _keep(
-    gate: Gate, *, address: TextPlace, text: Callable[[], bytes], at: float, budget: int
-) -> bool:
-    """Keep a text, if it alone is within the budget; tell whether it was kept."""
-    packed = text()
-    if len(packed) > budget:
-        return False
-    text_key = to_hex(address.digest)
-    gate.store.put(Blob(KEPT_TEXT, address.scope, text_key, packed, at), budget=budget)
-    return True
+    return (record.scope, record.digest) if record.digest else None

@@ -17,20 +17,18 @@ from weakref import WeakKeyDictionary
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.history.rates import DAY
 from simhash_gate.identity.lists import list_of, without_visitor
-from simhash_gate.plugin.awaiting import result
-from simhash_gate.plugin.learned import LearnedNotes
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import BECAUSE, HeldBack, addresses, asks_for_page
+from simhash_gate.plugin.store_thread import LearnedNotes
+from simhash_gate.plugin.threads import result
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from scrapy import Request
     from scrapy.http import Response
     from typing_extensions import Self
-
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 WEEK = 7 * DAY
 MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
@@ -57,9 +55,6 @@ class KnownPages(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._policies = crawl.settings.policies
-        self._stats = crawl.crawler.stats
-        self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._learned = LearnedNotes(crawl.store, "listings", self._take)
         # By scope and listing: when it is to be read to its end; and after that, while it is.
@@ -111,7 +106,7 @@ class KnownPages(Listener):
                     self._lead(quiet)
                     if quiet.key in self._walks and verdict.outcome in _NEW:
                         self._walks[quiet.key] = 0.0  # it is not in the order of time
-                        self._stats.inc_value("simhash_gate/listing/missed")
+                        self._count("listing/missed")
         elif self._policies.site_of(judged.request.url).policy.listings == "stop":
             key, targets = self._key(judged.request), read.targets.split("\n")
             shown = {_link(url) for url in targets if list_of(url) != key[1]}
@@ -167,7 +162,7 @@ class KnownPages(Listener):
 
     def _hold(self, kind: str, of: int | str, request: Request, what: str) -> None:
         self._parked.add(Parked((kind, of), request))
-        self._stats.inc_value(f"simhash_gate/{kind}/held")
+        self._count(f"{kind}/held")
         raise HeldBack(without_credentials(request.url), kind, what)
 
     def _lead(self, page: ListingPage) -> None:
@@ -181,7 +176,7 @@ class KnownPages(Listener):
 
     def _send(self, *belief: Any, most: int | None = None) -> None:
         for waiting in self._parked.take(belief, most=most):
-            self._stats.inc_value(f"simhash_gate/{belief[0]}/resent")
+            self._count(f"{belief[0]}/resent")
             self._parked.send(waiting.request)
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:

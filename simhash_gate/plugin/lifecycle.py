@@ -13,9 +13,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.awaiting import pause, result
-from simhash_gate.plugin.listeners import FollowedPage, Stage
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.threads import pause, result
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from scrapy.http import Response
 
     from simhash_gate.gate.judge import Gate
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, Identity, Judged, Listener
     from simhash_gate.plugin.requests import NotSent
     from simhash_gate.stores import Record
 
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 MIN_RESPONSE_SIZE = 1024
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """Stages in which a page is lost if nothing is on its way any more."""
-
 
 LONGEST_WAIT = 5.0
 """Seconds that a page waits for what becomes of another crawl's page."""
@@ -275,8 +272,9 @@ class SettledJudge:
             if self._lifecycle.was_forgotten(other):
                 dismissed.append(other)
                 continue
-            if not self._in_doubt(verdict):
-                return verdict
+            held = verdict.rejected and verdict.action != "tag"
+            if not held or other.settled or other.run == self._store.run.name:
+                return verdict  # nothing of the page is held back for one that may still fail
             if deadline is None:
                 deadline = time.monotonic() + LONGEST_WAIT
                 self._stats.inc_value("simhash_gate/waited")
@@ -294,13 +292,6 @@ class SettledJudge:
         if verdict.record is not None:  # the event loop may hear of a copy first
             self._followed.add(verdict.record.identity)
         return verdict
-
-    def _in_doubt(self, verdict: Verdict) -> bool:
-        """Tell whether something of the page would be held back for one that may still fail."""
-        assert verdict.match is not None
-        other = verdict.match.record
-        held = verdict.rejected and verdict.action != "tag"
-        return held and not other.settled and other.run != self._store.run.name
 
     async def _settled(self, other: Record, deadline: float) -> bool | None:
         """Return True once a record is settled, False once it is gone, None when time is up."""

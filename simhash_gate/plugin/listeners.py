@@ -13,6 +13,8 @@ from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response
@@ -142,6 +144,11 @@ class Listener:
 
     def __init__(self, crawl: Crawl) -> None:
         self._crawl = crawl
+        self._settings = crawl.settings
+        self._policies = crawl.settings.policies
+        self._parked = crawl.parked
+        self._stats = crawl.crawler.stats
+        self._told: set[Hashable] = set()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -178,3 +185,14 @@ class Listener:
 
     async def closed(self) -> None:
         """The spider was closed."""
+
+    def _count(self, *names: str) -> None:
+        """Count in Scrapy's stats."""
+        for name in names:
+            self._stats.inc_value(f"simhash_gate/{name}")
+
+    def _once(self, what: Hashable) -> bool:
+        """Tell whether it is the first time that this is to be told."""
+        first = what not in self._told
+        self._told.add(what)
+        return first

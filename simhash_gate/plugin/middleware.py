@@ -9,9 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from scrapy import signals
+from scrapy import Request, Spider, signals
 from scrapy.exceptions import IgnoreRequest, NotConfigured
-from scrapy.http import HtmlResponse
+from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.job import job_dir
 
@@ -21,14 +21,14 @@ from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.revisit import Sent
-from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.conditions import validators_in
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
 from simhash_gate.plugin.deliveries import Deliveries
-from simhash_gate.plugin.journal import Journal
+from simhash_gate.plugin.journal import Journal, check_journal
 from simhash_gate.plugin.kept_texts import KeptTexts
 from simhash_gate.plugin.known_pages import KnownPages
 from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
@@ -41,11 +41,9 @@ from simhash_gate.plugin.page_keys import (
     note_gone,
     time_of_visit,
     walled_from,
-    without_links,
 )
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
-from simhash_gate.plugin.redesigns import RedesignWatch
 from simhash_gate.plugin.requests import (
     META_KEY,
     RECOVERED_KEY,
@@ -58,7 +56,7 @@ from simhash_gate.plugin.requests import (
 )
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.revalidation import Revalidation
-from simhash_gate.plugin.site_warnings import AlikePages, AnswerWatch, SelectorWatch
+from simhash_gate.plugin.site_warnings import AlikePages, AnswerWatch, RedesignWatch, SelectorWatch
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
@@ -79,13 +77,10 @@ from simhash_gate.workers.pool import ReadError
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Site
-    from simhash_gate.gate.verdict import NotCompared
     from simhash_gate.page import Page
     from simhash_gate.settings import Settings
 
@@ -156,7 +151,7 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle = Lifecycle(crawl, [listener for listener in made if listener is not None])
         self._judge = SettledJudge(crawl, self.lifecycle, texts.given if texts else None)
         self._deliveries = Deliveries(crawler)
-        self.reader = PageReader(settings, stats)
+        self.reader = PageReader(settings, crawler.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
         crawler.signals.connect(self.lifecycle.received, signals.response_received)
@@ -176,8 +171,6 @@ class SimhashGateMiddleware(CrawlGate):
             raise NotConfigured(f"{PREFIX}ENABLED is False")
         check(settings, crawler.settings)
         if settings.recover:
-            from simhash_gate.plugin.recover_journal import check_journal
-
             check_journal(settings.recover, crawler.settings)
         return cls(crawler, settings)
 
@@ -298,7 +291,6 @@ class SimhashGateMiddleware(CrawlGate):
         try:
             fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self.settings, links=self._links)
-            policy = without_links(policy, holds_items=self._links)
             if service := blocking_service(response.status, response.headers.get):
                 reason = f"status {response.status}, {service} has blocked the request"
                 return Verdict("blocked", reason, policy), fingerprint

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
 from simhash_gate.identity.lists import without_visitor
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import COPY_KEY
 from simhash_gate.plugin.resend_dropped import to_send_again
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -74,8 +73,6 @@ class NewLinks(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._stats = crawl.crawler.stats
-        self._parked = crawl.parked
         self._known: set[int] = set()
         self._known_before: set[int] = set()
         self._shown: WeakKeyDictionary[FollowedPage, str] = WeakKeyDictionary()
@@ -115,7 +112,7 @@ class NewLinks(Listener):
             return verdict
         self._tries[original] += 1
         self._pay(domain, original)
-        self._stats.inc_value("simhash_gate/links/copies")
+        self._count("links/copies")
         links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
 
@@ -137,14 +134,16 @@ class NewLinks(Listener):
         shown = read.targets.split("\n")
         if copy is not None:
             shown = [target for target in shown if hash(target) in copy.links]
-        self._know(set(map(hash, shown)))
+        self._known |= set(map(hash, shown))
+        if len(self._known) > MOST_KNOWN // 2:
+            self._known, self._known_before = set(), self._known
         if page is not None:
             self._shown[page] = "\n".join(shown)
         if judged.held:
             return
         self._add(judged.domain, 1 / SHARE)
         if original := judged.request.meta.get(COPY_KEY):
-            self._stats.inc_value("simhash_gate/links/pages")
+            self._count("links/pages")
             self._add(original, CREDIT)
             self._follow(judged.domain, original, CREDIT)
 
@@ -163,7 +162,7 @@ class NewLinks(Listener):
             self._wait(domain, copy.original, request)
             return False
         self._pay(domain, copy.original)
-        self._stats.inc_value("simhash_gate/links/requests")
+        self._count("links/requests")
         return True
 
     def moved(self, page: FollowedPage) -> None:
@@ -204,11 +203,6 @@ class NewLinks(Listener):
     def _is_known(self, link: int) -> bool:
         return link in self._known or link in self._known_before
 
-    def _know(self, links: set[int]) -> None:
-        self._known |= links
-        if len(self._known) > MOST_KNOWN // 2:
-            self._known, self._known_before = set(), self._known
-
     def _has_credit(self, domain: str, original: str, tries: int | None = None) -> bool:
         tries = self._tries[original] if tries is None else tries
         return self._credit[original] > 0 or (CREDIT + self._credit[domain] >= 1 and tries < TRIES)
@@ -234,5 +228,5 @@ class NewLinks(Listener):
             self._stats.inc_value("simhash_gate/links/let_go", -waiting.links)
             if not waiting.is_copy:
                 self._pay(domain, original)
-                self._stats.inc_value("simhash_gate/links/requests")
+                self._count("links/requests")
             self._parked.send(waiting.request)

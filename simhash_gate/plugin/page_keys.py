@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from hashlib import sha1
 from typing import TYPE_CHECKING
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from simhash_gate.gate.policy import Policy, Site
+    from simhash_gate.gate.policy import Site
     from simhash_gate.page import Page
     from simhash_gate.plugin.store_run import StoreRun
     from simhash_gate.plugin.store_thread import StoreThread
@@ -110,13 +109,6 @@ def time_of_visit(request: Request) -> float:
     if at is None:
         raise SettingsError(f"meta[{TIME_KEY!r}] = {given!r}: expected a Unix time or ISO 8601")
     return at
-
-
-def without_links(policy: Policy, *, holds_items: bool) -> Policy:
-    """Return the policy as it can be kept: without the spider middleware no item is held back."""
-    if holds_items or policy.revisit != "links":
-        return policy
-    return replace(policy, revisit="pass")
 
 
 def note_gone(store: StoreThread, keys: PageKeys, request: Request, site: Site) -> None:

@@ -10,6 +10,7 @@ import logging
 import pickle
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -23,15 +24,12 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
-    Belief = tuple[Hashable, ...]
-    """What is believed: its kind, and what it is about."""
-
 T = TypeVar("T")
+Belief = tuple[Hashable, ...]
+"""What is believed: its kind, and what it is about."""
 
 logger = logging.getLogger(__name__)
 
@@ -82,7 +80,7 @@ class ParkedRequests:
     def add(self, parked: Parked, most: int | None = None) -> None:
         """Let a request wait; with `most`, only if fewer wait for the same belief."""
         belief, kind, size = parked.belief, parked.belief[0], parked.size
-        if most is not None and self.count(belief) >= most:
+        if most is not None and len(self._beliefs.get(belief, ())) >= most:
             self._lets_go(belief)
             return
         self._kinds[kind][parked] = size
@@ -100,10 +98,6 @@ class ParkedRequests:
             oldest = next(iter(self._kinds[kind]))
             self.remove(oldest)
             self._lets_go(oldest.belief)
-
-    def count(self, belief: Belief) -> int:
-        """Return how many requests wait for a belief."""
-        return len(self._beliefs.get(belief, ()))
 
     def beliefs(self, *start: Hashable) -> list[Belief]:
         """Return the beliefs that begin so, and for which requests wait."""

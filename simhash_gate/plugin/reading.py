@@ -3,29 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.plugin.awaiting import result
-from simhash_gate.plugin.bounded import Bounded
+from simhash_gate.plugin.threads import result
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from subprocess import Popen
 
     from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
 
     from simhash_gate.options import Options
     from simhash_gate.page import Page
-    from simhash_gate.plugin.stats import GateStats
     from simhash_gate.settings import Settings
 
     Key = tuple[bytes, str, str]
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+class Bounded(Generic[K, V]):
+    """Values by key, those used last: of `most_bytes` together, and `most` of them, at the most."""
+
+    def __init__(self, most_bytes: int, most: float = float("inf")) -> None:
+        self._most_bytes = most_bytes
+        self._most = most
+        self._bytes = 0
+        self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: K) -> V | None:
+        """Return a value, which counts as used last from now on."""
+        if key not in self._values:
+            return None
+        self._values.move_to_end(key)
+        return self._values[key][0]
+
+    def put(self, key: K, value: V, size: int) -> list[V]:
+        """Keep a value of so many bytes, in place of an earlier one; return what had to go."""
+        self._bytes += size - self._values.pop(key, (None, 0))[1]
+        self._values[key] = value, size
+        removed = []
+        while self._bytes > self._most_bytes or len(self._values) > self._most:
+            _, (oldest, freed) = self._values.popitem(last=False)
+            self._bytes -= freed
+            removed.append(oldest)
+        return removed
+
 
 MOST_PAGES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
@@ -35,7 +70,7 @@ _ENTRY_BYTES = 1024  # of a page without its contents, and of what leads to it
 class PageReader:
     """Reads the pages of one crawl, and no body twice."""
 
-    def __init__(self, settings: Settings, stats: GateStats) -> None:
+    def __init__(self, settings: Settings, stats: StatsCollector) -> None:
         self._settings = settings
         self._stats = stats
         self._recent = RecentPages(settings.options)
@@ -68,7 +103,7 @@ class PageReader:
         key = self._recent.key(body, url, charset)
         page = self._recent.find(key, url)
         if page is not None:
-            self._stats.repeated()
+            self._stats.inc_value("simhash_gate/repeated")  # a body that is not parsed again
             return page
         page = await result(self._reader.read(body, url, charset))
         if page.unreadable:

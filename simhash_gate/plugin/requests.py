@@ -7,11 +7,11 @@ import math
 from base64 import b64decode, b64encode
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
-from scrapy.utils.request import request_from_dict
+from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
@@ -19,9 +19,7 @@ from simhash_gate.gate.verdict import VERDICT_KEY
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scrapy import Spider
     from scrapy.http import Response
-    from scrapy.utils.request import RequestFingerprinterProtocol
 
 logger = logging.getLogger(__name__)
 
@@ -170,35 +168,24 @@ def _json_value(value: Any) -> Any:
 
 META_KEY = "simhash_gate"
 """What a request asks of the gate: False, or a mapping of policy values."""
-
 PAGE_KEY = "simhash_gate_page"
 """Which page it is, as the spider says: all requests with the same word are for one page."""
-
 TIME_KEY = "simhash_gate_time"
 """When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
-
 LASTMOD_KEY = "simhash_gate_lastmod"
 """When the page changed last, as a sitemap says: a Unix time, or ISO 8601."""
-
 CONDITION_KEY = "simhash_gate_condition"
 """The names of the headers by which the gate asks for a page only if it has changed."""
-
 PLAIN_KEY = "simhash_gate_plain"
 """That a request is sent without a condition, whatever is known of its page."""
-
 RECOVERED_KEY = "simhash_gate_recovered"
 """What the journal knew of a page that is recovered from it."""
-
 RELEASED_KEY = "simhash_gate_released"
 """That a request was skipped before, and is sent after all."""
-
 KEPT_KEY = "simhash_gate_kept"
 """Where the gate notes which request's page it kept, so that a retry of it is known."""
-
 FOUND_KEY = "simhash_gate_found"
 """Where the gate notes on which page a request was found, for the trap shield."""
-
-
 COPY_KEY = "simhash_gate_of_copy"
 """Where the gate notes that only a copy led to a request."""
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.listeners import Listener, Stage
-from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import FOUND_KEY
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.policy import Policy
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-    from simhash_gate.plugin.parked import Belief
     from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
@@ -50,11 +48,6 @@ class Dropped(Parked):
 class Resending(Listener):
     """Remembers what was dropped for each page that may still fail."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._parked = crawl.parked
-        self._followed = crawl.followed
-
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Remember a dropped request; decide on those that waited for this page."""
         if judged.skipped:
@@ -64,7 +57,7 @@ class Resending(Listener):
         copies: list[Dropped] = []
         if judged.held and judged.verdict.match is not None:
             stands_for = judged.verdict.match.record
-            if stands_for.identity in self._followed:
+            if stands_for.identity in self._crawl.followed:
                 copies.append(_dropped(judged))
         elif judged.verdict.record is not None:
             stands_for = judged.verdict.record
@@ -74,7 +67,7 @@ class Resending(Listener):
                 stands_for, copy.page, copy.policy, copy.scope
             ):
                 others.append(copy)
-            elif stands_for.identity in self._followed:
+            elif stands_for.identity in self._crawl.followed:
                 copies.append(copy)
         if stands_for is not None:
             self._park(copies, ("copy", stands_for.identity))
@@ -82,7 +75,7 @@ class Resending(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Send again what was dropped for a page that failed; forget it for one that can't."""
-        if page.record is None or page.record.identity in self._followed:
+        if page.record is None or page.record.identity in self._crawl.followed:
             return
         why = f"{page.record.url} failed" if page.stage is Stage.FAILED else ""
         copies = self._parked.take(("copy", page.record.identity), why)

@@ -14,38 +14,41 @@ from scrapy.exceptions import NotConfigured
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.revisit import unfetched
-from simhash_gate.history.texts import KeptPage
+from simhash_gate.gate.revisit import Revisit, unfetched
+from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
     Seen,
     Validators,
+    conditions,
     contradict,
     is_strong,
     latest_moment,
     same_version,
 )
 from simhash_gate.identity.keys import precise
-from simhash_gate.plugin.awaiting import result
 from simhash_gate.plugin.conditions import (
     NOT_MODIFIED,
     STORED_FLAG,
-    add_condition,
+    SignalSource,
+    Trusts,
+    day_of,
     may_have_condition,
     needs_page,
+    note_lastmod,
     plainly,
     response_of,
     take_condition,
+    tell,
     validators_in,
 )
 from simhash_gate.plugin.crawl_settings import overridden
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.page_keys import PageKeys, time_of_visit, without_links
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
-from simhash_gate.plugin.sitemap_lastmod import note_lastmod
+from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
-from simhash_gate.plugin.validator_trust import SignalSource, Trusts, day_of, tell
-from simhash_gate.stores import StoreError
+from simhash_gate.plugin.threads import result
+from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
@@ -58,13 +61,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.revisit import Revisit
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.history.texts import FetchedPage
-    from simhash_gate.history.validators import Trust
     from simhash_gate.history.versions import Version
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 
@@ -159,15 +157,10 @@ class Revalidation(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._settings = crawl.settings
-        self._crawler = crawl.crawler
-        self._stats = crawl.crawler.stats
         self._links = is_installed(crawl.crawler.settings)
         self._trusts = Trusts(crawl.store)
-        self._parked = crawl.parked
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._tested: dict[SignalSource, int] = {}
-        self._warned: set[object] = set()
         self._asked: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._conditional: WeakSet[Request] = WeakSet()
@@ -193,7 +186,7 @@ class Revalidation(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Remember what the last part of the job has spared."""
-        site_of = self._settings.policies.site_of
+        site_of = self._policies.site_of
         self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
     async def ask(self, request: Request) -> Response | None:
@@ -218,7 +211,9 @@ class Revalidation(Listener):
                 return self._spare(request, known)
         elif self._may_ask(request, known):
             self._asked[request] = known
-            add_condition(request, known.previous.validators)
+            headers = conditions(known.previous.validators)
+            request.headers.update(headers)
+            request.meta[CONDITION_KEY] = [*headers]  # `take_condition` takes them out
             self._count("validators/sent")
         return None
 
@@ -269,7 +264,7 @@ class Revalidation(Listener):
         of_page = page.meta.get(LASTMOD_KEY) if page and page.url != request.url else None
         if lastmod is not None and lastmod == of_page:
             del request.meta[LASTMOD_KEY]  # it came with the rest of the page's meta
-        note_lastmod(self._crawler.spider, request)
+        note_lastmod(self._crawl.crawler.spider, request)
         return True
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -282,7 +277,7 @@ class Revalidation(Listener):
             return
         if not self._crawl.variants.same(request, before.variant):
             return
-        scope = self._settings.policies.site_of(response.url).scope
+        scope = self._policies.site_of(response.url).scope
         changed = verdict.outcome != "unchanged"
         url = without_credentials(response.url)
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
@@ -302,17 +297,27 @@ class Revalidation(Listener):
 
     async def _look_up(self, request: Request) -> KnownPage | None:
         """Return what is known of the page of a request; None if nothing can be spared."""
-        site = self._settings.policies.site_of(request.url)
+        site = self._policies.site_of(request.url)
         policy = overridden(site.policy, request, self._settings, links=self._links)
-        policy = without_links(policy, holds_items=self._links)
         if not policy.revalidate:
             return None
-        if is_retry(request, self._crawler.request_fingerprinter.fingerprint(request).hex()):
+        if is_retry(request, self._crawl.crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
         page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._trusts.learned.has(site.scope)
-        wants_text = bool(self._settings.keep_markdown)
-        ask = partial(_known_of, page=page, policy=policy, text=wants_text)
+
+        def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
+            """Return what the store has of the page: its visits and its text."""
+            revisit = gate.known(page, policy)
+            before = revisit.previous
+            packed = b""
+            if self._settings.keep_markdown and before is not None and before.digest:
+                packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
+            kept = KeptPage(packed) if packed else None
+            if kept is not None:
+                _ = kept.source  # it is unpacked here, and not where the crawl waits for it
+            return revisit, kept
+
         revisit, kept = await result(self._crawl.store.submit(ask))
         self._trusts.learned.has(site.scope)  # it was asked before, so it has answered
         before = revisit.previous
@@ -333,7 +338,12 @@ class Revalidation(Listener):
         site = known.site("http")
         trust = self._trusts.of(site, known.page.last_seen)
         if trust.state:
-            self._tell_once(site, trust)
+            if self._once(site):
+                logger.info(
+                    "The pages of %s are fetched without conditions until %s: its validators were "
+                    "found %s (%sREVALIDATE)",
+                    *(site.domain, day_of(trust.until), trust.state, PREFIX),
+                )
             return False
         variant, versions = known.previous.variant, known.revisit.history.versions
         validators = [version.validators for version in versions if version.variant == variant]
@@ -381,7 +391,7 @@ class Revalidation(Listener):
         state = self._trusts.learn(site, seen)
         if not state:
             return
-        self._warned.add(site)
+        self._once(site)  # it is told now
         wrong = state == "wrong"
         why = f"What {site.domain} says of its pages is wrong" if wrong else ""
         again = self._parked.take(("unchanged", *site), why)
@@ -393,42 +403,13 @@ class Revalidation(Listener):
             self._count(f"{_STATS[site.kind]}/fetched_again")
             self._parked.send(parked.request)
 
-    def _tell_once(self, site: SignalSource, trust: Trust) -> None:
-        """Say why no page of a site is asked for with a condition."""
-        if site not in self._warned:
-            self._warned.add(site)
-            logger.info(
-                "The pages of %s are fetched without conditions until %s: its validators were "
-                "found %s (%sREVALIDATE)",
-                *(site.domain, day_of(trust.until), trust.state, PREFIX),
-            )
-
     def _failed(self, error: BaseException) -> None:
         """Say once for each reason why requests are sent as they are."""
         if isinstance(error, StoreError):
             return  # the crawl says that its store fails
         reason = f"{type(error).__name__}: {error}"
-        if reason not in self._warned:
-            self._warned.add(reason)
+        if self._once(reason):
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
-
-    def _count(self, name: str) -> None:
-        self._stats.inc_value(f"simhash_gate/{name}")
-
-
-def _known_of(
-    gate: Gate, *, page: Record, policy: Policy, text: bool
-) -> tuple[Revisit, KeptPage | None]:
-    """Return what a store has of a page: its visits and its text."""
-    revisit = gate.known(page, policy)
-    before = revisit.previous
-    packed = b""
-    if text and before is not None and before.digest:
-        packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
-    kept = KeptPage(packed) if packed else None
-    if kept is not None:
-        _ = kept.source  # it is unpacked here, and not where the crawl waits for it
-    return revisit, kept
 
 
 def _is_trifle(known: Validators, verdict: Verdict) -> bool:

@@ -3,32 +3,40 @@
 - Many pages of a domain read alike: the article of a template may not be found.
 - A server answers with block pages, or with "not found", in place of pages.
 - A selector of the user's own matches nothing.
+- A site was redesigned: most of its pages say the same in another structure.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.common.proportion import wilson
 from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.contradictions import same_name
+from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import decode
-from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.parked import Parked
+from simhash_gate.gate.verdict import ANSWERED, Verdict
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener
+from simhash_gate.plugin.page_keys import time_of_visit
+from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
+from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from scrapy import Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Outcome, Verdict
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
-    from simhash_gate.plugin.parked import Belief
+    from simhash_gate.history.versions import Version
+    from simhash_gate.page import Page
 
 logger = logging.getLogger(__name__)
 
@@ -65,10 +73,7 @@ class AlikePages(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._crawler = crawl.crawler
-        self._parked = crawl.parked
         self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
-        self._warned: set[str] = set()
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job has seen."""
@@ -92,7 +97,10 @@ class AlikePages(Listener):
         if len(cluster.samples) < _SAMPLES:
             cluster.samples.append(without_credentials(judged.request.url))
         if judged.held:
-            self._held(cluster, judged)
+            if len(cluster.ends) < MANY:
+                cluster.ends.add(end_of(judged.request.url))
+            if not cluster.warned and not _of_one_name(verdict):
+                self._parked.add(Parked(cluster.belief, to_send_again(judged)), _MOST_DROPPED)
         elif len(cluster.names) < MANY:
             cluster.names.add(verdict.title)
         if not cluster.warned and max(len(cluster.names), len(cluster.ends)) >= MANY:
@@ -105,22 +113,15 @@ class AlikePages(Listener):
         if len(self._clusters) > _MOST_CLUSTERS:
             self._clusters.popitem(last=False)
 
-    def _held(self, cluster: _Cluster, judged: Judged) -> None:
-        if len(cluster.ends) < MANY:
-            cluster.ends.add(end_of(judged.request.url))
-        if not cluster.warned and not _of_one_name(judged.verdict):
-            self._parked.add(Parked(cluster.belief, to_send_again(judged)), _MOST_DROPPED)
-
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
         """Warn of a domain once; fetch again what was dropped though its name was another."""
-        self._crawler.stats.inc_value("simhash_gate/collapses")
+        self._count("collapses")
         named = len(cluster.names) >= MANY
         for parked in self._parked.take(cluster.belief, _MANY_NAMES if named else ""):
             if named:
                 send_again(self._crawl, parked.request, _MANY_NAMES)
-        if domain in self._warned:
+        if not self._once(domain):
             return
-        self._warned.add(domain)
         text = " ".join(verdict.markdown.split())
         logger.warning(
             _NAMED if named else _UNNAMED,
@@ -156,15 +157,10 @@ def _of_one_name(verdict: Verdict) -> bool:
 class AnswerWatch(Listener):
     """Warns of each domain once that answers with what is no page."""
 
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._warned: set[tuple[str, Outcome]] = set()
-
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Warn of the first such answer."""
-        verdict, key = judged.verdict, (judged.domain, judged.verdict.outcome)
-        if verdict.outcome in ANSWERED and key not in self._warned:
-            self._warned.add(key)
+        verdict = judged.verdict
+        if verdict.outcome in ANSWERED and self._once((judged.domain, verdict.outcome)):
             decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
             self._crawl.note(
                 f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
@@ -211,3 +207,118 @@ class SelectorWatch(Listener):
                     "%sCOMPARE: %r has matched nothing on %s of %s: it tells no pages apart",
                     PREFIX, selector, how_many(PAGES, "page"), judged.domain,
                 )  # fmt: skip
+
+
+# A page counts as redesigned if its structure is far from that of its last version, and it is the
+# same page by its title or text. A banner moves a structure less; of several templates, pages leave
+# each for another.
+NOTE = "redesign"
+"""The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
+FAR = 12
+"""Structures that differ in more bits are those of two templates: 2 % of unchanged pages."""
+LEAST, WINDOW, SHARE = 17, 60, 0.6
+"""Of so many pages at least, of the last ones, surely more than this share have left a template."""
+_SURE, _MOST_SITES = 0.999, 1_000
+_ALIKE = 16  # bits between texts that are one, though another template may add to it
+_ADVICE = (
+    "See that the selectors of your spider still match. If what is read is no longer their text, "
+    f"name their article by {PREFIX}EXTRACTOR."
+)
+
+
+class _Visit(NamedTuple):
+    """A page that was visited again: its structure and words then and now, and if it is far."""
+
+    url: str
+    was: int
+    now: int
+    words: tuple[int, int]
+    far: bool
+
+
+class SitePages:
+    """The pages of a domain that were visited last. `warned_at` is when its last redesign was."""
+
+    def __init__(self) -> None:
+        self.warned_at: float | None = None
+        self._visits: deque[_Visit] = deque(maxlen=WINDOW)
+
+    def recall(self, at: float) -> None:
+        """Take over when a redesign was warned of (Unix time)."""
+        if self.warned_at is None or at > self.warned_at:
+            self.warned_at = at
+            self._visits.clear()
+
+    def redesign(self, before: Version, page: Page, url: str, at: float) -> str:
+        """Take in a page and its last version; return in words the redesign it completes, or ""."""
+        was, now = before.structure, page.structure
+        if not was or not now or (self.warned_at is not None and before.time < self.warned_at):
+            return ""
+        far = hamming_distance(was, now) > FAR and _is_same(before, page)
+        self._visits.append(_Visit(url, was, now, (before.words, page.words), far))
+        moved, visited = self._moved() if far else [], len(self._visits)
+        if visited < LEAST or wilson(len(moved), visited, _SURE).low <= SHARE:
+            return ""
+        self.recall(at)
+        words = [round(median(visit.words[place] for visit in moved)) for place in (0, 1)]
+        return (
+            f"{len(moved)} of the last {visited} pages that were visited again are built in another"
+            f" way than at their last visit, such as {moved[-2].url}, {moved[-1].url}. What is read"
+            f" of them: {how_many(words[0], 'word')} a page before, {words[1]} now (median)."
+        )
+
+    def _moved(self) -> list[_Visit]:
+        """Return the pages whose template has gone, for one that no page has left.
+
+        Each has another structure now. Structures that are as many as pages are no template.
+        """
+        far = [visit for visit in self._visits if visit.far]
+        left = _templates(visit.was for visit in far)
+        moved = [visit for visit in far if _templates([*left, visit.now]) != left]
+        return moved if 2 * len(_templates(visit.now for visit in moved)) <= len(moved) else []
+
+
+class RedesignWatch(Listener):
+    """Watches the structure of pages that are visited again; the store knows what was told."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._site = lru_cache(_MOST_SITES)(lambda _: SitePages())
+        self._learned = LearnedNotes(crawl.store, NOTE, self._take)
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Take in a page that was visited before."""
+        read, before = judged.verdict.page, judged.verdict.previous
+        if read is None or judged.skipped not in ("", "empty"):
+            return
+        scope = self._policies.site_of(judged.response.url).scope
+        if not self._learned.has(scope) or before is None:
+            return
+        domain, url = judged.domain, without_credentials(judged.response.url)
+        at = time_of_visit(judged.request)
+        if found := self._site((scope, domain)).redesign(before, read, url, at):
+            self._crawl.note(f"{domain} was redesigned: {found}", _ADVICE, wrong=True)
+            self._count("redesigns")
+            self._learned.merge(scope, lambda known: known.update({domain: at}))
+
+    def _take(self, scope: str, notes: dict[str, Any]) -> None:
+        for domain, at in notes.items():
+            if isinstance(at, int | float):
+                self._site((scope, domain)).recall(at)
+
+
+def _is_same(before: Version, page: Page) -> bool:
+    """Tell if a page is still the one that it was, however it is built, and however it is read."""
+    if before.title and before.title.casefold() == page.title.casefold():
+        return True
+    now = page.fingerprint
+    return now is not None and hamming_distance(before.fingerprint, now) <= _ALIKE
+
+
+def _templates(structures: Iterable[int]) -> list[int]:
+    """Return one structure of each template."""
+    found: list[int] = []
+    for structure in structures:
+        if not any(hamming_distance(structure, other) <= FAR for other in found):
+            found.append(structure)
+    return found

@@ -15,10 +15,10 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
-from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.listeners import Stage
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import forget_word
-from simhash_gate.settings import read_settings
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -29,12 +29,8 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.lifecycle import Lifecycle
-    from simhash_gate.plugin.listeners import Listener
     from simhash_gate.plugin.reading import PageReader
-    from simhash_gate.settings import Settings
-
 
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
 
@@ -94,22 +90,8 @@ class GateComponent:
         return self._found
 
 
-class SimhashGateSpiderMiddleware(GateComponent):
-    """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
-
-    Holds back the items of duplicates that reached their callback for their links or for the audit,
-    takes the verdict out of the requests that go out, and tells the gate when a page failed in any
-    spider middleware.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        self._sees_callbacks = is_installed(crawler.settings, SimhashGateInnerSpiderMiddleware)
-
-    def process_spider_input(self, response: Response) -> None:
-        """Note that the page is on its way to its callback."""
-        if self.gate and self._sees_callbacks and response.request:
-            self.gate.lifecycle.reached(response.request, Stage.ENTERING)
+class OutputFilter(GateComponent):
+    """A spider middleware that lets some of the outputs of callbacks go on."""
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield what may go on."""
@@ -126,6 +108,30 @@ class SimhashGateSpiderMiddleware(GateComponent):
             if self._goes_on(response, output):
                 yield output
         self._left(response)
+
+    def _goes_on(self, response: Response, output: Any) -> bool:
+        raise NotImplementedError
+
+    def _left(self, response: Response) -> None:
+        """Take note that all of them are out."""
+
+
+class SimhashGateSpiderMiddleware(OutputFilter):
+    """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
+
+    Holds back the items of duplicates that reached their callback for their links or for the audit,
+    takes the verdict out of the requests that go out, and tells the gate when a page failed in any
+    spider middleware.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._sees_callbacks = is_installed(crawler.settings, SimhashGateInnerSpiderMiddleware)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Note that the page is on its way to its callback."""
+        if self.gate and self._sees_callbacks and response.request:
+            self.gate.lifecycle.reached(response.request, Stage.ENTERING)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the page failed, whoever may handle the exception."""

@@ -18,8 +18,7 @@ from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.identity.contents import MOST_WORDS
 from simhash_gate.identity.keys import Evidence, evidence_of
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
-from simhash_gate.plugin.learned import Learned
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
     RECOVERED_KEY,
@@ -28,6 +27,7 @@ from simhash_gate.plugin.requests import (
     addresses,
     asks_for_page,
 )
+from simhash_gate.plugin.store_thread import Learned
 from simhash_gate.stores.base import URL_RULES
 from simhash_gate.values import PREFIX
 
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Site
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.identity.learning import Host
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -82,16 +80,13 @@ class StandIns(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._stats = crawl.crawler.stats
-        self._settings = crawl.settings
         self._keys = crawl.keys
-        self._waiting = crawl.parked
         self._on_their_way: dict[str, tuple[str, int]] = {}
         self._coming: dict[tuple[str, int], str] = {}
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
         self._learned = Learned(crawl.store, URL_RULES, self._take)
         self._works = True
-        skips = any(policy.urls == "skip" for policy in self._settings.policies.all)
+        skips = any(policy.urls == "skip" for policy in self._policies.all)
         self._level = logging.INFO if skips else logging.DEBUG  # it changes nothing
 
     @classmethod
@@ -103,13 +98,13 @@ class StandIns(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Go on from what the last part of the job knew."""
-        policies = self._settings.policies
+        policies = self._policies
         with self._failing_open():
-            known = self._waiting.claim(
+            known = self._parked.claim(
                 "rule", self._keys, lambda r: policies.site_of(r.url).policy.urls == "skip"
             )
             self._keys.take_over(known)
-            for skipped in self._waiting.of_kind("rule"):
+            for skipped in self._parked.of_kind("rule"):
                 skipped.earlier = True
         if all(policy.urls == "off" or not policy.verify for policy in policies.all):
             logger.info(
@@ -117,8 +112,6 @@ class StandIns(Listener):
                 "looked at closely enough",
                 *(PREFIX, PREFIX),
             )
-
-    # ---- requests ----------------------------------------------------------------------------
 
     def ask(self, request: Request, site: Site) -> None:
         """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
@@ -139,12 +132,12 @@ class StandIns(Listener):
         if stand_in != url and not _left_alone(request):
             answer = host.skips.ask(url, stand_in, skip=site.policy.urls == "skip")
             if not answer.test:
-                self._waiting.add(Skipped(("rule", scope, url), request))
-                self._stats.inc_value("simhash_gate/url/avoided")
+                self._parked.add(Skipped(("rule", scope, url), request))
+                self._count("url/avoided")
                 rule = ", ".join(dict.fromkeys(map(str, answer.atoms))) or "how it is written"
                 return UrlSkipped(url, stand_in, rule)
             observes = site.policy.urls == "observe"
-            self._stats.inc_value(f"simhash_gate/url/{'avoidable' if observes else 'probed'}")
+            self._count(f"url/{'avoidable' if observes else 'probed'}")
         self._on_their_way[url] = scope, key
         self._coming.setdefault((scope, key), url)
         return None
@@ -153,13 +146,11 @@ class StandIns(Listener):
         """Send what was skipped for a request that has no answer."""
         self._fell(addresses(request, request.url))
 
-    # ---- pages -------------------------------------------------------------------------------
-
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a verdict, and from what a test brought."""
         if not self._works or judged.request.callback is NO_CALLBACK:
             return
-        site = self._settings.policies.site_of(judged.response.url)
+        site = self._policies.site_of(judged.response.url)
         if site.policy.urls != "off":
             with self._failing_open():
                 self._learn(judged, site, page)
@@ -169,14 +160,16 @@ class StandIns(Listener):
         asked = addresses(judged.request, url)
         if page is not None:
             self._asked_for[page] = asked
-        stands = _stands(judged.verdict)
+        verdict = judged.verdict  # a page stands for others that was kept, or is a copy of one
+        seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
+        stands = verdict.record is not None or seen
         evidence = _evidence_of(judged, site) if stands else Evidence()
-        sketch = judged.verdict.page.sketch if judged.verdict.page else b""
+        sketch = verdict.page.sketch if verdict.page else b""
         hashes = name_and_words(sketch, MOST_WORDS)
         self._saw(site.scope, url, evidence, stands=stands, hashes=hashes)
         for other in asked:
             if other != url:
-                scope = self._settings.policies.site_of(other).scope
+                scope = self._policies.site_of(other).scope
                 one = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
                 found = Evidence(url, None if evidence.same is None else True)
                 self._saw(scope, other, found, stands=stands and one)
@@ -187,7 +180,7 @@ class StandIns(Listener):
         """Learn from a page; send what was skipped for one that stands for no other."""
         host = self._keys.host(scope)
         if not host.saw(url, *evidence, stands=stands, hashes=hashes):
-            self._stats.inc_value("simhash_gate/url/wrong_probes")
+            self._count("url/wrong_probes")
         self._arrived(url)
         if not stands:
             self._release(scope, host.forget(url), _FAILED)
@@ -212,11 +205,11 @@ class StandIns(Listener):
 
     def _release(self, scope: str, urls: Iterable[str], why: str) -> None:
         for url in urls:
-            for skipped in self._waiting.take(("rule", scope, url), f"{why}: {url}"):
+            for skipped in self._parked.take(("rule", scope, url), f"{why}: {url}"):
                 self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
-                self._stats.inc_value("simhash_gate/url/released")
+                self._count("url/released")
                 logger.info("Fetching %s after all: %s", skipped.request.url, why)
-                self._waiting.send(skipped.request)
+                self._parked.send(skipped.request)
 
     def moved(self, page: FollowedPage) -> None:
         """Send what was skipped for a page that was taken back: it stands for nothing any more."""
@@ -227,7 +220,7 @@ class StandIns(Listener):
         """Let these URLs stand for no other one any more."""
         for url in urls:
             self._arrived(url)
-            scope = self._settings.policies.site_of(url).scope
+            scope = self._policies.site_of(url).scope
             self._release(scope, self._keys.host(scope).forget(url), _FAILED)
 
     def idle(self) -> None:
@@ -235,10 +228,10 @@ class StandIns(Listener):
         self._fell([*self._on_their_way])
         for scope in self._keys.scopes() if self._works else ():
             for url in self._keys.host(scope).skips.sample(TESTS_AT_THE_END):
-                for skipped in self._waiting.take(("rule", scope, url)):
+                for skipped in self._parked.take(("rule", scope, url)):
                     self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
-                    self._stats.inc_value("simhash_gate/url/probed")
-                    self._waiting.send(skipped.request)
+                    self._count("url/probed")
+                    self._parked.send(skipped.request)
 
     async def closed(self) -> None:
         """Say what was saved, or could have been."""
@@ -254,8 +247,6 @@ class StandIns(Listener):
             entries += links_of(scope, self._keys.canonical(scope), time.time())
             if entries:
                 self._crawl.store.submit(partial(_keep, scope=scope, entries=entries))
-
-    # ---- earlier crawls ----------------------------------------------------------------------
 
     def _take(self, scope: str, known: bytes) -> None:
         """Take over what is known of a scope."""
@@ -293,12 +284,6 @@ def _evidence_of(judged: Judged, site: Site) -> Evidence:
     kept = verdict.match.record.url if verdict.match else None
     words = verdict.page.words if verdict.page else 0
     return evidence_of(verdict.outcome, kept, verdict.differs, words)
-
-
-def _stands(verdict: Verdict) -> bool:
-    """Tell whether a page can stand for others: it was kept, or is a copy of one that was."""
-    seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
-    return verdict.record is not None or seen
 
 
 def _left_alone(request: Request) -> bool:

@@ -7,17 +7,13 @@ import random
 from array import array
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.plugin.listeners import Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS, Tally
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
 
 logger = logging.getLogger(__name__)
 
@@ -80,7 +76,6 @@ class GateStats(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._stats = crawl.crawler.stats
         self._run = crawl.store.run
         self._domains: dict[str, DomainTally] = {}
         self._callback_seconds = 0.0
@@ -103,7 +98,14 @@ class GateStats(Listener):
         if outcome == "duplicate":
             self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
         if judged.dropped:
-            self._dropped(judged, tally)
+            size = len(judged.response.body)
+            tally.dropped += 1
+            tally.bytes_saved += size
+            self._called_in_vain += verdict.audited
+            self._stats.inc_value("simhash_gate/bytes_saved", size)
+            if verdict.match and verdict.match.record.run != self._run.name:
+                tally.dropped_for_earlier += 1
+                self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
             self._held += 1
         elif verdict.rejected and verdict.policy.action == "tag":
@@ -112,10 +114,6 @@ class GateStats(Listener):
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
             self._count(f"not_compared/{verdict.not_compared}")
-
-    def repeated(self) -> None:
-        """Count a body that was not parsed again."""
-        self._count("repeated")
 
     def called_back(self, seconds: float) -> None:
         """Count the time that a callback took."""
@@ -145,14 +143,19 @@ class GateStats(Listener):
             )
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
-        self._tell_unchanged()
+        if self._held:  # an earlier crawl had delivered it
+            logger.info(
+                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
+                "back. To have them again: %sREVISIT = 'pass'",
+                *(how_many(self._held, "page"), PREFIX),
+            )
         if self._tagged:
             tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"
             self._crawl.note(
                 f"{tagged} passed that would have been dropped.",
                 f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
             )
-        named = self._crawl.settings.policies.of_domains
+        named = self._policies.of_domains
         if (
             self._domains
             and named
@@ -165,30 +168,6 @@ class GateStats(Listener):
             )
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
-
-    def _tell_unchanged(self) -> None:
-        """Say what was held back because an earlier crawl had delivered it."""
-        if self._held:
-            logger.info(
-                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
-                "back. To have them again: %sREVISIT = 'pass'",
-                how_many(self._held, "page"),
-                PREFIX,
-            )
-
-    def _dropped(self, judged: Judged, tally: DomainTally) -> None:
-        size, match = len(judged.response.body), judged.verdict.match
-        tally.dropped += 1
-        tally.bytes_saved += size
-        self._called_in_vain += judged.verdict.audited
-        self._stats.inc_value("simhash_gate/bytes_saved", size)
-        if match and match.record.run != self._run.name:
-            tally.dropped_for_earlier += 1
-            self._count("dropped_for_earlier")
-
-    def _count(self, *names: str) -> None:
-        for name in names:
-            self._stats.inc_value(f"simhash_gate/{name}")
 
     def _number(self, name: str) -> int:
         number: int = self._stats.get_value(f"simhash_gate/{name}", 0)

@@ -1,7 +1,8 @@
 """The store of a crawl on a thread of its own: it may wait for a disk, the event loop may not.
 
 One that waits for nothing is asked on the spot: to hand a page to a thread and back costs more.
-A failure of the store is reported, and ends the crawl if the settings say so.
+A failure of the store is reported, and ends the crawl if the settings say so. What was learned of
+scopes and is kept in the store is asked once of each, and merged into it.
 """
 
 from __future__ import annotations
@@ -18,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
 
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within, result
+from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.plugin.store_run import Call, StoreRun
-from simhash_gate.stores import StoreError, StoreUnavailable
+from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
+from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
+from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from simhash_gate.gate.judge import Gate
-    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 
@@ -171,14 +173,11 @@ class StoreThread:
             self.run.renew()
         if now >= self._settle_at:
             self._settle_at = _NEVER
-            self._settle()
+            records = [self._settled.popleft() for _ in range(len(self._settled))]
+            if not self.run.settle(records):
+                self._settled.extend(records)
         if self._settled and self._settle_at == _NEVER:
             self._settle_at = now + SETTLE_INTERVAL
-
-    def _settle(self) -> None:
-        records = [self._settled.popleft() for _ in range(len(self._settled))]
-        if not self.run.settle(records):
-            self._settled.extend(records)
 
 
 class StoreFailures:
@@ -227,3 +226,62 @@ class StoreFailures:
         self._closing = True
         logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
         deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
+
+
+MOST_SCOPES = 10_000
+"""That are known to be asked; one that comes again after so many others is asked again."""
+
+
+class Learned:
+    """Calls `take` with each scope and what the store has of it of a kind, once it has answered."""
+
+    def __init__(self, store: StoreThread, kind: str, take: Callable[[str, bytes], None]) -> None:
+        self._store = store
+        self._kind = kind
+        self._take = take
+        self._asked: dict[str, Future[bytes] | None] = {}
+
+    def has(self, scope: str) -> bool:
+        """Tell whether what the store knows of a scope was taken; ask, if nobody has."""
+        if scope not in self._asked:
+            self._asked[scope] = self._store.submit(lambda gate: gate.store.get(self._kind, scope))
+            if len(self._asked) > MOST_SCOPES:
+                del self._asked[next(iter(self._asked))]
+        answer = self._asked[scope]
+        if answer is None or not answer.done():
+            return answer is None
+        try:
+            self._take(scope, answer.result())
+        except StoreError:  # the crawl says that its store fails
+            self.forget(scope)
+            return False
+        self._asked[scope] = None
+        return True
+
+    def forget(self, scope: str) -> None:
+        """Ask again when the scope comes again."""
+        self._asked.pop(scope, None)
+
+
+class LearnedNotes(Learned):
+    """What was learned of the domains of scopes: a JSON value for each, under a key in the notes.
+
+    `take` is called with a scope and the values by domain.
+    """
+
+    def __init__(
+        self, store: StoreThread, key: str, take: Callable[[str, dict[str, Any]], None]
+    ) -> None:
+        super().__init__(store, SITE_NOTES, lambda scope, notes: take(scope, note_in(notes, key)))
+        self._key = key
+
+    def merge(self, scope: str, change: Callable[[dict[str, Any]], None]) -> None:
+        """Change what the store has by then: other crawls may have written meanwhile."""
+
+        def merge(gate: Gate) -> None:
+            notes = gate.store.get(SITE_NOTES, scope)
+            known = note_in(notes, self._key)
+            change(known)
+            gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, self._key, known)))
+
+        self._store.submit(merge)

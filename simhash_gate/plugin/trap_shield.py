@@ -18,9 +18,9 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.identity.traps import Origin, TrapShield
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.parked import Parked
+from simhash_gate.identity.traps import Change, Origin, TrapShield, Visit
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.identity.traps import Change, Visit
     from simhash_gate.page import Page
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-    from simhash_gate.plugin.parked import Belief
 
 logger = logging.getLogger(__name__)
 
@@ -62,9 +59,6 @@ class TrapGuard(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._policies = crawl.settings.policies
-        self._stats = crawl.crawler.stats
-        self._parked = crawl.parked
         self._limits = any(policy.traps == "limit" for policy in self._policies.all)
         self._shield = TrapShield()
         self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
@@ -101,7 +95,7 @@ class TrapGuard(Listener):
         address = self._crawl.keys.host(site.scope).reduction.key(without_credentials(request.url))
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if visit.probe:
-            self._stats.inc_value("simhash_gate/trap/probed")
+            self._count("trap/probed")
         if not visit.held:
             return
         url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
@@ -109,7 +103,7 @@ class TrapGuard(Listener):
             limits = "held"
             belief = ("trap", site.scope, visit.page)
             self._parked.add(Held(belief, request, visit.group.name, shape))
-        self._stats.inc_value(f"simhash_gate/trap/{limits}")
+        self._count(f"trap/{limits}")
         self._counts[limits, shape] += 1
         if len(self._examples[shape]) < 2:
             self._examples[shape].append(url)
@@ -156,7 +150,7 @@ class TrapGuard(Listener):
         )
         if visit.held and not visit.barren:
             self._counts["missed", visit.shape.name] += 1
-            self._stats.inc_value("simhash_gate/trap/missed")
+            self._count("trap/missed")
         self._changed(changes)
         if judged.dropped and visit.inside:  # it reaches no callback: what it would lead to
             for url in read.targets.split("\n"):
@@ -210,7 +204,7 @@ class TrapGuard(Listener):
 
     def _changed(self, changes: Iterable[Change]) -> None:
         for why, group in changes:
-            self._stats.inc_value(f"simhash_gate/trap/{'limited' if why else 'recovered'}")
+            self._count(f"trap/{'limited' if why else 'recovered'}")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
             state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)
@@ -220,7 +214,7 @@ class TrapGuard(Listener):
             request = held.request
             found = Origin(*request.meta[FOUND_KEY])
             request.meta[FOUND_KEY] = list(found._replace(released=True))
-            self._stats.inc_value("simhash_gate/trap/resent")
+            self._count("trap/resent")
             self._counts["resent", ""] += 1
             self._parked.send(request)
 

@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, BinaryIO
+from urllib.parse import quote
 
 from scrapy import __version__ as scrapy_version
 
 from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
-from simhash_gate.gate.verdict import line_of
+from simhash_gate.gate.verdict import encode, line_of
 from simhash_gate.page import Page
-from simhash_gate.plugin.bounded import Bounded
-from simhash_gate.plugin.lines import LineFile, LineThread, fill_in
-from simhash_gate.plugin.listeners import Listener
-from simhash_gate.plugin.requests import HeldBack
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.reading import Bounded
+from simhash_gate.plugin.requests import HeldBack, NotSent
 from simhash_gate.plugin.signals import near_duplicate_dropped, request_held_back, url_skipped
 from simhash_gate.plugin.stand_ins import UrlSkipped
+from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from scrapy import Request, Spider
     from typing_extensions import Self
 
-    from simhash_gate.plugin.lines import Line
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged
-    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.report.pairs import Texts
+
+    Line = Mapping[str, Any]
 
 logger = logging.getLogger(__name__)
 drops = logging.getLogger("simhash_gate.drops")
@@ -52,10 +52,9 @@ class VerdictLog(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._settings = settings = crawl.settings
         self._thread: LineThread[Line] | None = None
-        self._texts = ReportTexts() if settings.report else None
-        if settings.report:
+        self._texts = ReportTexts() if crawl.settings.report else None
+        if crawl.settings.report:
             try:
                 check_installed()
             except MissingExtraError as error:
@@ -121,7 +120,7 @@ class VerdictLog(Listener):
         path = fill_in(self._settings.verdicts, spider)
         if summary is not None:
             _check(report)
-        with closing(LineFile(path, open_anew, setting="VERDICTS", what="verdict")) as file:
+        with closing(LineFile(path)) as file:
             for lines in batches:
                 # The first line has it: whoever reads each line as a verdict can go on to do so.
                 lines[0], head = {**lines[0], **head}, {}
@@ -170,39 +169,71 @@ def _check(report: Path) -> None:
         )  # fmt: skip
 
 
+class LineFile:
+    """The file of verdicts, JSON Lines, in a folder that is made; a `path` of "" is no file.
+
+    After a failure, which the log tells, it writes no more.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._file: BinaryIO | None = None
+        self._says = PREFIX, path
+        if path:
+            try:
+                private_folder(Path(path).parent)
+                self._file = open_anew(path)
+            except OSError as error:
+                logger.error(
+                    "%sVERDICTS: verdicts are not written to %s: %s", *self._says, why(error)
+                )
+
+    def write(self, lines: Sequence[Line]) -> None:
+        """Write lines, so that they are there whatever becomes of the crawl."""
+        if self._file is not None:
+            try:
+                for line in lines:
+                    self._file.write(encode(line))
+                    self._file.flush()
+            except OSError as error:
+                says = "%sVERDICTS: no more verdicts are written to %s: %s"
+                logger.error(says, *self._says, why(error))
+                self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            with suppress(OSError):  # after a failure, what it still holds can't be written
+                self._file.close()
+            self._file = None
+
+
+def fill_in(pattern: str, spider: str) -> str:
+    """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
+    return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
+
+
 class Announcements(Listener):
     """Makes every drop visible: a line of the logger `simhash_gate.drops`, and the signal."""
 
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Say that a request was not sent."""
         drops.info("Not fetched %s: %s", why.url, why.reason)
-        crawler = self._crawl.crawler
         if isinstance(why, UrlSkipped):
-            crawler.signals.send_catch_log(
-                url_skipped,
-                request=request,
-                stand_in=why.stand_in,
-                rule=why.rule,
-                spider=crawler.spider,
-            )
+            self._send(url_skipped, request=request, stand_in=why.stand_in, rule=why.rule)
         elif isinstance(why, HeldBack):
-            crawler.signals.send_catch_log(
-                request_held_back, request=request, reason=why.reason, spider=crawler.spider
-            )
+            self._send(request_held_back, request=request, reason=why.reason)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""
         if judged.verdict.rejected:
             self._log(judged)
         if judged.dropped:
-            crawler = self._crawl.crawler
-            crawler.signals.send_catch_log(
-                near_duplicate_dropped,
-                request=judged.request,
-                response=judged.response,
-                verdict=judged.verdict,
-                spider=crawler.spider,
-            )
+            about = {"request": judged.request, "response": judged.response}
+            self._send(near_duplicate_dropped, **about, verdict=judged.verdict)
+
+    def _send(self, signal: object, **about: Any) -> None:
+        crawler = self._crawl.crawler
+        crawler.signals.send_catch_log(signal, spider=crawler.spider, **about)
 
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict

@@ -62,7 +62,7 @@ def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes
     said = obstacle(tmp_path / "journal")
     patches = {
         too_little_room: "from simhash_gate.plugin import journal\njournal.MOST_WAITING = 100\n",
-        locked: "from simhash_gate.plugin import lines\nlines.LONGEST_CLOSING = 0.1\n",
+        locked: "from simhash_gate.plugin import threads\nthreads.LONGEST_CLOSING = 0.1\n",
     }
     lock = FileLock(tmp_path / "journal/.lock") if obstacle is locked else nullcontext()
     with Site(dict(COPIES)).running() as site, lock:
@@ -77,8 +77,8 @@ def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes
 
 def test_pages_that_the_thread_has_no_room_for_take_no_room(tmp_path) -> None:
     limits = """
-from simhash_gate.plugin import journal, lines
-lines.MOST_WAITING = 0
+from simhash_gate.plugin import journal, threads
+threads.MOST_WAITING = 0
 journal.MOST_WAITING = 6_000
 """
     with Site(dict(COPIES)).running() as site:  # each has 2.5 kB

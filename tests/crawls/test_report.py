@@ -23,8 +23,8 @@ ROUTES = {
 }
 PATHS = " ".join(ROUTES)
 IMPATIENT = """
-from simhash_gate.plugin import lines
-lines.LONGEST_CLOSING, lines.MOST_WAITING = 1.0, 2
+from simhash_gate.plugin import threads
+threads.LONGEST_CLOSING, threads.MOST_WAITING = 1.0, 2
 """
 OUTCOMES = ("new", "near", "duplicate", "unchanged", "skipped", "error")
 

@@ -12,10 +12,10 @@ from scrapy.utils.test import get_crawler
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.plugin.audit import Audit
-from simhash_gate.plugin.bounded import Bounded
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Stage
 from simhash_gate.plugin.parked import ParkedRequests
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
 from simhash_gate.stores.base import Match, Record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simhash_gate.plugin.bounded import Bounded
+from simhash_gate.plugin.reading import Bounded
 
 
 def test_what_was_used_longest_ago_goes_first_and_a_value_may_grow() -> None:

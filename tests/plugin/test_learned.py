@@ -7,9 +7,9 @@ from functools import partial
 import pytest
 
 from simhash_gate.history.validators import Seen, Trust
-from simhash_gate.plugin import learned, validator_trust
+from simhash_gate.plugin import conditions, store_thread
+from simhash_gate.plugin.conditions import SignalSource, Trusts
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.validator_trust import SignalSource, Trusts
 from simhash_gate.stores.base import URL_RULES, Blob
 
 SCOPES = [f"site{number}.example" for number in range(12)]
@@ -18,8 +18,8 @@ MOST = 5
 
 @pytest.fixture
 def thread(monkeypatch):
-    monkeypatch.setattr(learned, "MOST_SCOPES", MOST)
-    monkeypatch.setattr(validator_trust, "MOST_SITES", MOST)
+    monkeypatch.setattr(store_thread, "MOST_SCOPES", MOST)
+    monkeypatch.setattr(conditions, "MOST_SITES", MOST)
     thread = StoreThread("v1")
     thread.open("memory:", at_once=True)
     yield thread
@@ -34,7 +34,7 @@ def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(
     for scope in SCOPES:
         thread.submit(partial(keep_lines, scope=scope)).result()
     taken: dict[str, bytes] = {}
-    known = learned.Learned(thread, URL_RULES, taken.__setitem__)
+    known = store_thread.Learned(thread, URL_RULES, taken.__setitem__)
     for scope in [*SCOPES, *SCOPES]:
         assert known.has(scope)
     assert len(known._asked) == MOST

@@ -12,7 +12,7 @@ import logging
 import secrets
 import time
 import zlib
-from collections import deque
+from collections import Counter, deque
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -21,24 +21,160 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.plugin.audit.figures import AuditFigures
-from simhash_gate.plugin.audit.items import Reader, Snapshot, Value
-from simhash_gate.plugin.bounded import Bounded
-from simhash_gate.plugin.lines import LineThread
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.audit.items import FieldDifference, Reader, Snapshot, Value
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.reading import Bounded
+from simhash_gate.plugin.threads import LineThread
+from simhash_gate.report.judged import FEW, Audited
+from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from scrapy.http import Response
+    from scrapy.statscollectors import StatsCollector
     from typing_extensions import Self
 
+    from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.plugin.audit.items import FieldDifference
-    from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged
 
 logger = logging.getLogger(__name__)
+
+MOST_FIELDS = 200
+
+
+@dataclass(slots=True)
+class DomainFigures(Audited):
+    """The counts of one domain, or of all; `not_comparable` has why pages were not compared."""
+
+    warned: bool = False
+    not_comparable: Counter[str] = field(default_factory=Counter)
+
+    def as_line(self) -> dict[str, Any]:
+        """Return what a verdict log and a report say of it."""
+        known = {name: getattr(self, name) for name in ("domain", "audited", "compared", "wrong")}
+        return {"audit": known | {"fields": dict(self.fields.most_common())}}
+
+
+class AuditFigures:
+    """Counts in Scrapy's stats as the crawl goes, and by domain."""
+
+    def __init__(self, stats: StatsCollector) -> None:
+        self._stats = stats
+        self.total = DomainFigures("")
+        self._domains: dict[str, DomainFigures] = {}
+
+    def audited(self, domain: str) -> None:
+        """Count a duplicate that was chosen."""
+        self._count("audited")
+        for figures in self._of(domain):
+            figures.audited += 1
+
+    def compared(self, domain: str, fields: Collection[str], policy: Policy) -> None:
+        """Count a page whose items were compared; `fields` are those that differed.
+
+        The log warns of a domain once, as soon as too many of its drops are wrong. `policy` is
+        the page's.
+        """
+        self._count("compared", *["wrong"] * bool(fields))
+        for name in fields:
+            self._count(f"field/{self._field(name)}")
+        for figures in self._of(domain):
+            figures.compared += 1
+            figures.wrong += bool(fields)
+            figures.fields.update(self._field(name) for name in fields)
+        _, figures = self._of(domain)
+        if fields and figures.band == "bad" and not figures.warned:
+            figures.warned = True
+            logger.warning("Audit of %s: %s. %s", domain, _wrong(figures), _advice(figures, policy))
+
+    def not_comparable(self, domain: str, reason: str) -> None:
+        """Count a page that was chosen and could not be compared."""
+        self._count("not_comparable", f"not_comparable/{reason}")
+        for figures in self._of(domain):
+            figures.not_comparable[reason] += 1
+
+    def rows(self) -> list[DomainFigures]:
+        """Return the figures of each domain that had a page audited, most pages first."""
+        return sorted(self._domains.values(), key=lambda figures: -figures.audited)
+
+    def close(self) -> None:
+        """Write the closing figures: stats, and a line in the log."""
+        for domain, figures in self._domains.items():
+            for _ in range(figures.audited - figures.compared - figures.not_comparable.total()):
+                self.not_comparable(domain, "unfinished")
+        for row in self.rows():
+            for name in ("audited", "compared", "wrong"):
+                self._set(f"{name}/{row.domain}", getattr(row, name))
+            self._set_interval(row, f"/{row.domain}")
+        self._set_interval(self.total, "")
+        bad = [row.domain for row in self.rows() if row.band == "bad"]
+        level = logging.WARNING if bad or self.total.band == "bad" else logging.INFO
+        of = f" (too many in {', '.join(bad[:10])})" if bad else ""
+        logger.log(level, "Audit: %s%s", _summary(self.total), of)
+
+    def _of(self, domain: str) -> tuple[DomainFigures, DomainFigures]:
+        if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
+            domain = OTHERS
+        return self.total, self._domains.setdefault(domain, DomainFigures(domain))
+
+    def _field(self, name: str) -> str:
+        known = self.total.fields
+        return name if name in known or len(known) < MOST_FIELDS else OTHERS
+
+    def _count(self, *names: str) -> None:
+        for name in names:
+            self._stats.inc_value(f"simhash_gate/audit/{name}")
+
+    def _set_interval(self, figures: DomainFigures, suffix: str) -> None:
+        if figures.compared:
+            for name, bound in zip(("wrong_low", "wrong_high"), figures.interval, strict=True):
+                self._set(name + suffix, round(bound, 4))
+
+    def _set(self, name: str, value: float) -> None:
+        self._stats.set_value(f"simhash_gate/audit/{name}", value)
+
+
+def _summary(row: DomainFigures) -> str:
+    """Say the figures in a sentence or two."""
+    if not row.audited:
+        return "no duplicate was chosen; a larger share chooses more"
+    if not row.compared:
+        summary = f"none of {row.audited} audited duplicates could be compared"
+    else:
+        summary = _wrong(row)
+    if row.fields:
+        summary += f"; fields that differ: {_listed(row.fields)}"
+    if row.not_comparable:
+        summary += f"; not comparable: {_listed(row.not_comparable)}"
+    if 0 < row.compared < FEW:
+        summary += ". These are few pages: a larger share gives a narrower interval"
+    return summary
+
+
+def _wrong(row: DomainFigures) -> str:
+    low, high = row.interval
+    return (
+        f"{row.wrong} of {row.compared} compared duplicates were wrong drops: "
+        f"{row.wrong / row.compared:.1%} (95 % interval {low:.1%} to {high:.1%})"
+    )
+
+
+def _advice(row: DomainFigures, policy: Policy) -> str:
+    """Say what to do about wrong drops."""
+    ways = [f"lower its threshold of {policy.threshold} ({PREFIX}DOMAINS)"] * (policy.threshold > 0)
+    ways += [f"look closer at its pages ({PREFIX}VERIFY = True)"] * (not policy.verify)
+    ways += [f"drop nothing of it ({PREFIX}ACTION = 'tag')"]
+    return (
+        f"If these pages are no copies, {', or '.join(ways)}. If the fields that differ "
+        f"({_listed(row.fields)}) are no content, name those that are in {PREFIX}AUDIT_FIELDS"
+    )
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.most_common(10))
+
 
 MOST_ITEMS = 100
 """A page with more items is not compared."""
@@ -114,7 +250,10 @@ class Audit(Listener):
 
     def choose(self, domain: str, fingerprint: str, verdict: Verdict) -> Verdict:
         """Return the verdict, `audited` if the page is chosen."""
-        if verdict.outcome != "duplicate" or not self._chooses(fingerprint, verdict.policy.audit):
+        if verdict.outcome != "duplicate":
+            return verdict
+        digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
+        if int.from_bytes(digest, "big") >= verdict.policy.audit * 2**64:
             return verdict
         assert verdict.match is not None
         self.figures.audited(domain)
@@ -130,8 +269,10 @@ class Audit(Listener):
         if page is None:
             return
         if page.record is not None:
-            if verdict.policy.audit:
-                self._keep(page.record.identity)
+            if verdict.policy.audit:  # what came of an earlier attempt is void
+                before = self._kept.get(page.record.identity)
+                waiting = before.waiting if before is not None else []
+                self._put(page.record.identity, KeptHarvest(waiting=waiting))
         elif verdict.audited:
             url = without_credentials(judged.response.url)
             harvest = AuditedHarvest(url=url, domain=judged.domain, verdict=verdict)
@@ -164,9 +305,9 @@ class Audit(Listener):
             for audited in waiting:
                 self._compare(harvest, audited)
         elif harvest.failure:
-            self._not_comparable(harvest, harvest.failure)
+            self.figures.not_comparable(harvest.domain, harvest.failure)
         elif not any(harvest.snapshots()):
-            self._not_comparable(harvest, "no_items")
+            self.figures.not_comparable(harvest.domain, "no_items")
         else:
             self._find_kept(harvest)
 
@@ -180,24 +321,15 @@ class Audit(Listener):
             names = ", ".join(sorted(self._reader.unseen))
             logger.warning("%sAUDIT_FIELDS: no item has a value in %s", PREFIX, names)
 
-    def _chooses(self, fingerprint: str, share: float) -> bool:
-        digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
-        return int.from_bytes(digest, "big") < share * 2**64
-
     def _harvest(self, page: FollowedPage) -> KeptHarvest | AuditedHarvest | None:
         if page.record is None:
             return self._audited.get(page)
         return self._kept.get(page.record.identity)
 
-    def _keep(self, identity: Identity) -> None:
-        """Get ready for the items of a kept page; what came of an earlier attempt is void."""
-        before = self._kept.get(identity)
-        self._put(identity, KeptHarvest(waiting=before.waiting if before is not None else []))
-
     def _put(self, identity: Identity, harvest: KeptHarvest) -> None:
         for gone in self._kept.put(identity, harvest, harvest.size):
             for audited in gone.waiting:
-                self._not_comparable(audited, "forgotten")
+                self.figures.not_comparable(audited.domain, "forgotten")
             gone.waiting.clear()
 
     def _find_kept(self, page: AuditedHarvest) -> None:
@@ -205,7 +337,7 @@ class Audit(Listener):
         identity = page.verdict.match.record.identity
         kept = self._kept.get(identity)
         if kept is None:
-            self._not_comparable(page, "forgotten")
+            self.figures.not_comparable(page.domain, "forgotten")
         elif kept.whole:
             self._compare(kept, page)
         else:
@@ -214,7 +346,7 @@ class Audit(Listener):
     def _compare(self, kept: KeptHarvest, page: AuditedHarvest) -> None:
         if kept.failure:
             reason = "kept_page_failed" if kept.failure == "failed" else kept.failure
-            self._not_comparable(page, reason)
+            self.figures.not_comparable(page.domain, reason)
             return
         self._thread.start()
         self._thread.put((kept, page))
@@ -236,7 +368,7 @@ class Audit(Listener):
         while self._compared:
             page, differences = self._compared.popleft()
             if differences is None:
-                self._not_comparable(page, "unreadable_item")
+                self.figures.not_comparable(page.domain, "unreadable_item")
                 continue
             fields = list(dict.fromkeys(difference.field for difference in differences))
             match = page.verdict.match
@@ -251,6 +383,3 @@ class Audit(Listener):
                     *(page.url, match.record.url, page.verdict.reason),
                     "; ".join(f"{field}: {change}" for field, change in differences),
                 )
-
-    def _not_comparable(self, page: AuditedHarvest, reason: str) -> None:
-        self.figures.not_comparable(page.domain, reason)

@@ -131,18 +131,12 @@ def _change(before: str, after: str) -> str:
         return f"{_short(after)} is new"
     old, new = words(before), words(after)
     if len(new) > LONG:
-        share = _new_share(before, after)
+        stable = Counter(_stable_words(after))
+        share = (stable - Counter(_stable_words(before))).total() / max(1, stable.total())
         return f"{share:.0%} of its words are new" if share > REAL_CHANGE else ""
     if min(len(old), len(new)) >= PHRASE and _contains(old, new):
         return ""
     return f"{_short(before)} → {_short(after)}"
-
-
-def _new_share(before: str, after: str) -> float:
-    """Return the share of the words of a text that another lacks, 0.0 to 1.0."""
-    new = Counter(_stable_words(after))
-    missing = new - Counter(_stable_words(before))
-    return missing.total() / max(1, new.total())
 
 
 def _stable_words(text: str) -> list[str]:

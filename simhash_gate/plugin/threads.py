@@ -1,27 +1,23 @@
-"""What a crawl writes as it goes: on a thread of its own, and never in the crawl's way."""
+"""Other threads than that of the event loop: waiting for them, and one that writes lines."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import queue
-import time
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
-from urllib.parse import quote
+from threading import Thread, Timer
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from simhash_gate.common.files import private_folder
-from simhash_gate.common.wording import how_many, why
-from simhash_gate.gate.verdict import encode
-from simhash_gate.plugin.awaiting import LONGEST_CLOSING, done_within
-from simhash_gate.values import PREFIX
+from scrapy.utils.asyncio import is_asyncio_available
+from twisted.internet.defer import Deferred
+from twisted.internet.task import deferLater
+
+from simhash_gate.common.wording import how_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    Line = Mapping[str, Any]
+    from collections.abc import Callable, Iterator
 
 logger = logging.getLogger(__name__)
 
@@ -29,13 +25,57 @@ T = TypeVar("T")
 
 MOST_WAITING = 10_000
 """Lines beyond these are left out: a disk that hangs must not fill the memory."""
+LONGEST_CLOSING = 60.0
+"""Seconds after which a crawl ends without what is not written yet: a disk hangs, or a store."""
+
+
+async def result(future: Future[T]) -> T:
+    """Return the result of a future of another thread, or raise its exception."""
+    if future.done():
+        return future.result()
+    if is_asyncio_available():
+        return await asyncio.wrap_future(future)
+    from twisted.internet import reactor
+
+    arrived: Deferred[None] = Deferred()
+    future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
+    await arrived
+    return future.result()
+
+
+async def done_within(future: Future[Any], seconds: float) -> bool:
+    """Wait until a future of another thread is done, or time is up; tell whether it is done."""
+    in_time: Future[bool] = Future()
+
+    def end(done: bool) -> None:
+        with suppress(InvalidStateError):  # whoever is first
+            in_time.set_result(done)
+
+    limit = Timer(seconds, end, [False])
+    limit.daemon = True
+    limit.start()
+    future.add_done_callback(lambda _: end(True))
+    try:
+        return await result(in_time)
+    finally:
+        limit.cancel()
+
+
+async def pause(seconds: float) -> None:
+    """Let others go on for some time."""
+    if is_asyncio_available():
+        await asyncio.sleep(seconds)
+        return
+    from twisted.internet import reactor
+
+    await deferLater(reactor, seconds)
 
 
 class LineThread(Generic[T]):
     """Runs `work` on a thread, with the lines that are put: an iterator of lists, as they come.
 
     `what` is the word for a line. `missed` counts those that were left out. All methods are for
-    one thread, that of the event loop.
+    one thread, that of the event loop. A disk that hangs is never in the crawl's way.
     """
 
     def __init__(self, what: str, work: Callable[[Iterator[list[T]]], None]) -> None:
@@ -94,45 +134,3 @@ class LineThread(Generic[T]):
                 yield lines
             if waiting[-1] is None:
                 return
-
-
-class LineFile:
-    """A file of JSON Lines, in a folder that is made; a `path` of "" is no file.
-
-    After a failure, which the log tells with the name of the setting, it writes no more.
-    """
-
-    def __init__(
-        self, path: str, open_file: Callable[[str], BinaryIO], *, setting: str, what: str
-    ) -> None:
-        self._file: BinaryIO | None = None
-        self._says = f"{PREFIX}{setting}", what, path
-        if path:
-            try:
-                private_folder(Path(path).parent)
-                self._file = open_file(path)
-            except OSError as error:
-                logger.error("%s: %ss are not written to %s: %s", *self._says, why(error))
-
-    def write(self, lines: Sequence[Line]) -> None:
-        """Write lines, so that they are there whatever becomes of the crawl."""
-        if self._file is not None:
-            try:
-                for line in lines:
-                    self._file.write(encode(line))
-                    self._file.flush()
-            except OSError as error:
-                logger.error("%s: no more %ss are written to %s: %s", *self._says, why(error))
-                self.close()
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            with suppress(OSError):  # after a failure, what it still holds can't be written
-                self._file.close()
-            self._file = None
-
-
-def fill_in(pattern: str, spider: str) -> str:
-    """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
-    return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
