@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mmh3
 import numpy as np
@@ -31,17 +33,10 @@ from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, p
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.asides import MANY_LINKS
-from simhash_gate.page.blocks import plain_text
-from simhash_gate.page.document import read_document
+from simhash_gate.page.blocks import Block, plain_text
+from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.skeleton import link_targets, tag_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from collections.abc import Set as AbstractSet
-
-    from simhash_gate.page.blocks import Block
-    from simhash_gate.page.document import Document
 
 __all__ = [
     "READABILITY",

@@ -6,21 +6,19 @@ what a collection has besides: equal fingerprints, and scopes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from simhash_gate.fingerprints.arrays import as_fingerprints, expand, first_of_each
-from simhash_gate.fingerprints.block_sort import near_pairs
+from simhash_gate.fingerprints.block_sort import Portion, near_pairs
 from simhash_gate.fingerprints.hamming import require_distance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
-    from simhash_gate.fingerprints.block_sort import Portion
 
     Places = tuple[Positions, Positions]
     Use = Callable[[Positions, Positions], object]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 from simhash_gate.gate.verdict import encode
 from simhash_gate.sources.parquet import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import BinaryIO
 
 Row = tuple["str | int | None", ...]
 

@@ -10,15 +10,13 @@ import errno
 import os
 import sqlite3
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
     from filelock import FileLock
 
 _FILE, _FOLDER = 0o600, 0o700

@@ -11,6 +11,7 @@ Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), sec
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import combinations
@@ -24,8 +25,6 @@ from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions

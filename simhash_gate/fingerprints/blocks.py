@@ -16,6 +16,7 @@ Norouzi, Punjani, Fleet, "Fast Search in Hamming Space with Multi-Index Hashing"
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import comb
@@ -26,8 +27,6 @@ import numpy as np
 from simhash_gate.fingerprints.hamming import BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from simhash_gate.fingerprints.arrays import Fingerprints
 
     # Shift and mask of the block, heads, and what comes after each slot. A plain tuple: CPython

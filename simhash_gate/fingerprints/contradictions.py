@@ -5,6 +5,7 @@ Two pages that a template makes alike are told apart by it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -12,8 +13,6 @@ from simhash_gate.fingerprints.names import are_one, is_cut, own_words, own_word
 from simhash_gate.fingerprints.sketch import NAME_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from simhash_gate.fingerprints.sketch import Offered, Sketch
 
 _SHOWN = 60

@@ -7,6 +7,8 @@ changed paragraph.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,9 +16,6 @@ import numpy as np
 from simhash_gate.fingerprints.words import unsegmented
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
-
     from simhash_gate.fingerprints.arrays import Positions
 
 _WORDS, _CHARACTERS = 3, 5

@@ -7,6 +7,8 @@ options name words, and are read before page-reading processes start.
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,9 +27,6 @@ from simhash_gate.fingerprints.words import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from collections.abc import Set as AbstractSet
-
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Positions

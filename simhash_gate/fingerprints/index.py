@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,8 +23,6 @@ from simhash_gate.fingerprints.blocks import (
 from simhash_gate.fingerprints.hamming import BITS, require_distance, require_fingerprint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints

@@ -7,16 +7,13 @@ all that tells a page from another.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import chain, compress, groupby, pairwise, takewhile
 from operator import add, and_
-from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
 
 LONGEST_NAME = 300
 """Characters of a name that are looked at."""

@@ -8,13 +8,10 @@ with the smallest hashes.
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simhash_gate.fingerprints.arrays import distinct
-from simhash_gate.fingerprints.folding import WITH_NUMBER
-
-if TYPE_CHECKING:
-    from simhash_gate.fingerprints.folding import HashedLines
+from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines
 
 PAIRS = 64
 WORDS = 96

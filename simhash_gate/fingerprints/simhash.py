@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import mmh3
@@ -11,8 +11,6 @@ import numpy as np
 from simhash_gate.fingerprints.arrays import distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints

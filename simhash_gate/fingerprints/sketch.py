@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -22,8 +23,6 @@ from simhash_gate.fingerprints.folding import PLACED_BY, hashes_of
 from simhash_gate.fingerprints.names import own_words, own_words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
     from simhash_gate.fingerprints.folding import Words

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,15 +21,12 @@ from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.words import UNSEGMENTED, words
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.identity.keys import key_of
-from simhash_gate.stores.base import SITE_NOTES, Blob
+from simhash_gate.stores.base import SITE_NOTES, Blob, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from simhash_gate.gate.verdict import Answered
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
-    from simhash_gate.stores.base import Record
     from simhash_gate.stores.store import Store
 
 MOST_WORDS = 200

@@ -9,12 +9,11 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.contradictions import agreement, contradiction, same_name
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import decode, pairs_apart, sentences_of
+from simhash_gate.fingerprints.sketch import Sketch, decode, pairs_apart, sentences_of
 from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.folding import Words
-    from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.gate.policy import Policy
     from simhash_gate.gate.site_memory import SiteMemory
     from simhash_gate.gate.verdict import Differs

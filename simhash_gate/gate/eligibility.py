@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
+from collections.abc import Collection
 
 CUT_OFF = frozenset({"dataloss", "download_stopped"})
 _TAIL = 4096  # bytes

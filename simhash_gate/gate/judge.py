@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -11,30 +12,25 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode, sentences_of
-from simhash_gate.gate.answers import Answers
+from simhash_gate.gate.answers import Answer, Answers
 from simhash_gate.gate.difference import SAME, CloserLook, Finding
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
     NOTHING_SENT,
     Revisit,
     Revisits,
+    Sent,
     age_of,
     version_in,
     version_of,
     what_changed,
 )
-from simhash_gate.gate.site_memory import SiteMemories
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.site_memory import SiteMemories, SiteMemory
+from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
 from simhash_gate.identity.keys import key_of, own_key
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record, StoreError, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from simhash_gate.gate.answers import Answer
-    from simhash_gate.gate.revisit import Sent
-    from simhash_gate.gate.site_memory import SiteMemory
-    from simhash_gate.gate.verdict import NotCompared, Outcome
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.stores.store import Store

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.sketch import NAME_BYTES
+from simhash_gate.fingerprints.sketch import NAME_BYTES, Sentence
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from simhash_gate.fingerprints.sketch import Sentence
     from simhash_gate.stores.store import Store
 
 OTHERS = 3

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.policy import Action, Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from simhash_gate.gate.policy import Action
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
 from simhash_gate.identity.address import ANY, INDEX, Address, address_of, mask
 from simhash_gate.identity.lists import OTHER_VIEW, SESSION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 Kind = Literal[
     "alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash",  # of a path

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _START = 1 << 18  # bytes of a page that are searched
 _MOST_TAGS = 20

@@ -9,6 +9,7 @@ DUST, 2007); what differs is that a skip is tested by fetching, and taken back.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from simhash_gate.identity.reduction import AFTER, Reduction
 from simhash_gate.identity.skips import RECHECK, Skips
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from simhash_gate.identity.address import Address
 
 POOLED = 2

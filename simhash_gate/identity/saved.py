@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from simhash_gate.identity.atoms import Atom, Kind
 from simhash_gate.stores.base import URL_RULES, Blob
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from simhash_gate.identity.keys import Canonical
     from simhash_gate.identity.learning import Host
     from simhash_gate.stores.store import Store

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.identity.group import FEW
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-
     from simhash_gate.identity.atoms import Atom
     from simhash_gate.identity.reduction import Reduction
 

@@ -15,19 +15,17 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from mmh3 import hash64
 
-from simhash_gate.identity.address import DEEPEST, mask
+from simhash_gate.identity.address import DEEPEST, Address, mask
 from simhash_gate.identity.words import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from simhash_gate.fingerprints.sample import Sample
-    from simhash_gate.identity.address import Address
 
 T = TypeVar("T")
 Why = Literal["", "barren", "endless"]

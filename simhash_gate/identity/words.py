@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from simhash_gate.identity.address import ANY, SIGNS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MANY = 30
 """After so many words at one place of a path, those that come seldom are names there: less than

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
-from simhash_gate.common.wording import why
+from simhash_gate.common.wording import Complain, why
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
     DamagedError,
     Drop,
+    Stored,
     drop_of,
     member_at,
     need_fastwarc,
@@ -21,13 +24,6 @@ from simhash_gate.journal.warc import (
     stored_of,
     warcinfo,
 )
-
-if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterable, Iterator
-
-    from simhash_gate.common.wording import Complain
-    from simhash_gate.journal.warc import Stored
 
 
 class Place(NamedTuple):

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import uuid
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from simhash_gate.common.files import (
     check_writable,
@@ -21,10 +22,6 @@ from simhash_gate.common.files import (
     private_lock,
 )
 from simhash_gate.journal.warc import warcinfo
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SEGMENTS = 8
 """How many files a full journal has."""

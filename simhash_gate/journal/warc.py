@@ -14,13 +14,10 @@ import zlib
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timezone
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
 from simhash_gate.common.wording import MissingExtraError, need
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 _LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from simhash_gate.page.vocabulary import MEDIA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
-from simhash_gate.page.measure import LARGEST, drop_all, text_in
+from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import (
     FORUMS,
     HEADINGS,
@@ -24,13 +26,9 @@ from simhash_gate.page.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
     from lxml.html import HtmlElement
 
     from simhash_gate.page.facts import Facts
-    from simhash_gate.page.measure import Measures
 
 
 MANY_LINKS = 10

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import KINDS, MARKS, is_start
+from simhash_gate.page.flow import KINDS, MARKS, Flow, is_start
 from simhash_gate.page.measure import size_of
 from simhash_gate.page.survey import lines_of, single_spaced
 from simhash_gate.page.vocabulary import CELLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from lxml.html import HtmlElement
 
-    from simhash_gate.page.flow import Flow
 
 _LINKED = 0.8
 _CAPTION = 200  # characters

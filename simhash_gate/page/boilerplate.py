@@ -6,6 +6,7 @@ and are what a page is about.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +14,7 @@ from lxml.etree import XPath
 
 from simhash_gate.page.hidden import NOT_SHOWN
 from simhash_gate.page.measure import text_in
-from simhash_gate.page.title import letters, says_title
+from simhash_gate.page.title import Titles, letters, says_title
 from simhash_gate.page.vocabulary import (
     BOILERPLATE_ROLES,
     BOILERPLATE_TAGS,
@@ -26,11 +27,7 @@ from simhash_gate.page.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-
     from lxml.html import HtmlElement
-
-    from simhash_gate.page.title import Titles
 
 
 _LINE = 80  # letters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,20 +18,16 @@ from simhash_gate.page.boilerplate import (
     post_name,
 )
 from simhash_gate.page.consent import consent_layers
-from simhash_gate.page.facts import find_facts
+from simhash_gate.page.facts import Facts, find_facts
 from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, unhide_content
-from simhash_gate.page.measure import LARGEST, drop_all, forget
+from simhash_gate.page.measure import LARGEST, Measures, drop_all, forget
 from simhash_gate.page.survey import Survey, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
 from simhash_gate.page.vocabulary import BOILERPLATE_TAGS, CONSENT_TOKENS, POST_TOKENS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from lxml.html import HtmlElement
 
-    from simhash_gate.page.facts import Facts
-    from simhash_gate.page.measure import Measures
 
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no boilerplate
 _SOME_TEXT = 20

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,8 +12,6 @@ from lxml.etree import XPath, tostring
 from simhash_gate.page.vocabulary import INVISIBLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml.html import HtmlElement
 
     from simhash_gate.page.title import Titles

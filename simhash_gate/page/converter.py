@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bs4 import Tag
 from markdownify import ATX, MarkdownConverter
 
 from simhash_gate.page.flow import MARKS
 from simhash_gate.page.vocabulary import CELLS, HEADINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ONE_LINE = HEADINGS | CELLS | {"dt"}
 """Tags whose content Markdown writes on one line."""

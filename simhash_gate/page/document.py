@@ -6,6 +6,7 @@ A page that is a shell for scripts has the text that its structured data have.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,33 +14,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 
 from simhash_gate.page.address import image_names, media_names
-from simhash_gate.page.blocks import blocks, captions
-from simhash_gate.page.clean import clean
-from simhash_gate.page.extract import Article, is_leftover
-from simhash_gate.page.facts import find_facts
-from simhash_gate.page.flow import flow
+from simhash_gate.page.blocks import Block, blocks, captions
+from simhash_gate.page.clean import Cleaned, clean
+from simhash_gate.page.extract import Article, Extractor, is_leftover
+from simhash_gate.page.facts import Facts, Kind, find_facts
+from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
 from simhash_gate.page.skeleton import pack_anchors
-from simhash_gate.page.structured import text, types, values
-from simhash_gate.page.title import find_titles
+from simhash_gate.page.structured import Node, text, types, values
+from simhash_gate.page.title import Titles, find_titles
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
-    from simhash_gate.page.blocks import Block
-    from simhash_gate.page.clean import Cleaned
-    from simhash_gate.page.extract import Extractor
-    from simhash_gate.page.facts import Facts, Kind
-    from simhash_gate.page.flow import Flow
     from simhash_gate.page.offer import Field
-    from simhash_gate.page.structured import Node
     from simhash_gate.page.survey import Survey
-    from simhash_gate.page.title import Titles
 
 
 class Document(NamedTuple):

@@ -8,6 +8,7 @@ walked into: what stands beside them is said of them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -22,20 +23,16 @@ from simhash_gate.page.asides import (
     is_gallery,
     post_metadata,
 )
-from simhash_gate.page.measure import drop_all
+from simhash_gate.page.measure import Measures, drop_all
 from simhash_gate.page.parse import printable
 from simhash_gate.page.survey import survey
-from simhash_gate.page.title import headline_in, says_title, text_of, words_of
+from simhash_gate.page.title import Titles, headline_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lxml.html import HtmlElement
 
     from simhash_gate.page.clean import Cleaned
-    from simhash_gate.page.measure import Measures
-    from simhash_gate.page.title import Titles
 
 _SHARE = 0.6  # of the text that is left: what holds it is where the article is
 _OWN_TEXT = 0.1

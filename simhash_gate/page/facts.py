@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from simhash_gate.page.address import is_front
 from simhash_gate.page.parse import by_tag
 from simhash_gate.page.structured import (
+    Node,
     nodes_on_top,
     read_json_ld,
     read_microdata,
@@ -20,11 +22,8 @@ from simhash_gate.page.structured import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
-    from simhash_gate.page.structured import Node
 
 Kind = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
 """A text, a thread, a thing on sale, many of these, many links; documentation, or what is done."""

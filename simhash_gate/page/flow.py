@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
@@ -17,8 +18,6 @@ from lxml.etree import iterwalk
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from lxml.html import HtmlElement
 
 MARKS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 from typing import TYPE_CHECKING, cast
 
 from lxml import etree
@@ -11,15 +12,11 @@ from lxml.etree import strip_elements
 
 from simhash_gate.page.measure import drop_all, size_of
 from simhash_gate.page.parse import by_tag, holders
-from simhash_gate.page.title import words_of
+from simhash_gate.page.title import Titles, words_of
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from lxml.html import HtmlElement
-
-    from simhash_gate.page.title import Titles
 
 
 # By the axis of attributes: to ask each element for some takes three times as long.

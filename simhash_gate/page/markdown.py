@@ -6,18 +6,14 @@ What carried the same content comes out the same, whatever tags, classes or whit
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Collection, Iterator
+from typing import Any, cast
 
 from simhash_gate.page.address import Base, joined
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.converter import CONTAINERS, ONE_LINE, convert, escape, inner_tags
-from simhash_gate.page.flow import MARKS, is_start
+from simhash_gate.page.flow import MARKS, Flow, Token, is_start
 from simhash_gate.page.vocabulary import CELLS
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
-    from simhash_gate.page.flow import Flow, Token
 
 _TABLE = CELLS | {"table", "tr"}
 _NESTING = 30

@@ -6,6 +6,7 @@ The text after an element that goes stays, and so do the sums of what is left.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from lxml.etree import tostring
 from simhash_gate.page.parse import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from lxml.html import HtmlElement
 
 

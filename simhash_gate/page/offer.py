@@ -7,6 +7,7 @@ no data, the price and the number count that stand by the headline.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, cast
@@ -15,6 +16,7 @@ from lxml import etree
 from lxml.cssselect import CSSSelector
 
 from simhash_gate.page.structured import (
+    Node,
     nodes_on_top,
     read_microdata,
     text,
@@ -23,13 +25,10 @@ from simhash_gate.page.structured import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
     from simhash_gate.page.blocks import Block
     from simhash_gate.page.facts import Facts
-    from simhash_gate.page.structured import Node
 
     Field = tuple[str, str]
 

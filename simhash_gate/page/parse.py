@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable
 from html import unescape
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
@@ -14,8 +15,6 @@ from w3lib.encoding import html_to_unicode
 from simhash_gate.page.repair import as_a_browser, gather, is_misread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lxml.html import HtmlElement
 
 _NOT_TEXT = re.compile(

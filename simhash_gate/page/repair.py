@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
@@ -17,8 +18,6 @@ from selectolax.lexbor import LexborHTMLParser
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from lxml import etree
     from lxml.html import HtmlElement
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
@@ -15,8 +16,6 @@ from urllib.parse import urldefrag
 from simhash_gate.page.address import Base, is_address, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
     from simhash_gate.page.survey import Tree

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,8 +13,6 @@ from lxml import etree
 from simhash_gate.page.parse import holders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
 Node = dict[str, Any]

@@ -5,6 +5,7 @@ To walk over a tree takes a fifth of what it takes to parse it; so this is done 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import iterwalk
@@ -14,8 +15,6 @@ from simhash_gate.page.measure import Measures
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
     Tree = dict[str, "Tree"]  # the tags of all children, each once

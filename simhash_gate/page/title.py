@@ -6,6 +6,7 @@ The site's part is known by what the site calls itself, by its domain, and by it
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import islice
@@ -20,8 +21,6 @@ from simhash_gate.page.survey import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from lxml.html import HtmlElement
 
     from simhash_gate.page.facts import Facts

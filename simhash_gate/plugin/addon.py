@@ -6,6 +6,7 @@ Its page-reading processes load what they need while Scrapy still does, so no pa
 from __future__ import annotations
 
 from contextlib import suppress
+from subprocess import Popen
 from typing import TYPE_CHECKING
 from weakref import finalize
 
@@ -14,8 +15,6 @@ from simhash_gate.workers.cores import default_workers
 from simhash_gate.workers.process import end_process, start_process
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from scrapy.settings import BaseSettings
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from functools import partial
@@ -27,8 +28,6 @@ from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, 
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from simhash_gate.gate.policy import Policy
     from simhash_gate.history.texts import FetchedPage
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
@@ -38,8 +39,6 @@ from simhash_gate.plugin.threads import LineThread
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-
     from scrapy.crawler import Crawler
     from scrapy.settings import BaseSettings
     from typing_extensions import Self

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,6 @@ from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged,
 from simhash_gate.plugin.threads import pause, result
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-
     from scrapy import Request, Spider
     from scrapy.http import Response
 

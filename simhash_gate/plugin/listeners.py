@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from http import HTTPStatus
@@ -13,8 +14,6 @@ from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from scrapy import Request, Spider
     from scrapy.crawler import Crawler
     from scrapy.http import Response

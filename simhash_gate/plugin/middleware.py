@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -75,8 +76,6 @@ from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 

@@ -4,8 +4,6 @@ scrapy-poet makes page objects before a response comes to the gate. So the provi
 verdict at once. A page that is dropped ends there, and no page object is made of it.
 """
 
-# ruff: noqa: TC002, TC003 - scrapy-poet looks at the types of what it calls, as it runs
-
 from __future__ import annotations
 
 import json

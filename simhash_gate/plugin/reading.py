@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from hashlib import sha256
+from subprocess import Popen
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from w3lib.encoding import http_content_type_encoding
@@ -16,8 +17,6 @@ from simhash_gate.plugin.threads import result
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 

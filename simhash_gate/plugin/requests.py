@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
@@ -17,8 +18,6 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.http import Response
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import closing
 from importlib.metadata import version
+from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -38,9 +40,6 @@ from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.stores import read_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-    from pathlib import Path
-
     from twisted.python.failure import Failure
 
 POLITE = {

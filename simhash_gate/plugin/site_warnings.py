@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, OrderedDict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import median
@@ -30,8 +31,6 @@ from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from scrapy import Spider
     from typing_extensions import Self
 

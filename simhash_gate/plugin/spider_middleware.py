@@ -6,6 +6,7 @@ Two spider middlewares and an item pipeline tell the gate how far each page has 
 from __future__ import annotations
 
 import time
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -22,8 +23,6 @@ from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Iterator
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
     from scrapy.settings import BaseSettings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -32,8 +33,6 @@ from simhash_gate.stores.base import URL_RULES
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from scrapy import Request, Spider
     from typing_extensions import Self
 

@@ -6,6 +6,8 @@ import logging
 import time
 import uuid
 from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,9 +16,6 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.stores import Record, StoreError, StoreUnavailable, open_store, read_store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from concurrent.futures import Future
-
     from simhash_gate.stores import Store
 
 logger = logging.getLogger(__name__)

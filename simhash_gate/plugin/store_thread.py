@@ -12,6 +12,7 @@ import logging
 import queue
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from threading import Thread
@@ -27,8 +28,6 @@ from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from scrapy.crawler import Crawler
 
     from simhash_gate.gate.judge import Gate

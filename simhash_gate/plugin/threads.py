@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from threading import Thread, Timer
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from scrapy.utils.asyncio import is_asyncio_available
 from twisted.internet.defer import Deferred
 from twisted.internet.task import deferLater
 
 from simhash_gate.common.wording import how_many
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 logger = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING
@@ -26,8 +27,6 @@ from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from scrapy import Request, Spider
     from scrapy.http import Response
     from typing_extensions import Self

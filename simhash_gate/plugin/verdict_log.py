@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
+from scrapy import Request, Spider
 from scrapy import __version__ as scrapy_version
 
 from simhash_gate.common.files import check_writable, open_anew, private_folder
@@ -28,9 +30,6 @@ from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from scrapy import Request, Spider
     from typing_extensions import Self
 
     from simhash_gate.report.pairs import Texts

@@ -10,15 +10,14 @@ Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, "Connected Components in Ma
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from pyarrow import RecordBatch
-    from pyspark.sql import DataFrame
 
 FEW = 1_000_000
 """Pairs: a task joins so many in some seconds, and in about 300 MB."""

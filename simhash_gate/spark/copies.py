@@ -7,10 +7,12 @@ fingerprints alone, on nothing outside its cluster: each is decided in one task,
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from simhash_gate.collection.listing import KeptFingerprints
@@ -27,10 +29,7 @@ from simhash_gate.values import PREFIX
 from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from pyarrow import RecordBatch
-    from pyspark.sql import Column, DataFrame
 
 _COPIES = "id {id}, scope bigint, fingerprint bigint, original {id}, distance int"
 _THRESHOLD = f"{PREFIX}THRESHOLD"

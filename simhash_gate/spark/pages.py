@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     BinaryType,
     BooleanType,
+    DataType,
     IntegerType,
     LongType,
     StringType,
@@ -19,23 +21,18 @@ from pyspark.sql.types import (
 )
 
 from simhash_gate.common.encoded import signed
-from simhash_gate.options import pipeline_version
+from simhash_gate.options import Options, pipeline_version
 from simhash_gate.pipeline import read_page
-from simhash_gate.settings import read_settings
+from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.read_pages import extract_pages
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from pyarrow import RecordBatch
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import DataType
 
-    from simhash_gate.options import Options
     from simhash_gate.page import Page
-    from simhash_gate.settings import Settings
     from simhash_gate.workers.pool import ReadError
 
 logger = logging.getLogger(__name__)

@@ -14,11 +14,13 @@ Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), sec
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from simhash_gate.collection.pairs import stream_pairs
@@ -27,11 +29,8 @@ from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS, require_distance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from numpy.typing import NDArray
     from pyarrow import RecordBatch
-    from pyspark.sql import Column, DataFrame
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,6 @@ from simhash_gate.stores.base import Window as Window
 from simhash_gate.stores.base import refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simhash_gate.stores.driver import Driver
     from simhash_gate.stores.store import Store as Store
 

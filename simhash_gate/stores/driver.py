@@ -10,16 +10,12 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from simhash_gate.common.encoded import as_bytes, as_text, signed
-from simhash_gate.stores.base import HEAD_BYTES, Blob, address_of, hash64
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from simhash_gate.stores.base import Record
+from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, hash64
 
 SETTLED, DURABLE = 1, 2
 """Marks of a page: once it is settled, and if it counts whatever becomes of its run. Else 0."""

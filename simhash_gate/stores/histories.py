@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,8 +11,6 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.stores.base import HISTORY, Blob, join, split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from simhash_gate.stores.driver import Driver
     from simhash_gate.stores.runs import Life
 

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import OrderedDict
+from collections.abc import Collection
 from struct import Struct
 from sys import byteorder
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from simhash_gate.stores.base import NAME_BITS, hash64, hints_of, key_of
-from simhash_gate.stores.driver import ROW_BYTES, State
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from simhash_gate.stores.base import Record, Window
-    from simhash_gate.stores.driver import News
+from simhash_gate.stores.base import NAME_BITS, Record, Window, hash64, hints_of, key_of
+from simhash_gate.stores.driver import ROW_BYTES, News, State
 
 _REST = Struct(">QIHBB")  # of a page, but for its fingerprint: the number and hints
 _SCOPE_COST = 30  # a scope without pages takes as much room as so many pages

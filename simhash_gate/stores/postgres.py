@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -27,17 +28,13 @@ from simhash_gate.stores.base import (
 from simhash_gate.stores.driver import (
     DURABLE,
     SETTLED,
+    Loaded,
     News,
     Row,
     SQLDriver,
     State,
     number_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-
-    from simhash_gate.stores.driver import Loaded
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 VERSION = 17

@@ -7,10 +7,11 @@ import re
 import secrets
 import struct
 import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from hashlib import sha1
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 import numpy as np
@@ -28,12 +29,7 @@ from simhash_gate.stores.base import (
     read_server,
     refusal,
 )
-from simhash_gate.stores.driver import DURABLE, SETTLED, Driver, News, Row, State
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from simhash_gate.stores.driver import Loaded
+from simhash_gate.stores.driver import DURABLE, SETTLED, Driver, Loaded, News, Row, State
 
 logger = logging.getLogger(__name__)
 

@@ -7,14 +7,13 @@ it is renewed; in the scope `ENDED` once it has ended. Of a run that died there 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from simhash_gate.stores.base import ENDED, LIVE, RUN, Blob, StoreError, hash64
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from simhash_gate.stores.driver import Driver
 
 _NOBODY = b"0 0.0"  # owns what died, until its pages are removed

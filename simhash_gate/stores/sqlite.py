@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from glob import escape
@@ -25,14 +26,11 @@ from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.files import is_locked, open_database, private_folder, private_lock
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import SETTLED, News, Row, SQLDriver, State, number_of
+from simhash_gate.stores.driver import SETTLED, Loaded, News, Row, SQLDriver, State, number_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from filelock import FileLock
 
-    from simhash_gate.stores.driver import Loaded
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import islice
 from operator import attrgetter
 from threading import RLock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores import base
 from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
-from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, News
+from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, Driver, News, Row
 from simhash_gate.stores.histories import Histories
-from simhash_gate.stores.mirror import Lookup, Mirrors
-from simhash_gate.stores.runs import Runs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
-    from simhash_gate.stores.driver import Driver, Row
-    from simhash_gate.stores.mirror import Mirror, Rank
-    from simhash_gate.stores.runs import Life
+from simhash_gate.stores.mirror import Lookup, Mirror, Mirrors, Rank
+from simhash_gate.stores.runs import Life, Runs
 
 DEFAULT_WINDOW = Window()
 

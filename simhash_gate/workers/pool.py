@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
+from subprocess import Popen
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_gate.workers.process import Job, WorkerProcess, end_process, start_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from subprocess import Popen
-
     from simhash_gate.options import Options
     from simhash_gate.page import Page
 

@@ -5,6 +5,7 @@ A message is a frame: the length of the payload, 8 bytes and big-endian, and the
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import pickle
@@ -12,14 +13,12 @@ import struct
 import subprocess
 import sys
 from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Future
-
     from simhash_gate.options import Options
 
 START_TIMEOUT = 60.0

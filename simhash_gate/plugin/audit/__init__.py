@@ -13,6 +13,7 @@ import secrets
 import time
 import zlib
 from collections import Counter, deque
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -30,8 +31,6 @@ from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-
     from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
     from typing_extensions import Self

@@ -6,6 +6,7 @@ import json
 import re
 import time
 from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from hashlib import sha256
@@ -20,8 +21,6 @@ from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from scrapy.http import Response
 
 LONG = 20
