@@ -27,12 +27,12 @@ from simhash_gate.gate.revisit import (
 )
 from simhash_gate.gate.site_memory import SiteMemories, SiteMemory
 from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
+from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key
+from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record, StoreError, Window
 
 if TYPE_CHECKING:
-    from simhash_gate.history.versions import Version
-    from simhash_gate.page import Page
     from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()

@@ -17,6 +17,7 @@ from simhash_gate.fingerprints.contradictions import TEXT_ALONE, UNKNOWN
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.fingerprints.words import words
+from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import History, Offer, Version
@@ -26,7 +27,6 @@ from simhash_gate.stores.base import HISTORY, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
 
 if TYPE_CHECKING:
-    from simhash_gate.gate.policy import Policy
     from simhash_gate.stores.store import Store
 
 MOST_VISITED = 50_000

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
-from typing import TYPE_CHECKING
 
+from simhash_gate.identity.address import Address
 from simhash_gate.identity.atoms import OF_QUERY, Atom, Path, Query, are_numbers
-
-if TYPE_CHECKING:
-    from simhash_gate.identity.address import Address
 
 OWN = 5
 """Contents that speak for an atom before it acts."""

@@ -7,16 +7,14 @@ that track visitors; and without what the pages of its host have shown not to ma
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import INDEX, Address, address_of
+from simhash_gate.identity.atoms import Atom
 from simhash_gate.identity.learning import Host
 from simhash_gate.identity.lists import SESSION, TRACKING
 from simhash_gate.identity.reduction import Reduction
-
-if TYPE_CHECKING:
-    from simhash_gate.identity.atoms import Atom
 
 By = Literal["spider", "canonical", "list", "host", "url"]
 

@@ -11,17 +11,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
+from simhash_gate.identity.address import Address
 from simhash_gate.identity.atoms import OF_QUERY, Atom, between, in_effect
 from simhash_gate.identity.contents import Contents
 from simhash_gate.identity.group import FEW, OWN, VALUES, Group
 from simhash_gate.identity.lists import TRACKING
 from simhash_gate.identity.reduction import AFTER, Reduction
 from simhash_gate.identity.skips import RECHECK, Skips
-
-if TYPE_CHECKING:
-    from simhash_gate.identity.address import Address
 
 POOLED = 2
 """Contents that speak for an atom before it acts where `ALL` do on other kinds of URLs."""

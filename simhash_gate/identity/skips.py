@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
+from simhash_gate.identity.atoms import Atom
 from simhash_gate.identity.group import FEW
 
 if TYPE_CHECKING:
-    from simhash_gate.identity.atoms import Atom
     from simhash_gate.identity.reduction import Reduction
 
 FIRSTS, EVERY = 3, 25

@@ -15,6 +15,8 @@ from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
+from lxml.html import HtmlElement
+
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import (
     FORUMS,
@@ -26,8 +28,6 @@ from simhash_gate.page.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
     from simhash_gate.page.facts import Facts
 
 

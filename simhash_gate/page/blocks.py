@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
+
+from lxml.html import HtmlElement
 
 from simhash_gate.page.address import is_address
 from simhash_gate.page.flow import KINDS, MARKS, Flow, is_start
 from simhash_gate.page.measure import size_of
 from simhash_gate.page.survey import lines_of, single_spaced
 from simhash_gate.page.vocabulary import CELLS
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
 
 _LINKED = 0.8
 _CAPTION = 200  # characters

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lxml.etree import XPath
+from lxml.html import HtmlElement
 
 from simhash_gate.page.hidden import NOT_SHOWN
 from simhash_gate.page.measure import text_in
@@ -25,10 +26,6 @@ from simhash_gate.page.vocabulary import (
     speaks_of_menu,
     speaks_of_short,
 )
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
 
 _LINE = 80  # letters
 _PARAGRAPH = 60  # letters: as long is no entry of a menu

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from lxml.html import HtmlElement
 
 from simhash_gate.page.asides import is_thread
 from simhash_gate.page.boilerplate import (
@@ -24,10 +26,6 @@ from simhash_gate.page.measure import LARGEST, Measures, drop_all, forget
 from simhash_gate.page.survey import Survey, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
 from simhash_gate.page.vocabulary import BOILERPLATE_TAGS, CONSENT_TOKENS, POST_TOKENS
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
 
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no boilerplate
 _SOME_TEXT = 20

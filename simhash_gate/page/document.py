@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import html
+from lxml.html import HtmlElement
 
 from simhash_gate.page.address import image_names, media_names
 from simhash_gate.page.blocks import Block, blocks, captions
@@ -25,13 +26,11 @@ from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
 from simhash_gate.page.parse import parse, printable
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
+from simhash_gate.page.survey import Survey
 from simhash_gate.page.title import Titles, find_titles
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
     from simhash_gate.page.offer import Field
-    from simhash_gate.page.survey import Survey
 
 
 class Document(NamedTuple):

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lxml import html
+from lxml.html import HtmlElement
 
 from simhash_gate.page.asides import (
     drop_copies,
@@ -30,8 +31,6 @@ from simhash_gate.page.title import Titles, headline_in, says_title, text_of, wo
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
     from simhash_gate.page.clean import Cleaned
 
 _SHARE = 0.6  # of the text that is left: what holds it is where the article is

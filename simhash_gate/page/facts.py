@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from lxml.html import HtmlElement
 
 from simhash_gate.page.address import is_front
 from simhash_gate.page.parse import by_tag
@@ -20,10 +22,6 @@ from simhash_gate.page.structured import (
     types_within,
     values,
 )
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
 
 Kind = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
 """A text, a thread, a thing on sale, many of these, many links; documentation, or what is done."""

@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lxml import etree
 from lxml.etree import strip_elements
+from lxml.html import HtmlElement
 
 from simhash_gate.page.measure import drop_all, size_of
 from simhash_gate.page.parse import by_tag, holders
 from simhash_gate.page.title import Titles, words_of
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
 
 # By the axis of attributes: to ask each element for some takes three times as long.
 _HIDING = (

@@ -8,15 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from lxml.etree import tostring
+from lxml.html import HtmlElement
 
 from simhash_gate.page.parse import printable
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
 
 LARGEST = 0.4  # of the page's text: what holds more is no boilerplate, whatever it is called
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from lxml import etree
 from lxml.cssselect import CSSSelector
+from lxml.html import HtmlElement
 
 from simhash_gate.page.structured import (
     Node,
@@ -25,8 +26,6 @@ from simhash_gate.page.structured import (
 )
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
     from simhash_gate.page.blocks import Block
     from simhash_gate.page.facts import Facts
 

@@ -7,15 +7,13 @@ import re
 from collections.abc import Iterable
 from html import unescape
 from itertools import chain
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from lxml import etree, html
+from lxml.html import HtmlElement
 from w3lib.encoding import html_to_unicode
 
 from simhash_gate.page.repair import as_a_browser, gather, is_misread
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
 
 _NOT_TEXT = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|template|noscript)\b.*?(?:</\1\s*>|\Z)", re.I | re.S

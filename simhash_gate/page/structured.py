@@ -6,14 +6,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from lxml import etree
+from lxml.html import HtmlElement
 
 from simhash_gate.page.parse import holders
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
 
 Node = dict[str, Any]
 """A thing that is described: its `@type`, and its properties, as JSON-LD writes them."""

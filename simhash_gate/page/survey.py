@@ -9,14 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import iterwalk
+from lxml.html import HtmlElement
 
 from simhash_gate.page.flow import KINDS, MARKS, is_layout
 from simhash_gate.page.measure import Measures
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
     Tree = dict[str, "Tree"]  # the tags of all children, each once
 
 # Marks within a line are left out: they come and go with every edit of a text.

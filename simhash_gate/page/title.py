@@ -15,14 +15,13 @@ from unicodedata import east_asian_width
 from urllib.parse import unquote
 
 from lxml.etree import strip_elements
+from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path
 from simhash_gate.page.survey import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
     from simhash_gate.page.facts import Facts
 
 

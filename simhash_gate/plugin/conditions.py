@@ -16,6 +16,7 @@ from scrapy.http import Headers, HtmlResponse, Response
 from scrapy.spiders import SitemapSpider
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.history.validators import (
     Seen,
@@ -28,7 +29,6 @@ from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, 
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
 if TYPE_CHECKING:
-    from simhash_gate.gate.policy import Policy
     from simhash_gate.history.texts import FetchedPage
 
 logger = logging.getLogger(__name__)

@@ -5,24 +5,20 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from scrapy import Request
+from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_gate.common.files import check_writable, private_folder
+from simhash_gate.gate.policy import Policy
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
 from simhash_gate.settings import SQLITE_DEFAULT, TABLE, Settings
 from simhash_gate.values import PREFIX, SettingsError
-
-if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.settings import BaseSettings
-
-    from simhash_gate.gate.policy import Policy
 
 logger = logging.getLogger(__name__)
 

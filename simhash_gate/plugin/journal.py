@@ -19,11 +19,13 @@ from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import Request, Spider, signals
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Headers, HtmlResponse, Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
@@ -40,10 +42,8 @@ from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 

@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import to_hex
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_in
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
@@ -22,8 +24,6 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.gate.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 

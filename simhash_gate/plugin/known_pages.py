@@ -14,6 +14,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy import Request
+from scrapy.http import Response
+
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.history.rates import DAY
 from simhash_gate.identity.lists import list_of, without_visitor
@@ -26,8 +29,6 @@ from simhash_gate.plugin.threads import result
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Request
-    from scrapy.http import Response
     from typing_extensions import Self
 
 WEEK = 7 * DAY

@@ -14,18 +14,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy import Request, Spider
+from scrapy.http import Response
+
+from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.requests import NotSent
 from simhash_gate.plugin.threads import pause, result
+from simhash_gate.stores import Record
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.http import Response
-
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.plugin.requests import NotSent
-    from simhash_gate.stores import Record
-
     WithText = Callable[[Verdict], Awaitable[Verdict]] | None
     """Adds the text of the page that a verdict rests on."""
 

@@ -10,22 +10,23 @@ from enum import IntEnum, auto
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request, Spider
+from scrapy.http import Response
+
+from simhash_gate.gate.policy import Action
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
+from simhash_gate.plugin.requests import NotSent
+from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.stores import Record
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Action
-    from simhash_gate.gate.verdict import Verdict
     from simhash_gate.plugin.parked import ParkedRequests
-    from simhash_gate.plugin.requests import NotSent
-    from simhash_gate.plugin.store_thread import StoreThread
     from simhash_gate.settings import Settings
-    from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 

@@ -21,10 +21,12 @@ from simhash_gate.common.wording import printable
 from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Site
 from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
+from simhash_gate.page import Page
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.conditions import validators_in
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
@@ -70,6 +72,7 @@ from simhash_gate.plugin.stats import GateStats
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
+from simhash_gate.settings import Settings
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import without_password
 from simhash_gate.values import PREFIX, SettingsError
@@ -79,9 +82,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Site
-    from simhash_gate.page import Page
-    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -20,8 +20,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from scrapy import Request, Spider
+from scrapy.http import Response
+
 from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
@@ -30,11 +34,8 @@ from simhash_gate.plugin.resend_dropped import to_send_again
 from simhash_gate.plugin.spider_middleware import is_installed
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.gate.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 

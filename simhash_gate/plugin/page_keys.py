@@ -9,27 +9,26 @@ from hashlib import sha1
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from scrapy import Request
+from scrapy.http import Response
 from scrapy.utils.request import RequestFingerprinter
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Site
 from simhash_gate.identity.canonical import canonical_of
 from simhash_gate.identity.keys import Keys, PageKey
+from simhash_gate.page import Page
 from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
+from simhash_gate.plugin.store_run import StoreRun
+from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.stores import Record
 from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
-    from scrapy import Request
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-
-    from simhash_gate.gate.policy import Site
-    from simhash_gate.page import Page
-    from simhash_gate.plugin.store_run import StoreRun
-    from simhash_gate.plugin.store_thread import StoreThread
 
 
 class PageKeys:

@@ -16,6 +16,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scrapy import Request, Spider
 from scrapy.utils.request import request_from_dict
 
 from simhash_gate.common.files import whole_file
@@ -24,7 +25,6 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
 
 T = TypeVar("T")

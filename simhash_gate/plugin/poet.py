@@ -11,13 +11,15 @@ import logging
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request
 from scrapy.http import Response
+from scrapy_poet.injection import Injector
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.page import Page
 from simhash_gate.plugin.spider_middleware import CrawlGate, settings_of
 from simhash_gate.values import PREFIX
 
@@ -29,10 +31,6 @@ except ImportError as error:
         f"scrapy-poet is not installed ({error}): pip install 'simhash-gate[poet]'"
     ) from error
 
-if TYPE_CHECKING:
-    from scrapy_poet.injection import Injector
-
-    from simhash_gate.page import Page
 
 logger = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from hashlib import sha256
 from subprocess import Popen
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from scrapy.http import Response
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.common.urls import without_credentials
@@ -17,7 +18,6 @@ from simhash_gate.plugin.threads import result
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
 
     from simhash_gate.options import Options

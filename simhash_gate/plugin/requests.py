@@ -6,19 +6,17 @@ import logging
 import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
 from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
 
 logger = logging.getLogger(__name__)
 

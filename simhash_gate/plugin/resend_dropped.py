@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+from scrapy import Request
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import is_duplicate_of
+from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import FOUND_KEY
-
-if TYPE_CHECKING:
-    from scrapy import Request
-
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.page import Page
-    from simhash_gate.stores import Record
+from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
 

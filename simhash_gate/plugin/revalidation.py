@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import mmh3
+from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Revisit, unfetched
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
     Seen,
@@ -26,6 +30,7 @@ from simhash_gate.history.validators import (
     latest_moment,
     same_version,
 )
+from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import precise
 from simhash_gate.plugin.conditions import (
     NOT_MODIFIED,
@@ -54,14 +59,9 @@ from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.history.versions import Version
 
 logger = logging.getLogger(__name__)
 

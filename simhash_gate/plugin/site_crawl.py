@@ -14,7 +14,7 @@ from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
 from shutil import rmtree
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import click
@@ -25,6 +25,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import BaseSettings, Settings
 from scrapy.utils.asyncio import create_looping_call
+from twisted.python.failure import Failure
 
 from simhash_gate.common.files import private_folder, whole_file, write_new
 from simhash_gate.common.urls import host_of, without_credentials
@@ -38,9 +39,6 @@ from simhash_gate.plugin.conditions import LastmodSitemapSpider
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.stores import read_store
-
-if TYPE_CHECKING:
-    from twisted.python.failure import Failure
 
 POLITE = {
     "ROBOTSTXT_OBEY": True,

@@ -16,6 +16,8 @@ from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from scrapy import Spider
+
 from simhash_gate.common.proportion import wilson
 from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
@@ -23,6 +25,8 @@ from simhash_gate.fingerprints.contradictions import same_name
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED, Verdict
+from simhash_gate.history.versions import Version
+from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.parked import Belief, Parked
@@ -31,11 +35,8 @@ from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Spider
     from typing_extensions import Self
 
-    from simhash_gate.history.versions import Version
-    from simhash_gate.page import Page
 
 logger = logging.getLogger(__name__)
 

@@ -13,6 +13,8 @@ from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
@@ -24,8 +26,6 @@ from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
     from typing_extensions import Self
 
     from simhash_gate.plugin.lifecycle import Lifecycle

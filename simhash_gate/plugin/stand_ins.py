@@ -11,13 +11,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy import Request, Spider
 from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sketch import name_and_words
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Site
 from simhash_gate.identity.contents import MOST_WORDS
 from simhash_gate.identity.keys import Evidence, evidence_of
+from simhash_gate.identity.learning import Host
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
@@ -33,12 +37,8 @@ from simhash_gate.stores.base import URL_RULES
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
     from typing_extensions import Self
 
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.gate.policy import Site
-    from simhash_gate.identity.learning import Host
 
 logger = logging.getLogger(__name__)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.utils.defer import deferred_from_coro
 
+from simhash_gate.gate.judge import Gate
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.plugin.store_run import Call, StoreRun
 from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
@@ -30,7 +31,6 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from simhash_gate.gate.judge import Gate
 
 logger = logging.getLogger(__name__)
 

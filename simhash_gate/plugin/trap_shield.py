@@ -14,12 +14,16 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from scrapy import Request, Spider
+from scrapy.http import Response
+
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.identity.traps import Change, Origin, TrapShield, Visit
+from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, asks_for_page
@@ -27,11 +31,8 @@ from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy import Request, Spider
-    from scrapy.http import Response
     from typing_extensions import Self
 
-    from simhash_gate.page import Page
 
 logger = logging.getLogger(__name__)
 

@@ -26,13 +26,12 @@ from simhash_gate.plugin.signals import near_duplicate_dropped, request_held_bac
 from simhash_gate.plugin.stand_ins import UrlSkipped
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from simhash_gate.report.pairs import Texts
 
     Line = Mapping[str, Any]
 

@@ -22,18 +22,18 @@ from pyspark.sql.types import (
 
 from simhash_gate.common.encoded import signed
 from simhash_gate.options import Options, pipeline_version
+from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.read_pages import extract_pages
 from simhash_gate.values import PREFIX
+from simhash_gate.workers.pool import ReadError
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyspark.sql import DataFrame
 
-    from simhash_gate.page import Page
-    from simhash_gate.workers.pool import ReadError
 
 logger = logging.getLogger(__name__)
 

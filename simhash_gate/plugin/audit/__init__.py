@@ -21,7 +21,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from scrapy.http import Response
+
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.audit.items import FieldDifference, Reader, Snapshot, Value
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
 from simhash_gate.plugin.reading import Bounded
@@ -31,12 +35,9 @@ from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy.http import Response
     from scrapy.statscollectors import StatsCollector
     from typing_extensions import Self
 
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.verdict import Verdict
 
 logger = logging.getLogger(__name__)
 

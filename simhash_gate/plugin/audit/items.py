@@ -10,18 +10,16 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from itemadapter import ItemAdapter
+from scrapy.http import Response
 
 from simhash_gate.common.urls import text_without_credentials, without_credentials
 from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.volatile import is_volatile
 from simhash_gate.fingerprints.words import SIGNS, words
-
-if TYPE_CHECKING:
-    from scrapy.http import Response
 
 LONG = 20
 """Words above which a text is compared by its words."""
