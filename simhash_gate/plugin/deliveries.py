@@ -40,13 +40,16 @@ class Deliveries:
         self._open: dict[int, FeedSlot] = {}
         self._closed: WeakSet[FeedSlot] = WeakSet()
         self._doubts: dict[str, None] = {}
+        self._half = False  # a feed may end with half an item
         crawler.signals.connect(self._opened, signals.spider_opened)
         crawler.signals.connect(self._slot_closed, signals.feed_slot_closed)
 
     def item_scraped(self) -> bool:
         """Count an item that has gone to the feeds; False if one of them did not take it.
 
-        To be called by a handler of `item_scraped` that was connected after the extensions'.
+        Nor is one there that follows half an item: a disk that fills up takes that much of a large
+        one, and where lines are read, the next is on the same line. To be called by a handler of
+        `item_scraped` that was connected after the extensions'.
         """
         self._scraped += 1
         taken = self._stored.copy()
@@ -55,7 +58,10 @@ class Deliveries:
             taken[slot.uri_template] += slot.itemcount
         refused = [uri for uri in self._feeds if taken[uri] + self._refused[uri] < self._scraped]
         self._refused.update(refused)
-        return not refused
+        if refused:
+            return False
+        follows_half, self._half = self._half, False
+        return not follows_half
 
     def missing(self) -> list[str]:
         """Return in words why items of a crawl that ends may not be stored; empty if all are."""
@@ -109,6 +115,8 @@ class Deliveries:
             receiver = record.args.get("receiver") if isinstance(record.args, dict) else None
             error = record.exc_info[1] if record.exc_info else None
             message = f"{type(error).__name__}: {error}" if error else "unknown"
+            if isinstance(error, OSError):
+                self._half |= isinstance(getattr(receiver, "__self__", None), FeedExporter)
             if record.msg == _PIPELINES_FAILED:
                 self._doubts[f"An item pipeline failed to close: {message}"] = None
             elif receiver is not None and self._listens(receiver):

@@ -105,6 +105,25 @@ def test_an_exporter_that_raises_on_some_items_costs_these_alone(tmp_path, store
     assert second.delivered() == ["/3", "/5"]
 
 
+def test_an_item_that_is_written_behind_half_of_another_is_not_there(tmp_path, store) -> None:
+    """So a full disk leaves a feed: the rest of that line is no JSON, whatever it has.
+
+    (Here the line ends, for the feed is read in this test.)
+    """
+    settings = {"SIMHASH_GATE_STORE": store, "SIMHASH_GATE_REVISIT": "drop"}
+    half = 'self.file.write(b"{}\\n") and setattr(Broken, "at", None)'
+    spider = EXPORTER.format(when='item["path"] == Broken.at').replace(
+        'raise TypeError("can\'t be exported")', f'raise OSError(28, "full", {half})'
+    )
+    spider = spider.replace("def export_item", 'at = "/3"\n    def export_item')
+    with Site(dict(ARTICLES)).running() as site:
+        first = crawl(tmp_path / "first", site, PATHS, spider=spider, settings=settings)
+        second = crawl(tmp_path / "second", site, PATHS, settings=settings)
+    assert first.count("forgotten") == 2
+    assert "/3" in second.delivered()
+    assert len(second.delivered()) == 2
+
+
 def test_a_copy_is_fetched_again_when_the_item_of_the_kept_page_is_not_exported(tmp_path) -> None:
     copies = {f"/{n}": page(1, noise=n) for n in range(4)}
     when = '"outcome" in item and not Broken.raised and not setattr(Broken, "raised", True)'
