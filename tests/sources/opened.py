@@ -72,7 +72,8 @@ def html(folder: Path, *names: str, head: str = "") -> None:
 def warc_of(*urls: str, **headers: str) -> bytes:
     """Return a packed WARC file with a page for each URL."""
     return b"".join(
-        gzip.compress(record(page(seed).body, url=url, **headers)) for seed, url in enumerate(urls)
+        gzip.compress(record(page(seed).body, url=url, **headers), mtime=0)
+        for seed, url in enumerate(urls)
     )
 
 
