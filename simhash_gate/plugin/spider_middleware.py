@@ -6,6 +6,7 @@ Two spider middlewares and an item pipeline tell the gate how far each page has 
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -89,7 +90,7 @@ class GateComponent:
         return self._found
 
 
-class OutputFilter(GateComponent):
+class OutputFilter(GateComponent, ABC):
     """A spider middleware that lets some of the outputs of callbacks go on."""
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
@@ -108,8 +109,9 @@ class OutputFilter(GateComponent):
                 yield output
         self._left(response)
 
+    @abstractmethod
     def _goes_on(self, response: Response, output: Any) -> bool:
-        raise NotImplementedError
+        """Tell whether an output may go on."""
 
     def _left(self, response: Response) -> None:
         """Take note that all of them are out."""
