@@ -13,7 +13,7 @@ from typing import cast
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from simhash_gate.page.hidden import NOT_SHOWN
+from simhash_gate.page.elements import NOT_SHOWN
 from simhash_gate.page.measure import text_in
 from simhash_gate.page.title import Titles, letters, says_title
 from simhash_gate.page.vocabulary import (

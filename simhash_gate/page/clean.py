@@ -61,16 +61,17 @@ def clean(
     titles = find_titles(root, "", facts) if titles is None else titles
     thread = is_thread(root, facts)
     drop_all(consent_layers(root, titles))
-    unhide_content(root)
-    text_forms = forms_to_fill_in(root)
-    drop_invisible(root, titles)
-    drop_all(gutters(root))
+    elements = facts.elements
+    unhide_content(root, elements.hidden)
+    text_forms = forms_to_fill_in(elements)
+    drop_invisible(root, titles, elements)
+    drop_all(gutters(elements))
     body = root.find("body")
     body = root if body is None else body
     shown = survey(root)
     measures = shown.measures
     size = measures.text[root]
-    headline_path = _headline_path(facts.headlines[:HEADLINES], titles)
+    headline_path = _headline_path(elements.by_tag["h1"][:HEADLINES], titles)
     boilerplate = _drop_boilerplate(root, titles, headline_path, measures, thread=thread)
     _drop_forms(boilerplate.forms, text_forms, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)

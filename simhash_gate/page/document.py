@@ -17,6 +17,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.address import image_names, media_names
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
+from simhash_gate.page.elements import find_elements
 from simhash_gate.page.extract import Article, Extractor, is_leftover
 from simhash_gate.page.facts import Facts, Kind, find_facts
 from simhash_gate.page.flow import Flow, flow
@@ -88,11 +89,11 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
-    elements = [*root.iter("*")]  # to find an element again takes a third of the time
-    drop_all(permalinks(root))
-    facts = find_facts(root, url)
+    elements = find_elements(root)  # with these held, to find one again takes a third of the time
+    drop_all(permalinks(elements))
+    facts = find_facts(root, url, elements)
     links = pack_anchors(root, facts.base) if anchors else b""
-    offered = find_offer(root, facts)
+    offered = find_offer(facts)
     fields = find_fields(root, selectors)
     titles = find_titles(root, url, facts)
     cleaned = clean(root, titles, facts)
@@ -117,7 +118,6 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found))
-    del elements
     return Document(
         facts,
         titles,

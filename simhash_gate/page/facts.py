@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import is_front
-from simhash_gate.page.parse import by_tag
+from simhash_gate.page.elements import Elements, find_elements
 from simhash_gate.page.structured import (
     Node,
     nodes_on_top,
@@ -19,7 +19,6 @@ from simhash_gate.page.structured import (
     read_microdata,
     text,
     types,
-    types_within,
     values,
 )
 
@@ -66,8 +65,7 @@ class Facts(NamedTuple):
     `names` are what they call the page, and `sites` its site, best first. `language` and
     `description` are what the head says. `data` is its JSON-LD.
     `main` is what the page is about. `base` is what its links are relative to, `software` what made
-    it; `discusses` tells that there is a post of a forum. `itemtypes` are those of its microdata,
-    `heads` and `headlines` the `title` and `h1` of its tree.
+    it; `discusses` tells that there is a post of a forum. `elements` are those of its tree.
     """
 
     kind: Kind | None
@@ -83,9 +81,7 @@ class Facts(NamedTuple):
     base: str | None
     software: list[str]
     discusses: bool
-    itemtypes: set[str]
-    heads: list[HtmlElement]
-    headlines: list[HtmlElement]
+    elements: Elements
     language: str | None
     description: str | None
 
@@ -95,17 +91,16 @@ class Facts(NamedTuple):
         return unescape(self.sites[0]) if self.sites else None
 
 
-def find_facts(root: HtmlElement, url: str = "") -> Facts:
+def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = None) -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""
-    found = by_tag(root, "base", "meta", "script", "title", "h1")
-    bases, metas, scripts, heads, headlines = found.values()
+    elements = find_elements(root) if elements is None else elements
+    metas, scripts = elements.by_tag["meta"], elements.by_tag["script"]
     data = read_json_ld(scripts)
     nodes = nodes_on_top(data)
     meta = _meta(metas)
     main, kind = _main_of(nodes, meta) if nodes else ({}, None)
-    itemtypes = types_within(root)
-    if kind is None and not _KINDS.keys().isdisjoint(_names(itemtypes)):
-        main, kind = _main_of(read_microdata(root), meta)
+    if kind is None and not _KINDS.keys().isdisjoint(_names(elements.itemtypes)):
+        main, kind = _main_of(read_microdata(elements.items), meta)
     kind = _kind_with_meta(kind, meta)
     if kind == "article" and is_front(url):
         main, kind = {}, None
@@ -121,12 +116,10 @@ def find_facts(root: HtmlElement, url: str = "") -> Facts:
         main,
         meta,
         kind in ("article", "forum") or _is_story(meta),
-        next((base.get("href") for base in bases if "href" in base.attrib), None),
+        next((base.get("href") for base in elements.by_tag["base"] if "href" in base.attrib), None),
         [tag.get("content", "") for tag in metas if tag.get("name") == "generator"],
-        any(_DISCUSSION in value for value in chain(itemtypes, _json_texts(scripts))),
-        itemtypes,
-        heads,
-        headlines,
+        any(_DISCUSSION in value for value in chain(elements.itemtypes, _json_texts(scripts))),
+        elements,
         _language(root, meta),
         _cut(
             meta.get("description") or meta.get("og:description") or text(main.get("description"))

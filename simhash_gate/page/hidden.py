@@ -5,43 +5,24 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection
-from typing import cast
+from itertools import chain
 
-from lxml import etree
 from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
+from simhash_gate.page.elements import Elements, find_elements, is_hidden
 from simhash_gate.page.measure import drop_all, size_of
-from simhash_gate.page.parse import by_tag, holders
 from simhash_gate.page.title import Titles, words_of
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
 
-# By the axis of attributes: to ask each element for some takes three times as long.
-_HIDING = (
-    etree.XPath("descendant::*/@hidden"),
-    etree.XPath("descendant::*/@style[contains(., 'none')]"),
-)
-_FRAGMENT_LINKS = etree.XPath("descendant::a[starts-with(@href, '#')]")
-NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
 _LABEL = 200  # characters: a question, or the name of a part
 _CONTROLS = ("form", "input", "textarea")
 
 
-def is_hidden(element: HtmlElement) -> bool:
-    """Tell if an element says itself that it is not shown.
-
-    `visibility: hidden` does not: text that fades in has it, and text that is moved.
-    """
-    return "hidden" in element.attrib or NOT_SHOWN.search(element.get("style", "")) is not None
-
-
-def unhide_content(root: HtmlElement) -> None:
+def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
     """Show what is hidden until a reader opens it, or a script has put it into its place."""
-    hidden = [element for element in holders(root, *_HIDING) if is_hidden(element)]
-    if not hidden:
-        return
     kinds: dict[tuple[str, ...], list[HtmlElement]] = defaultdict(list)
     for element in hidden:
         kinds[(element.tag, *element.get("class", "").split()[:1])].append(element)
@@ -107,11 +88,11 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
 _TEXT_INPUTS = frozenset({"email", "password", "search", "tel", "text", "url"})
 
 
-def forms_to_fill_in(root: HtmlElement) -> set[HtmlElement | None]:
+def forms_to_fill_in(elements: Elements) -> set[HtmlElement | None]:
     """Return the forms with a field for words: in others a reader chooses."""
     return {
         next(field.iterancestors("form"), None)
-        for field in root.iter("input", "textarea")
+        for field in chain(elements.by_tag["input"], elements.by_tag["textarea"])
         if field.get("type", "text") in _TEXT_INPUTS and not field.get("value", "").isdigit()
     }
 
@@ -120,13 +101,15 @@ _NEVER_SHOWN = INVISIBLE - {"noscript"}
 _LONG_NOTE = 400  # letters: a plea to turn on scripts is shorter
 
 
-def drop_invisible(root: HtmlElement, titles: Titles | None = None) -> None:
+def drop_invisible(
+    root: HtmlElement, titles: Titles | None = None, elements: Elements | None = None
+) -> None:
     """Take out what is no text of the page: scripts, styles, controls, pictures that are drawn.
 
     Of what is played, its sources are left. With titles, what is said to readers without scripts
     stays if it is the page.
     """
-    found = by_tag(root, "input", "template", "noscript", *MEDIA)
+    found = (find_elements(root) if elements is None else elements).by_tag
     for template in found["template"]:
         if "shadowrootmode" in template.attrib:  # shown, unlike any other template
             template.tag = "div"
@@ -178,31 +161,31 @@ def _is_task(element: HtmlElement) -> bool:
     return element.get("type") == "checkbox" and next(element.iterancestors("li"), None) is not None
 
 
-def permalinks(root: HtmlElement) -> list[HtmlElement]:
+def permalinks(elements: Elements) -> list[HtmlElement]:
     """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
     return [
         link
-        for link in cast("list[HtmlElement]", _FRAGMENT_LINKS(root))
-        if (href := link.get("href")) != "#"  # of a menu, most of the time
+        for link in elements.by_tag["a"]
+        if (href := link.get("href", "")).startswith("#")
+        and href != "#"  # of a menu, most of the time
         and not any(map(str.isalnum, text := "".join(link.itertext())))
         and text.strip()
         and any(href == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
     ]
 
 
-def gutters(root: HtmlElement) -> list[HtmlElement]:
+def gutters(elements: Elements) -> list[HtmlElement]:
     """Return the table cells that hold nothing but the line numbers of the code beside them."""
-    if next(root.iter("td"), None) is None:
-        return []
+    cells = elements.by_tag["td"]
     holders: set[HtmlElement | None] = set()  # of code
-    for pre in root.iter("pre"):
+    for pre in elements.by_tag["pre"] if cells else ():
         for ancestor in pre.iterancestors():
             if ancestor in holders:
                 break
             holders.add(ancestor)
     return [
         cell
-        for cell in (root.iter("td") if holders else ())
+        for cell in cells
         if cell in holders
         and cell.getnext() in holders
         and all(line.isdigit() for text in cell.itertext() for line in text.split())

@@ -36,8 +36,8 @@ def size_of(element: HtmlElement) -> int:
 class Measures:
     """Characters of text in each element, white space not counted, and how many are in links."""
 
-    text: dict[HtmlElement | None, int] = field(default_factory=dict)
-    links: dict[HtmlElement | None, int] = field(default_factory=dict)
+    text: dict[HtmlElement | None, int] = field(default_factory=lambda: defaultdict(int))
+    links: dict[HtmlElement | None, int] = field(default_factory=lambda: defaultdict(int))
 
     def prose(self, element: HtmlElement) -> int:
         """Return how many characters of an element are outside of links."""
@@ -88,7 +88,7 @@ def _append(holder: HtmlElement | None, last: HtmlElement | None, texts: list[st
 
 def forget(gone: Collection[HtmlElement], measures: Measures) -> None:
     """Take the sizes of elements off those of what they are in."""
-    removed = Measures(defaultdict(int), defaultdict(int))
+    removed = Measures()
     for element in gone:
         removed.text[element.getparent()] += measures.text[element]
         removed.links[element.getparent()] += measures.links[element]

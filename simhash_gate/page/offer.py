@@ -12,10 +12,10 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, cast
 
-from lxml import etree
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
+from simhash_gate.page.elements import Elements
 from simhash_gate.page.structured import (
     Node,
     nodes_on_top,
@@ -57,7 +57,6 @@ _NUMBER = re.compile(
     r"(?:n(?:umme)?r|no|number|code|#)\b)\.?\s*:?\s*#?([\w./-]*\d[\w./-]*)",
     re.IGNORECASE,
 )
-_CHOSEN = etree.XPath("//option[@selected] | //input[@type='radio'][@checked]")
 _BASKET = re.compile(
     r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag|buy|product|variations?)\b|warenkorb|panier",
     re.IGNORECASE,
@@ -65,10 +64,10 @@ _BASKET = re.compile(
 _AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
-def find_offer(root: HtmlElement, facts: Facts) -> tuple[Field, ...]:
-    """Return what an uncleaned tree's data say is offered: names of fields, and what they say."""
+def find_offer(facts: Facts) -> tuple[Field, ...]:
+    """Return what a page's data say is offered: names of fields, and what they say."""
     found: dict[str, list[str]] = {}
-    for name, value in _fields(root, facts):
+    for name, value in _fields(facts):
         texts = found.setdefault(name, [])
         if value and value not in texts and len(texts) < _MOST:
             texts.append(value[:_LONGEST])
@@ -108,12 +107,12 @@ def _short_lines(blocks: list[Block]) -> Iterator[tuple[int, str]]:
             yield place, line
 
 
-def _fields(root: HtmlElement, facts: Facts) -> Iterator[Field]:
+def _fields(facts: Facts) -> Iterator[Field]:
     if facts.kind == "product":
         yield from _product(facts.main, facts)
     if facts.kind in ("product", None):  # many a shop gives no data
-        yield from _chosen(root)
-    for node in _event_or_job(root, facts):
+        yield from _chosen(facts.elements)
+    for node in _event_or_job(facts):
         yield from _event(node) if _is_event(node) else _job(node)
 
 
@@ -157,9 +156,9 @@ def _price(offer: Node) -> Iterator[Field]:
                 return
 
 
-def _chosen(root: HtmlElement) -> Iterator[Field]:
+def _chosen(elements: Elements) -> Iterator[Field]:
     """Yield what is chosen in the form that puts a product into the basket."""
-    for element in islice(cast("list[HtmlElement]", _CHOSEN(root)), _MOST * _MOST):
+    for element in elements.chosen[: _MOST * _MOST]:
         form = next(element.iterancestors("form"), None)
         if form is None:
             continue
@@ -170,11 +169,13 @@ def _chosen(root: HtmlElement) -> Iterator[Field]:
             yield "chosen", " ".join((element.text or element.get("value") or "").split())
 
 
-def _event_or_job(root: HtmlElement, facts: Facts) -> list[Node]:
+def _event_or_job(facts: Facts) -> list[Node]:
     """Return the one event or job that the page is about; of several it is a list."""
+    elements = facts.elements
     nodes = [node for node in nodes_on_top(facts.data) if _is_event(node) or _is_job(node)]
-    if not nodes and any(_is_type_of_event_or_job(kind) for kind in facts.itemtypes):
-        nodes = [node for node in read_microdata(root) if _is_event(node) or _is_job(node)]
+    if not nodes and any(_is_type_of_event_or_job(kind) for kind in elements.itemtypes):
+        microdata = read_microdata(elements.items)
+        nodes = [node for node in microdata if _is_event(node) or _is_job(node)]
     return nodes if len(nodes) == 1 else []
 
 

@@ -6,8 +6,6 @@ import codecs
 import re
 from collections.abc import Iterable
 from html import unescape
-from itertools import chain
-from typing import Any, cast
 
 from lxml import etree, html
 from lxml.html import HtmlElement
@@ -136,27 +134,6 @@ def _plain(data: bytes) -> HtmlElement | None:
     root = html.document_fromstring("<html><body><pre></pre></body></html>")
     root[0][0].text = printable(words)
     return root
-
-
-def holders(root: HtmlElement, *paths: etree.XPath) -> list[HtmlElement]:
-    """Return the elements of the attributes that some paths lead to, in document order.
-
-    To join sets of nodes, and to go from a set to its parents, takes libxml2 quadratic time.
-    """
-    found = [[value.getparent() for value in cast("list[Any]", path(root))] for path in paths]
-    found = [elements for elements in found if elements]
-    if len(found) < 2:
-        return found[0] if found else []
-    wanted = set(chain.from_iterable(found))
-    return [element for element in root.iter("*") if element in wanted]
-
-
-def by_tag(root: HtmlElement, *tags: str) -> dict[str, list[HtmlElement]]:
-    """Return the elements of each of some tags, by one walk for all: each takes 5 % of a parse."""
-    found: dict[str, list[HtmlElement]] = {tag: [] for tag in tags}
-    for element in root.iter(*tags):
-        found[element.tag].append(element)
-    return found
 
 
 def printable(text: str) -> str:

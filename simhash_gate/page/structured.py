@@ -6,12 +6,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 from lxml import etree
 from lxml.html import HtmlElement
-
-from simhash_gate.page.parse import holders
 
 Node = dict[str, Any]
 """A thing that is described: its `@type`, and its properties, as JSON-LD writes them."""
@@ -20,12 +18,6 @@ _DEEP = 12
 _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
-# By the axis of attributes: to ask each element for some takes twice as long.
-_ITEM_ATTRIBUTES = (
-    etree.XPath("descendant-or-self::*/@itemprop"),
-    etree.XPath("descendant-or-self::*/@itemscope"),
-)
-_TYPES = etree.XPath("descendant-or-self::*/@itemtype", smart_strings=False)
 _OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
 _STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)
 
@@ -71,16 +63,14 @@ def _nodes(data: Any, depth: int) -> Iterator[Node]:
             yield from _nodes(data["@graph"], depth - 1)
 
 
-def types_within(root: HtmlElement) -> set[str]:
-    """Return what each `itemtype` of a tree's microdata says: the addresses of types."""
-    return set(cast("list[str]", _TYPES(root)))
+def read_microdata(items: list[HtmlElement]) -> list[Node]:
+    """Return the nodes that a page's microdata has on top, in their order.
 
-
-def read_microdata(root: HtmlElement) -> list[Node]:
-    """Return the nodes that the page's microdata has on top, in their order."""
+    `items` are its elements with an `itemprop` or `itemscope`.
+    """
     top: list[Node] = []
     scopes: dict[HtmlElement, Node] = {}
-    for element in islice(holders(root, *_ITEM_ATTRIBUTES), _MANY):
+    for element in items[:_MANY]:
         names = (element.get("itemprop") or "").split()
         node: Node | None = None
         if "itemscope" in element.attrib:

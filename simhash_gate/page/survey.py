@@ -5,7 +5,6 @@ To walk over a tree takes a fifth of what it takes to parse it; so this is done 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import iterwalk
@@ -43,72 +42,58 @@ class Survey(NamedTuple):
     hrefs: set[str]
 
 
-def survey(root: HtmlElement) -> Survey:
+def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912
     """Walk over a tree, or an element of one."""
     measures = Measures()
+    sizes, links = measures.text, measures.links
     tags: Tree = {}
     hrefs = set()
-    lines = _Lines()
-    add = lines.texts.append
+    texts: list[str] = []  # of the tree, and between them, where a line ends; a head has none
+    add = texts.append
+    end_of_line = END_OF_LINE
+    owner: HtmlElement | None = None  # a line of Markdown, or code
+    layouts = [True]  # of the tables that are open
     stack = []  # of each element that is open: characters, those in links, and tags before it
     size, linked, place = 0, 0, tags
+    # What is done here is done for every element: calls would take as long as the rest.
     for event, element in iterwalk(root, events=("start", "end")):
         tag = element.tag
         if event == "start":
             stack.append((size, linked, place))
             if tag not in _IN_LINES:
-                lines.start(element)
+                add(end_of_line)
                 if tag in _BOXES:
                     place = place.setdefault(tag, {})
+                    if owner is None and tag in KINDS and not (tag in CELLS and layouts[-1]):
+                        owner, end_of_line = element, " "
+                    elif tag == "table":
+                        layouts.append(is_layout(element))
+                    elif tag == "body":
+                        texts.clear()
             if tag in _LINKS:
                 hrefs.add(element.get("href"))
             text = element.text
         else:
             if tag not in _ENDLESS:
-                lines.end(element)
-            before, links, place = stack.pop()
+                if element is owner:
+                    owner, end_of_line = None, END_OF_LINE
+                elif tag == "table":
+                    layouts.pop()
+                add(end_of_line)
+            before, links_before, place = stack.pop()
             if tag == "a":
-                linked = links + size - before
-            measures.text[element] = size - before
-            measures.links[element] = linked - links
+                linked = links_before + size - before
+            sizes[element] = size - before
+            if linked != links_before:
+                links[element] = linked - links_before
             text = element.tail
         if text and stack:
             add(text)
-            size += len("".join(text.split()))
+            if not text.isspace():
+                size += len("".join(text.split()))
     hrefs.discard(None)
-    texts = single_spaced("".join(lines.texts).split(END_OF_LINE))
-    return Survey(list(filter(None, texts)), measures, tags, hrefs)
-
-
-class _Lines:
-    """The texts of a tree, and between them, where a line ends; a head has none."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._owner: HtmlElement | None = None  # a line of Markdown, or code
-        self._layouts = [True]  # of the tables that are open
-
-    def start(self, element: HtmlElement) -> None:
-        """Begin a block."""
-        tag = element.tag
-        self._end_line()
-        if tag == "table":
-            self._layouts.append(is_layout(element))
-        elif self._owner is None and tag in KINDS and not (tag in CELLS and self._layouts[-1]):
-            self._owner = element
-        elif tag == "body":
-            self.texts.clear()
-
-    def end(self, element: HtmlElement) -> None:
-        """End a block."""
-        if element is self._owner:
-            self._owner = None
-        elif element.tag == "table":
-            self._layouts.pop()
-        self._end_line()
-
-    def _end_line(self) -> None:
-        self.texts.append(END_OF_LINE if self._owner is None else " ")
+    lines = list(filter(None, single_spaced("".join(texts))))
+    return Survey(lines, measures, tags, hrefs)
 
 
 def lines_of(root: HtmlElement) -> list[str]:
@@ -116,8 +101,6 @@ def lines_of(root: HtmlElement) -> list[str]:
     return survey(root).lines
 
 
-def single_spaced(texts: Iterable[str]) -> Iterator[str]:
-    """Yield texts with white space collapsed."""
-    for text in map(str.strip, texts):
-        # Of white space, only the blank is printable; most lines of prose are as they shall be.
-        yield text if "  " not in text and text.isprintable() else " ".join(text.split())
+def single_spaced(texts: str) -> list[str]:
+    """Return the texts between ends of lines, with their white space collapsed."""
+    return list(map(str.strip, " ".join(texts.split()).split(END_OF_LINE)))

@@ -182,13 +182,14 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     The name of a page is the headline on which its head agrees, or what its head says without the
     name of the site.
     """
-    head = next((title.text for title in facts.heads if not _is_in_picture(title)), None) or ""
+    by_tag = facts.elements.by_tag
+    head = next((title.text for title in by_tag["title"] if not _is_in_picture(title)), None) or ""
     whole = [text for text in (" ".join(head.split()), facts.meta.get("og:title")) if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
     site = Site((*facts.sites, *_home_links(root, url)), url)
-    texts = [_visible_text(h1) for h1 in facts.headlines[:HEADLINES]]
+    texts = [_visible_text(h1) for h1 in by_tag["h1"][:HEADLINES]]
     headlines = [site.remove_from(headline) for headline in texts if headline]
     title = _name(headlines, whole, variants, site, facts)
     rivals = [name for name in headlines if site.is_front or not site.is_named(name)]
