@@ -76,13 +76,15 @@ def start_process() -> subprocess.Popen[bytes]:
     """
     # Python passes over what is no string, such as a `Path` that a project adds.
     path = os.pathsep.join(folder or "." for folder in sys.path if isinstance(folder, str))
+    # numpy's threads, one a core, begin with waiting busily, and nothing here needs them.
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path}
     # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment,
         start_new_session=True,
     )
 
