@@ -1,8 +1,9 @@
 """`python -m benchmarks.speed.crawl`: what a crawl loses to the gate, in one table.
 
 Real crawls of a site on loopback that has a process of its own, in turn without the gate, with it,
-and with a callback that reads the Markdown; then one in which the time is taken that the gate holds
-the event loop. Each has a process of its own, and Scrapy's default settings but for its log;
+and with a callback that reads the Markdown; then without the gate, with a callback that reads the
+page by another program, which compares nothing; then one in which the time is taken that the gate
+holds the event loop. Each has a process of its own, and Scrapy's default settings but for its log;
 duplicates are tagged, so that as many callbacks run as without the gate.
 """
 
@@ -24,11 +25,13 @@ from scrapy import signals
 from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 
-from benchmarks.speed.measure import OUT, options_of, say, table, write_json
+from benchmarks.speed.measure import OUT, options_of, say, table, those_there, write_json
+from benchmarks.speed.page import PEERS
 from benchmarks.speed.pages import running
 
 ROOT = Path(__file__).parents[2]
 PAGES, ROUNDS = 1000, 5
+PEER_PAGES = 100  # of each crawl in which a callback reads by another program
 QUICK_PAGES, QUICK_ROUNDS = 150, 1
 PROBE = "probe"
 TITLES = {
@@ -36,6 +39,7 @@ TITLES = {
     "on": "gate, empty callback",
     "markdown": "gate, callback reads the Markdown",
 }
+READERS = {name: f"no gate, callback reads by {name}" for name in PEERS if "alone" not in name}
 COLUMNS = (
     *("pages/s", "of no gate", "start, ms", "first page, ms"),
     *("CPU of the crawl, ms/page", "of workers"),
@@ -51,6 +55,7 @@ class Spider(scrapy.Spider):
         super().__init__()
         self.start_urls = [f"{url}/page/{number}" for number in range(pages)]
         self.reads = kind == "markdown"
+        self.read = PEERS[kind]() if kind in PEERS else None
         self.called = 0
         self.first = 0.0
 
@@ -60,6 +65,8 @@ class Spider(scrapy.Spider):
         self.first = self.first or time.perf_counter()
         if self.reads:
             _ = response.meta["simhash_gate_verdict"].markdown
+        elif self.read:
+            self.read(response.body)
 
 
 class Steps:
@@ -85,7 +92,7 @@ class Steps:
 def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
     """Crawl in this process, and return what was measured."""
     settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
-    if kind != "off":
+    if kind in ("on", "markdown", PROBE):
         settings |= {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_ACTION": "tag"}
     process = CrawlerProcess(settings)
     crawler = process.create_crawler(Spider)
@@ -136,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--count": (int, f"pages a crawl ({PAGES})"),
         "--rounds": (int, f"crawls of each kind ({ROUNDS})"),
         "--quick": (False, "less of all, in under a minute"),
+        "--no-peers": (False, "without other programs"),
         "--out": OUT,
         "--crawl": (str, argparse.SUPPRESS, {"nargs": 3}),
     }
@@ -146,13 +154,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         url, kind, pages = options.crawl
         print(json.dumps(crawl(url, kind, int(pages))))
         return 0
-    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*TITLES, PROBE)}
+    peers = {} if options.no_peers or options.quick else {name: PEERS[name] for name in READERS}
+    titles = TITLES | {name: READERS[name] for name, _ in those_there(peers)}
+    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*titles, PROBE)}
     try:
         with running(options.pages) as (url, size):
             for number in range(rounds):
                 for kind, own in runs.items():
                     command = [sys.executable, "-m", "benchmarks.speed.crawl", "--crawl", url, kind]
-                    command.append(str(count))
+                    command.append(str(min(count, PEER_PAGES) if kind in READERS else count))
                     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
                     own.append(json.loads(done.stdout))
                     own[-1]["of no gate"] = own[-1]["pages/s"] / runs["off"][number]["pages/s"]
@@ -161,9 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"not measured: {error}")
         return 2
     summary = {
-        kind: {name: median(run[name] for run in runs[kind]) for name in COLUMNS} for kind in TITLES
+        kind: {name: median(run[name] for run in runs[kind]) for name in COLUMNS} for kind in titles
     }
-    print(table({"": TITLES[kind], **row} for kind, row in summary.items()))
+    print(table({"": titles[kind], **row} for kind, row in summary.items()))
     cuts = quantiles([ms for run in runs[PROBE] for ms in run["held"]], n=100, method="inclusive")
     print(f"\nA page holds the event loop for {cuts[49]:.2f} ms (p50) to {cuts[98]:.2f} ms (p99).")
     print(f"{count} pages a crawl, {size:,} bytes the median one.")

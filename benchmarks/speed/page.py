@@ -2,6 +2,7 @@
 
 CPU time of this process, in milliseconds a page. All methods take turns on every page, so that what
 else the machine does falls on all alike; ratios are of the same round, and medians over the rounds.
+Of single pages, by their size, the ratio has a p50 and a p90.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import gc
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from itertools import count, product
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import count, pairwise, product
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean, median, quantiles
 from typing import Any
 
 from lxml import html
@@ -33,12 +34,13 @@ from simhash_gate.workers.main import GARBAGE
 
 PAGES, ROUNDS = 190, 5
 QUICK_PAGES, QUICK_ROUNDS = 24, 3
+BOUNDS = (0, 20_000, 100_000, 300_000, 10**9)  # bytes of single pages
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 QUICK_SIZES = SIZES[:-1]
 KINDS = ("prose", "markup")
 PACKAGES = ("lxml", "readability-lxml", "trafilatura", "resiliparse", "selectolax")
 Method = Callable[[bytes], object]
-Rounds = dict[str, list[float]]
+Costs = dict[str, list[list[float]]]
 
 BARE = "lxml.html parse"
 FINGERPRINT = "page to fingerprint"
@@ -64,6 +66,12 @@ def _trafilatura(*, fast: bool) -> Method:
     return lambda body: extract(body, output_format="markdown", fast=fast)
 
 
+def _rs_trafilatura() -> Method:
+    from rs_trafilatura import extract
+
+    return lambda body: extract(body.decode("utf-8", "replace"), url=_URL)
+
+
 def _resiliparse() -> Method:
     from resiliparse.extract.html2text import extract_plain_text
 
@@ -74,6 +82,7 @@ PEERS: dict[str, Callable[[], Method]] = {
     "plain recipe": _plain,
     "trafilatura": lambda: _trafilatura(fast=False),
     "trafilatura, fast": lambda: _trafilatura(fast=True),
+    "rs-trafilatura": _rs_trafilatura,
     "resiliparse, main content": _resiliparse,
     "selectolax, parse alone": lambda: LexborHTMLParser,
 }
@@ -116,7 +125,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(str(error))
         return 2
     methods = OURS | dict(those_there({} if options.no_peers else PEERS))
-    rounds = _measure(pages, methods, QUICK_ROUNDS if options.quick else ROUNDS)
+    costs = _measure(pages, methods, QUICK_ROUNDS if options.quick else ROUNDS)
+    rounds = {name: [mean(pages) for pages in rounds] for name, rounds in costs.items()}
+    shares = [sum(rounds[stage][n] for stage in STAGES[:-1]) for n in range(len(rounds[BARE]))]
+    rounds[REST] = [a - b for a, b in zip(rounds[FINGERPRINT], shares, strict=True)]
     growth = _measure_growth(QUICK_SIZES if options.quick else SIZES)
     summary = {
         name: {
@@ -128,7 +140,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     size = median(map(len, pages))
     print(f"{how_many(len(pages), 'page')}, median {size / 1000:.0f} kB\n")
     print(table({"CPU per page": name, **told} for name, told in summary.items()), "\n")
-    print("CPU in ms by size\n\n" + table(growth))
+    print("Single pages, times a bare parse: p50; p90\n\n" + table(_by_size(pages, methods, costs)))
+    print("\nCPU in ms by size\n\n" + table(growth))
     data = {"summary": summary, "rounds": rounds, "growth": growth, "median bytes": size}
     write_json(options.out / "page.json", data, PACKAGES)
     with plotting():
@@ -145,9 +158,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rounds:
-    """Return the mean milliseconds a page, by method and stage, of each round."""
-    found: Rounds = defaultdict(list)
+def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Costs:
+    """Return by method and stage, for each round, the milliseconds of each page."""
+    found: Costs = defaultdict(list)
     copies = count()
     for method in methods.values():
         method(renewed(pages[0], next(copies)))  # imports and tables are no cost of a page
@@ -155,18 +168,34 @@ def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Rou
     gc.set_threshold(GARBAGE)  # as in a page-reading process
     gc.freeze()  # nor is looking through them for garbage: which method that hit was chance
     for number in range(rounds):
-        times: Rounds = defaultdict(list)
+        times: dict[str, list[float]] = defaultdict(list)
         for page in pages:
             for name, method in methods.items():
                 times[name].append(_cost(method, renewed(page, next(copies))))
             for stage, milliseconds in stages(renewed(page, next(copies))).items():
                 times[stage].append(milliseconds)
         for name, values in times.items():
-            found[name].append(mean(values))
-        rest = mean(times[FINGERPRINT]) - sum(mean(times[stage]) for stage in STAGES[:-1])
-        found[REST].append(rest)
+            found[name].append(values)
         say(f"round {number + 1} of {rounds}")
     return found
+
+
+def _by_size(
+    pages: list[bytes], methods: Collection[str], costs: Costs
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for the pages of each size, with each method's ratio to a bare parse."""
+    typical = {
+        name: [median(times) for times in zip(*costs[name], strict=True)] for name in methods
+    }
+    for least, bound in pairwise(BOUNDS):
+        places = [place for place, page in enumerate(pages) if least <= len(page) < bound]
+        if len(places) > 1:
+            row: dict[str, Any] = {"kB": f"from {least // 1000}", "pages": len(places)}
+            for name in methods:
+                ratios = [typical[name][n] / typical[BARE][n] for n in places]
+                p50, p90 = (quantiles(ratios, n=10, method="inclusive")[at] for at in (4, 8))
+                row[name] = f"{p50:.1f}; {p90:.1f}"
+            yield row
 
 
 def _cost(method: Method, body: bytes) -> float:
