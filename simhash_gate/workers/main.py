@@ -2,10 +2,10 @@
 
 The payload of a frame is a pickle or, for page bodies, the bytes themselves. The parent sends the
 options and the memory limit, then for each page its URL, its encoding and the function that reads
-it, None for `read_page`, and its body; it need not wait for answers. The process answers the
-options with None, and each page, in order, with a `Page` or with what the function returns, or
-where reading failed with the reason as a string. A process that has grown too large answers None
-once more and leaves the pages that it has not answered.
+it, and its body; it need not wait for answers. The process answers the options with None, and each
+page, in order, with what the function returns, or where reading failed with the reason as a string.
+A process that has grown too large answers None once more and leaves the pages that it has not
+answered.
 
 It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
@@ -63,14 +63,10 @@ def main() -> None:
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
-        url, encoding, extract = pickle.loads(received.get())
+        url, encoding, function = pickle.loads(received.get())
         body = received.get()
-        answer: object
         try:
-            if extract is None:
-                answer = read_page(body, url=url, encoding=encoding, options=options)
-            else:
-                answer = extract(body, url, encoding, options)
+            answer = function(body, url, encoding, options)
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
         _answer(answers, answer)

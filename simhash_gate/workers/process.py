@@ -20,6 +20,10 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from simhash_gate.options import Options
+    from simhash_gate.page import Page
+
+    Function = Callable[[bytes, str, str | None, Options], Any]
+    """Makes something of a body, its URL, its encoding and the options."""
 
 START_TIMEOUT = 60.0
 AHEAD = 2
@@ -57,14 +61,21 @@ def read_payload(stream: IO[bytes]) -> bytes:
     return payload
 
 
+def page_of(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+    """Return the page; what reads pages is loaded by then, and no sooner."""
+    from simhash_gate.pipeline import read_page
+
+    return read_page(body, url=url, encoding=encoding, options=options)
+
+
 class Job(NamedTuple):
-    """A page to read, and the promise of the result: a `Page`, or what `extract` makes of it."""
+    """A page, the function that reads it, which is pickled, and the promise of what it returns."""
 
     body: bytes
     url: str
     encoding: str | None
+    function: Function
     future: Future[Any]
-    extract: Callable[[bytes, str, str | None, Options], Any] | None = None
     again: bool = False
     """Whether a process that had it has ended before it read any of it."""
 
@@ -153,7 +164,7 @@ class WorkerProcess:
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
-        question = (job.url, job.encoding, job.extract)
+        question = (job.url, job.encoding, job.function)
         self._send(pickle.dumps(question, pickle.HIGHEST_PROTOCOL), job.body)
 
     def end_if_overdue(self, timeout: float) -> None:
