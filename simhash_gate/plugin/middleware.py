@@ -153,7 +153,7 @@ class SimhashGateMiddleware(CrawlGate):
         self.reader = PageReader(settings, crawler.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
         crawler.signals.connect(self._started, signals.engine_started)
-        crawler.signals.connect(self.lifecycle.received, signals.response_received)
+        crawler.signals.connect(self.lifecycle.reached, signals.response_received)
         crawler.signals.connect(self.lifecycle.failed, signals.spider_error)
         crawler.signals.connect(self._item_failed, signals.item_error)
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
@@ -342,8 +342,8 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
-        starts = (getattr(addon, "head_start", None) for addon in self.crawler.addons.addons)
-        self.reader.open(process for start in starts if start for process in start.take())
+        takes = (getattr(addon, "take_processes", list) for addon in self.crawler.addons.addons)
+        self.reader.open(process for take in takes for process in take())
         self._read = without_password(url) if reads and remembers else ""
         only = ", which is only read" if self._read else ""
         if not remembers:

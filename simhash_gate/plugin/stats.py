@@ -120,10 +120,6 @@ class GateStats(Listener):
         self._callbacks += 1
         self._callback_seconds += seconds
 
-    def item_held(self) -> None:
-        """Count an item that was held back."""
-        self._count("items_held")
-
     async def closed(self) -> None:
         """Write the closing figures: stats, and the table by domain."""
         dropped = self._stats.get_value("simhash_gate/dropped", 0) - self._called_in_vain

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from contextlib import suppress
-from threading import Thread, Timer
+from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from scrapy.utils.asyncio import is_asyncio_available
@@ -43,20 +44,10 @@ async def result(future: Future[T]) -> T:
 
 async def done_within(future: Future[Any], seconds: float) -> bool:
     """Wait until a future of another thread is done, or time is up; tell whether it is done."""
-    in_time: Future[bool] = Future()
-
-    def end(done: bool) -> None:
-        with suppress(InvalidStateError):  # whoever is first
-            in_time.set_result(done)
-
-    limit = Timer(seconds, end, [False])
-    limit.daemon = True
-    limit.start()
-    future.add_done_callback(lambda _: end(True))
-    try:
-        return await result(in_time)
-    finally:
-        limit.cancel()
+    deadline = time.monotonic() + seconds
+    while not future.done() and time.monotonic() < deadline:
+        await pause(0.01)
+    return future.done()
 
 
 async def pause(seconds: float) -> None:
