@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from subprocess import Popen
@@ -73,20 +74,17 @@ class PageReader:
         self._recent: Bounded[tuple[bytes, str, str], Page] = Bounded(MOST_BYTES, MOST_PAGES)
         self._reader: InlineReader | WorkerPool = InlineReader(settings.options)
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the page-reading processes."""
-        return self._reader.pids if isinstance(self._reader, WorkerPool) else []
-
     def open(self, started: Iterable[Popen[bytes]] = ()) -> None:
         """Start the processes but those that are `started`, which are the reader's from now on."""
-        settings = self._settings
+        settings, loop = self._settings, None
+        with suppress(RuntimeError):  # there is none, or none yet, that runs the crawl
+            loop = asyncio.get_running_loop()
         if settings.workers:
             self._reader = WorkerPool(
                 settings.options,
                 settings.workers,
                 memory=settings.worker_memory,
-                loop=_event_loop(),
+                loop=loop,
                 started=started,
             )
 
@@ -110,14 +108,6 @@ class PageReader:
         if size <= MOST_BYTES:
             self._recent.put(key, replace(page), size)  # a copy, which never holds Markdown
         return page
-
-
-def _event_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the asyncio event loop that runs the crawl, if one does."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
 
 
 def _charset(response: Response) -> str | None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.plugin.lifecycle import Lifecycle
-    from simhash_gate.plugin.reading import PageReader
 
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
 
@@ -59,7 +58,6 @@ class CrawlGate:
     """The gate of one crawl, for those that follow its pages."""
 
     lifecycle: Lifecycle
-    reader: PageReader
     revalidation: Listener | None
     known_pages: Any
 

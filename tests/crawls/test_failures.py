@@ -289,7 +289,7 @@ def test_a_killed_worker_costs_no_page(tmp_path) -> None:
         from simhash_gate import SimhashGateMiddleware
         yield from super().parse(response)
         gate = self.crawler.get_downloader_middleware(SimhashGateMiddleware)
-        for pid in gate.reader.pids:
+        for pid in gate.reader._reader.pids:
             os.kill(pid, signal.SIGKILL)
     """
     routes = {f"/{n}": page(n) for n in range(20)}
