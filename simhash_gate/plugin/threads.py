@@ -8,7 +8,6 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
 from threading import Thread
 from typing import Any, Generic, TypeVar
 
@@ -61,13 +60,13 @@ async def pause(seconds: float) -> None:
 
 
 class LineThread(Generic[T]):
-    """Runs `work` on a thread, with the lines that are put: an iterator of lists, as they come.
+    """Runs `work` on a thread, with the lines that are put, as they come.
 
     `what` is the word for a line. `missed` counts those that were left out. All methods are for
     one thread, that of the event loop. A disk that hangs is never in the crawl's way.
     """
 
-    def __init__(self, what: str, work: Callable[[Iterator[list[T]]], None]) -> None:
+    def __init__(self, what: str, work: Callable[[Iterator[T]], None]) -> None:
         self.missed = 0
         self._what = what
         self._work = work
@@ -107,19 +106,8 @@ class LineThread(Generic[T]):
 
     def _run(self, done: Future[None]) -> None:
         try:
-            self._work(self._batches())
+            self._work(iter(self._lines.get, None))
         except Exception:
             logger.exception("The crawl's %ss could not be written down", self._what)
         finally:
             done.set_result(None)
-
-    def _batches(self) -> Iterator[list[T]]:
-        while True:
-            waiting = [self._lines.get()]
-            with suppress(queue.Empty):
-                while waiting[-1] is not None:
-                    waiting.append(self._lines.get_nowait())
-            if lines := [line for line in waiting if line is not None]:
-                yield lines
-            if waiting[-1] is None:
-                return

@@ -6,7 +6,6 @@ import logging
 import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -117,9 +116,9 @@ class VerdictLog(Listener):
             self._head = {}
         self._crawl.lines.clear()
 
-    def _work(self, batches: Iterator[list[Line]]) -> None:
+    def _work(self, lines: Iterator[Line]) -> None:
         """Write lines, and at the end the report."""
-        written = _written(batches, fill_in(self._settings.verdicts, self._spider))
+        written = _written(lines, fill_in(self._settings.verdicts, self._spider))
         if not self._settings.report:
             deque(written, maxlen=0)
             return
@@ -133,7 +132,7 @@ class VerdictLog(Listener):
                 PREFIX, path, why(error),
             )  # fmt: skip
         summary = Summary()
-        for line in chain.from_iterable(written):
+        for line in written:
             summary.add_line(line)
         summary.add_line(self._head)
         summary.missed = self._thread.missed
@@ -146,7 +145,7 @@ class VerdictLog(Listener):
             logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
 
 
-def _written(batches: Iterator[list[Line]], path: str) -> Iterator[list[Line]]:
+def _written(lines: Iterator[Line], path: str) -> Iterator[Line]:
     """Yield lines, and write each, so that it is there whatever becomes of the crawl.
 
     After a failure, which the log tells, no more are written. A `path` of "" is no file.
@@ -157,14 +156,13 @@ def _written(batches: Iterator[list[Line]], path: str) -> Iterator[list[Line]]:
             private_folder(Path(path).parent)
             with open_anew(path) as file:
                 failed = "no more verdicts are written"
-                for lines in batches:
-                    yield lines
-                    for line in lines:
-                        file.write(encode(line))
-                        file.flush()
+                for line in lines:
+                    yield line
+                    file.write(encode(line))
+                    file.flush()
     except OSError as error:
         logger.error("%sVERDICTS: %s to %s: %s", PREFIX, failed, path, why(error))
-    yield from batches
+    yield from lines
 
 
 def fill_in(pattern: str, spider: str) -> str:
