@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from simhash_gate.gate.judge import Gate
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.plugin.store_run import Call, StoreRun
-from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
+from simhash_gate.plugin.threads import done_in_time, result
 from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
 from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
@@ -208,7 +208,7 @@ class StoreFailures:
 
     async def close(self, *, ended: bool) -> None:
         """Close the store, and wait for it, but not for ever: a run that is not ended is dead."""
-        if not await done_within(self._store.close(ended=ended), LONGEST_CLOSING):
+        if not await done_in_time(self._store.close(ended=ended)):
             logger.error(
                 "The crawl ends before its store, which hangs, has ended its run: "
                 "its pages may not count as seen"

@@ -41,9 +41,9 @@ async def result(future: Future[T]) -> T:
     return future.result()
 
 
-async def done_within(future: Future[Any], seconds: float) -> bool:
-    """Wait until a future of another thread is done, or time is up; tell whether it is done."""
-    deadline = time.monotonic() + seconds
+async def done_in_time(future: Future[Any]) -> bool:
+    """Wait until a future of another thread is done, but not for ever; tell whether it is done."""
+    deadline = time.monotonic() + LONGEST_CLOSING
     while not future.done() and time.monotonic() < deadline:
         await pause(0.01)
     return future.done()
@@ -96,7 +96,7 @@ class LineThread(Generic[T]):
         if self._done is None:
             return
         self._lines.put(None)
-        if not await done_within(self._done, LONGEST_CLOSING):
+        if not await done_in_time(self._done):
             logger.error(
                 "The crawl ends without all of its %ss written: the disk hangs", self._what
             )

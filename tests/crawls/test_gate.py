@@ -52,32 +52,6 @@ def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_p
     assert row.split()[:9] == ["127.0.0.1", "9", "5", "4", "3", "1", "3", "1", "25.0"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"SIMHASH_GATE_COMPARE": '["p:unknown"]'}, "'p:unknown' is no CSS selector"),
-        ({"SIMHASH_GATE_KEEP_MARKDOWN": 100}, "0 for none"),
-        (
-            {"SIMHASH_GATE_DURABLE": "page", "SIMHASH_GATE_STORE": "sqlite:///x.sqlite", **PLAIN},
-            "DURABLE = 'page' needs the spider middlewares",
-        ),
-        (
-            {"SIMHASH_GATE_JOURNAL": "journal"},
-            "needs fastwarc: pip install 'simhash-gate[warc]'",
-        ),
-    ],
-)
-def test_what_cannot_be_done_as_set_stops_the_crawl_before_it_starts(
-    tmp_path, settings, said
-) -> None:
-    (tmp_path / "fastwarc.py").write_text("raise ImportError")
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings=settings)
-        assert site.hits.total() == 0
-    assert result.status != 0
-    assert said in result.log
-
-
 def test_a_page_without_a_length_is_judged_if_its_end_is_there(tmp_path) -> None:
     whole, copy, cut = (replace(page(1, noise=n), length=False) for n in range(3))
     cut.body = cut.body[: -len("</footer></body></html>")]

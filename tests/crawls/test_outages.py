@@ -222,8 +222,8 @@ HANGING = """
         yield from super().parse(response)
 
 from urllib.request import urlopen
-from simhash_gate.plugin import store_thread
-store_thread.LONGEST_CLOSING = 2.0
+from simhash_gate.plugin import threads
+threads.LONGEST_CLOSING = 2.0
 """
 
 
