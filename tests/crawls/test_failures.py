@@ -9,7 +9,6 @@ import pytest
 from tests.crawls.harness import Site, crawl, html_answer, page
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
-PATHS = " ".join(COPIES)
 PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
 
 COPIES_DROPPED = """
@@ -48,15 +47,13 @@ def fails(times: int, *, late: bool = False) -> str:
 def test_a_copy_is_fetched_again_when_the_callback_of_the_kept_page_fails(
     tmp_path, addon, times: int
 ) -> None:
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=fails(times), settings=addon)
+    result = crawl(tmp_path, COPIES, spider=fails(times), settings=addon)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == result.count("rescheduled") == times
 
 
 def test_a_callback_that_raises_half_way_has_its_copy_fetched_again(tmp_path) -> None:
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=fails(1, late=True))
+    result = crawl(tmp_path, COPIES, spider=fails(1, late=True))
     assert len(result.delivered()) == 2  # the item before the failure, and the copy's
 
 
@@ -85,16 +82,14 @@ Spider.custom_settings = {{"ITEM_PIPELINES": {{Failing: 100}}}}
 
 def test_a_copy_is_fetched_again_when_an_item_of_the_kept_page_fails(tmp_path) -> None:
     spider = PIPELINE.format(error="ValueError('broken')")
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=spider)
+    result = crawl(tmp_path, COPIES, spider=spider)
     assert len(result.delivered()) == 1
     assert result.count("rescheduled") == 1
 
 
 def test_a_dropped_item_is_no_failure(tmp_path) -> None:
     error = "__import__('scrapy').exceptions.DropItem('unwanted')"
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=PIPELINE.format(error=error))
+    result = crawl(tmp_path, COPIES, spider=PIPELINE.format(error=error))
     assert result.delivered() == []
     assert result.count("rescheduled") == 0
 
@@ -111,8 +106,7 @@ def test_a_failed_page_that_is_fetched_again_under_its_own_request_ends_well(tmp
             raise ValueError("broken")
         yield from super().parse(response)
     """
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, "", spider=spider, settings={"CONCURRENT_REQUESTS": 1})
+    result = crawl(tmp_path, COPIES, "", spider=spider, settings={"CONCURRENT_REQUESTS": 1})
     assert result.delivered() == ["/0"]
     assert result.count("forgotten") == 1
 
@@ -144,9 +138,8 @@ def test_no_article_is_lost_to_an_error_that_another_middleware_hushes_up(tmp_pa
         for item in super().parse(response):
             yield item
     """
-    with Site(dict(COPIES)).running() as site:
-        settings = {"CONCURRENT_REQUESTS": 1}
-        result = crawl(tmp_path, site, PATHS, spider=spider, settings=settings)
+    settings = {"CONCURRENT_REQUESTS": 1}
+    result = crawl(tmp_path, COPIES, spider=spider, settings=settings)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
 
@@ -199,9 +192,8 @@ def test_no_article_is_lost_to_another_middleware(tmp_path, kind, name, order, s
 import middlewares
 Spider.custom_settings = {{"{kind}": {{middlewares.{name}: {order}}}}}
 """
-    with Site(dict(COPIES)).running() as site:
-        settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_STORE": store}
-        result = crawl(tmp_path, site, PATHS, spider=spider, settings=settings)
+    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_STORE": store}
+    result = crawl(tmp_path, COPIES, spider=spider, settings=settings)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
 
@@ -270,8 +262,7 @@ def test_a_killed_worker_costs_no_page(tmp_path) -> None:
             os.kill(pid, signal.SIGKILL)
     """
     routes = {f"/{n}": page(n) for n in range(20)}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=spider)
+    result = crawl(tmp_path, routes, spider=spider)
     assert result.delivered() == sorted(routes)
     assert result.count("new") >= 1
     assert result.count("new") + result.count("error") == 20
@@ -291,8 +282,7 @@ def test_a_store_that_cannot_be_used_is_named_left_alone_and_everything_passes(
     else:
         path.mkdir()
     before = path.read_bytes() if path.is_file() else None
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, settings={"SIMHASH_GATE_STORE": f"sqlite:///{path}"})
+    result = crawl(tmp_path, COPIES, settings={"SIMHASH_GATE_STORE": f"sqlite:///{path}"})
     assert result.delivered() == sorted(COPIES)
     assert result.count("error") == result.count("passed") == 5
     errors = [line for line in result.log.splitlines() if "ERROR" in line]
@@ -341,8 +331,7 @@ def test_broken_pages_pass(tmp_path) -> None:
         "/cut": html_answer("<html><body><p>cut <b"),
         "/nul": html_answer("<p>a\0b</p>"),
     }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes))
+    result = crawl(tmp_path, routes)
     assert result.delivered() == sorted(routes)
     assert result.count("error") == 0
     assert result.count("fetched") == result.count("passed") + result.count("skipped") == 6
