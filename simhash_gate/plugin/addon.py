@@ -22,11 +22,12 @@ class Addon:
     """Installs the gate and what follows its pages, where the user has not placed it."""
 
     def __init__(self) -> None:
-        self.head_start = HeadStart()
+        self._processes: list[Popen[bytes]] = []
+        finalize(self, _end, self._processes)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
-        self.head_start.begin(settings)  # before what takes its time to load here, too
+        self._start_processes(settings)  # before what takes its time to load here, too
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
         from simhash_gate.plugin.revalidation import ConditionalRequests
         from simhash_gate.plugin.spider_middleware import (
@@ -47,15 +48,7 @@ class Addon:
 
             install(settings)
 
-
-class HeadStart:
-    """The processes of one crawl, until its gate takes them; if it never does, they are ended."""
-
-    def __init__(self) -> None:
-        self._processes: list[Popen[bytes]] = []
-        finalize(self, _end, self._processes)
-
-    def begin(self, settings: BaseSettings) -> None:
+    def _start_processes(self, settings: BaseSettings) -> None:
         """Start as many processes as the settings say; none where they can't be used."""
         # The gate itself will say what is wrong.
         with suppress(ValueError, TypeError, OverflowError, OSError):
@@ -64,8 +57,8 @@ class HeadStart:
                 while len(self._processes) < count:
                     self._processes.append(start_process())
 
-    def take(self) -> list[Popen[bytes]]:
-        """Hand the processes over."""
+    def take_processes(self) -> list[Popen[bytes]]:
+        """Hand the processes over to the gate; those that it never takes are ended."""
         taken = list(self._processes)
         self._processes.clear()
         return taken

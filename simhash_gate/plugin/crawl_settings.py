@@ -9,14 +9,13 @@ from urllib.parse import quote
 
 from scrapy import Request
 from scrapy.settings import BaseSettings
-from scrapy.utils.conf import build_component_list
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_gate.common.files import check_writable, private_folder
 from simhash_gate.gate.policy import Policy
 from simhash_gate.plugin.requests import META_KEY
-from simhash_gate.plugin.spider_middleware import is_installed, sees_pages_end
+from simhash_gate.plugin.spider_middleware import enabled, is_installed, sees_pages_end
 from simhash_gate.settings import SQLITE_DEFAULT, TABLE, Settings
 from simhash_gate.values import PREFIX, SettingsError
 
@@ -40,6 +39,8 @@ NOT_REMEMBERED = (
 def check(settings: Settings, installed: BaseSettings) -> None:
     """Raise `SettingsError` where a setting needs a middleware that is not installed."""
     policies, spider = settings.policies.all, is_installed(installed)
+    downloader = {each.__name__ for each in enabled(installed, "DOWNLOADER_MIDDLEWARES")}
+    asks_first = "ConditionalRequests" in downloader
     for wanted, there, setting, needed in (
         (any(it.action == "links" for it in policies), spider, "ACTION = 'links'", _MIDDLEWARE),
         (any(it.quota > it.window for it in policies), False, "QUOTA", "as large a WINDOW"),
@@ -50,7 +51,7 @@ def check(settings: Settings, installed: BaseSettings) -> None:
             f"the spider middleware, to see where pages lead: {_ADDON}",
         ),
         (
-            *(settings.asks_first, _asks_first(installed), "REVALIDATE, LISTINGS or QUOTA"),
+            *(settings.asks_first, asks_first, "REVALIDATE, LISTINGS or QUOTA"),
             f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
             "to DOWNLOADER_MIDDLEWARES at 840",
         ),
@@ -65,15 +66,6 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     ):
         if wanted and not there:
             raise SettingsError(f"{PREFIX}{setting} needs {needed}")
-
-
-def _asks_first(installed: BaseSettings) -> bool:
-    """Tell whether the middleware is installed that asks before requests are sent."""
-    enabled = build_component_list(
-        installed.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")
-    )
-    names = {each if isinstance(each, str) else each.__qualname__ for each in enabled}
-    return any(name.rpartition(".")[2] == "ConditionalRequests" for name in names)
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:

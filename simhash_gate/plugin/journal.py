@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from ipaddress import ip_address
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -123,12 +122,12 @@ class Journal(Listener):
         if failed:
             logger.error("Dropped pages that are not in the journal: %d", failed)
 
-    def _work(self, batches: Iterator[list[_Waiting]]) -> None:
+    def _work(self, pages: Iterator[_Waiting]) -> None:
         try:
             self._segments.check()
         except OSError as error:
             self._tell(error)
-        for waiting in chain.from_iterable(batches):
+        for waiting in pages:
             try:
                 records = pack(self._drop(waiting), _stored(waiting.response))
                 self._segments.append(records)

@@ -16,7 +16,7 @@ from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_i
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.requests import LASTMOD_KEY
-from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
+from simhash_gate.plugin.threads import done_in_time, result
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
@@ -116,7 +116,7 @@ class KeptTexts(Listener):
     async def closed(self) -> None:
         """Count what the store has still to answer."""
         if self._asked:
-            await done_within(self._asked[-1], LONGEST_CLOSING)
+            await done_in_time(self._asked[-1])
         self._note_answers()
 
     def _note_answers(self) -> None:

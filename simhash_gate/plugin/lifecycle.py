@@ -95,12 +95,11 @@ class Lifecycle:
         """Tell on which page a request was found; return whether it may go on."""
         return all(listener.found(request, response) for listener in self._listeners)
 
-    def received(self, request: Request) -> None:
-        """Note that Scrapy has the page: no downloader middleware swallowed it."""
-        self.reached(request, Stage.RECEIVED)
+    def reached(self, request: Request, stage: Stage = Stage.RECEIVED) -> None:
+        """Note how far a page has come on its way to its callback.
 
-    def reached(self, request: Request, stage: Stage) -> None:
-        """Note how far a page has come on its way to its callback."""
+        Scrapy has received it: no downloader middleware swallowed it.
+        """
         page = self._of(request)
         if page is not None and page.stage < stage:
             page.stage = stage
@@ -122,8 +121,7 @@ class Lifecycle:
                 listener.item(page, response, item)
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
         if verdict is not None and verdict.rejected and verdict.action != "tag":
-            for listener in self._listeners:
-                listener.item_held()
+            self._stats.inc_value("simhash_gate/items_held")
             return False
         if page is not None and item is not None:
             page.items += 1

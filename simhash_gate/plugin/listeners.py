@@ -171,9 +171,6 @@ class Listener:
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """An item came out of a followed page."""
 
-    def item_held(self) -> None:
-        """An item was held back."""
-
     def called_back(self, seconds: float) -> None:
         """A callback has said all it has to say; it took so long."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -118,7 +117,6 @@ class SimhashGateMiddleware(CrawlGate):
         self.crawler = crawler
         self.settings = settings
         self._links = is_installed(crawler.settings)
-        self._opening: Future[None] | None = None
         self._read = ""
         # Other components change requests and want verdicts: the arguments that callbacks were
         # sent with, and what was judged before it came here.
@@ -130,7 +128,7 @@ class SimhashGateMiddleware(CrawlGate):
             reads=settings.reads_only,
         )
         closes = settings.store_failure == "close"
-        self._store_failures = StoreFailures(crawler, self._store.run, closes=closes)
+        self._store_failures = StoreFailures(crawler, self._store, closes=closes)
         self._only_looks = only_looks(crawler)
         folder = None if self._only_looks else job_dir(crawler.settings)
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
@@ -152,8 +150,8 @@ class SimhashGateMiddleware(CrawlGate):
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, crawler.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
-        crawler.signals.connect(self._started, signals.engine_started)
-        crawler.signals.connect(self.lifecycle.received, signals.response_received)
+        crawler.signals.connect(self._store_failures.started, signals.engine_started)
+        crawler.signals.connect(self.lifecycle.reached, signals.response_received)
         crawler.signals.connect(self.lifecycle.failed, signals.spider_error)
         crawler.signals.connect(self._item_failed, signals.item_error)
         crawler.signals.connect(self._item_scraped, signals.item_scraped)
@@ -328,22 +326,18 @@ class SimhashGateMiddleware(CrawlGate):
         verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
         return verdict, fingerprint
 
-    def _started(self) -> None:
-        # Before its engine starts, a spider can't be closed.
-        self._store_failures.started(self._opening)
-
     def _open(self, spider: Spider) -> None:
         settings = self.settings
         reads = settings.reads_only
         falls_back = settings.store_failure == "pass" and not reads
         url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
         remembers = not url.startswith("memory:")
-        self._opening = self._store.open(url, at_once=not remembers)
+        self._store.open(url, at_once=not remembers)
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
-        starts = (getattr(addon, "head_start", None) for addon in self.crawler.addons.addons)
-        self.reader.open(process for start in starts if start for process in start.take())
+        takes = (getattr(addon, "take_processes", list) for addon in self.crawler.addons.addons)
+        self.reader.open(process for take in takes for process in take())
         self._read = without_password(url) if reads and remembers else ""
         only = ", which is only read" if self._read else ""
         if not remembers:
@@ -368,4 +362,4 @@ class SimhashGateMiddleware(CrawlGate):
         if missing:
             why = "; ".join(missing)
             logger.error("%s: later crawls won't take these pages as seen", why)
-        await self._store_failures.closed(self._store.close(ended=not missing))
+        await self._store_failures.close(ended=not missing)

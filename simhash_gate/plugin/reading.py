@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from subprocess import Popen
@@ -20,11 +21,8 @@ from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 if TYPE_CHECKING:
     from scrapy.statscollectors import StatsCollector
 
-    from simhash_gate.options import Options
     from simhash_gate.page import Page
     from simhash_gate.settings import Settings
-
-    Key = tuple[bytes, str, str]
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -38,9 +36,6 @@ class Bounded(Generic[K, V]):
         self._most = most
         self._bytes = 0
         self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._values)
 
     def get(self, key: K) -> V | None:
         """Return a value, which counts as used last from now on."""
@@ -67,28 +62,29 @@ _ENTRY_BYTES = 1024  # of a page without its contents, and of what leads to it
 
 
 class PageReader:
-    """Reads the pages of one crawl, and no body twice."""
+    """Reads the pages of one crawl, and no body twice of those that were read last.
+
+    The path where a page was fetched decides where its links lead: a repeat has the same, whatever
+    its query. With anchors, only the same URL is a repeat.
+    """
 
     def __init__(self, settings: Settings, stats: StatsCollector) -> None:
         self._settings = settings
         self._stats = stats
-        self._recent = RecentPages(settings.options)
+        self._recent: Bounded[tuple[bytes, str, str], Page] = Bounded(MOST_BYTES, MOST_PAGES)
         self._reader: InlineReader | WorkerPool = InlineReader(settings.options)
-
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the page-reading processes."""
-        return self._reader.pids if isinstance(self._reader, WorkerPool) else []
 
     def open(self, started: Iterable[Popen[bytes]] = ()) -> None:
         """Start the processes but those that are `started`, which are the reader's from now on."""
-        settings = self._settings
+        settings, loop = self._settings, None
+        with suppress(RuntimeError):  # there is none, or none yet, that runs the crawl
+            loop = asyncio.get_running_loop()
         if settings.workers:
             self._reader = WorkerPool(
                 settings.options,
                 settings.workers,
                 memory=settings.worker_memory,
-                loop=_event_loop(),
+                loop=loop,
                 started=started,
             )
 
@@ -99,58 +95,19 @@ class PageReader:
     async def page(self, response: Response) -> Page:
         """Return what the response says; raises `ReadError`."""
         body, url, charset = response.body, response.url, _charset(response)
-        key = self._recent.key(body, url, charset)
-        page = self._recent.find(key, url)
-        if page is not None:
+        where = url if self._settings.options.anchors else url.partition("?")[0]
+        key = sha256(body).digest(), charset or "", where
+        known = self._recent.get(key)
+        if known is not None:
             self._stats.inc_value("simhash_gate/repeated")  # a body that is not parsed again
-            return page
-        page = await result(self._reader.read(body, url, charset))
+            return replace(known, url=without_credentials(url))
+        page: Page = await result(self._reader.read(body, url, charset))
         if page.unreadable:
             raise ReadError(page.reason)
-        self._recent.add(key, page)
-        return page
-
-
-class RecentPages:
-    """The pages that were read last, by a cryptographic hash of their bodies.
-
-    The path where a page was fetched decides where its links lead: a repeat has the same, whatever
-    its query. With anchors, only the same URL is a repeat.
-    """
-
-    def __init__(
-        self, options: Options, *, most_pages: int = MOST_PAGES, most_bytes: int = MOST_BYTES
-    ) -> None:
-        self._whole = options.anchors
-        self._most_bytes = most_bytes
-        self._pages: Bounded[Key, Page] = Bounded(most_bytes, most_pages)
-
-    def __len__(self) -> int:
-        return len(self._pages)
-
-    def key(self, body: bytes, url: str, encoding: str | None) -> Key:
-        """Return what two bodies share only if the same is read from them."""
-        where = url if self._whole else url.partition("?")[0]
-        return sha256(body).digest(), encoding or "", where
-
-    def find(self, key: Key, url: str) -> Page | None:
-        """Return the page that would be read from this body at this URL, if it was a moment ago."""
-        page = self._pages.get(key)
-        return None if page is None else replace(page, url=without_credentials(url))
-
-    def add(self, key: Key, page: Page) -> None:
-        """Keep a page that was read, and let go of those that were not asked for the longest."""
         size = _ENTRY_BYTES + page.weight
-        if size <= self._most_bytes:
-            self._pages.put(key, replace(page), size)  # a copy, which never holds Markdown
-
-
-def _event_loop() -> asyncio.AbstractEventLoop | None:
-    """Return the asyncio event loop that runs the crawl, if one does."""
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
+        if size <= MOST_BYTES:
+            self._recent.put(key, replace(page), size)  # a copy, which never holds Markdown
+        return page
 
 
 def _charset(response: Response) -> str | None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from simhash_gate.plugin.lifecycle import Lifecycle
-    from simhash_gate.plugin.reading import PageReader
 
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
 
@@ -59,7 +58,6 @@ class CrawlGate:
     """The gate of one crawl, for those that follow its pages."""
 
     lifecycle: Lifecycle
-    reader: PageReader
     revalidation: Listener | None
     known_pages: Any
 
@@ -195,10 +193,13 @@ class SimhashGateInnerSpiderMiddleware(GateComponent):
 
 def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMiddleware) -> bool:
     """Tell whether the settings enable a spider middleware of the gate."""
-    enabled = build_component_list(
-        settings.get_component_priority_dict_with_base("SPIDER_MIDDLEWARES")
-    )
-    return any(load_object(component) is middleware for component in enabled)
+    return middleware in enabled(settings, "SPIDER_MIDDLEWARES")
+
+
+def enabled(settings: BaseSettings, kind: str) -> list[type]:
+    """Return the components of a kind that the settings enable, such as `SPIDER_MIDDLEWARES`."""
+    found = build_component_list(settings.get_component_priority_dict_with_base(kind))
+    return [load_object(each) for each in found]
 
 
 def sees_pages_end(settings: BaseSettings) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from array import array
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -12,7 +13,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
-from simhash_gate.report.summary import MOST_TALLIES, OTHERS, Tally
+from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 logger = logging.getLogger(__name__)
@@ -47,20 +48,12 @@ PASSED_FOR = {
 
 
 @dataclass(slots=True)
-class DomainTally(Tally):
+class DomainTally:
     """The counts of one domain; `milliseconds` is a uniform sample of the times pages took."""
 
-    dropped_for_earlier: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
     timed: int = 0
     milliseconds: array[float] = field(default_factory=lambda: array("f"))
-
-    def update(self, other: DomainTally) -> None:
-        """Count what another tally has counted, but for the times."""
-        self.outcomes.update(other.outcomes)
-        self.held += other.held
-        self.dropped += other.dropped
-        self.dropped_for_earlier += other.dropped_for_earlier
-        self.bytes_saved += other.bytes_saved
 
     def time(self, milliseconds: float) -> None:
         """Take a page's time into the sample (reservoir sampling; Vitter 1985, algorithm R)."""
@@ -77,34 +70,35 @@ class GateStats(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._run = crawl.store.run
-        self._domains: dict[str, DomainTally] = {}
+        self._domains = defaultdict[str, DomainTally](DomainTally)
         self._callback_seconds = 0.0
         self._callbacks = 0
         self._called_in_vain = self._held = self._tagged = 0
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
+        domain = judged.domain
+        if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
+            domain = OTHERS
+        tally = self._domains[domain]
         if judged.skipped:
+            tally.counts.update(("fetched", "skipped"))
             self._count("fetched", "skipped", f"skipped/{judged.skipped}")
-            self._domain(judged.domain).outcomes["skipped"] += 1
             return
         verdict, outcome = judged.verdict, judged.verdict.outcome
         became = "dropped" if judged.dropped else "held" if judged.held else "passed"
+        tally.counts.update(("fetched", "checked", outcome, became))
         self._count("fetched", "checked", outcome, became)
-        tally = self._domain(judged.domain)
-        tally.outcomes[outcome] += 1
-        tally.held += became == "held"
         tally.time(judged.seconds * 1000)
         if outcome == "duplicate":
-            self._count(f"duplicate/{judged.domain if judged.domain in self._domains else OTHERS}")
+            self._count(f"duplicate/{domain}")
         if judged.dropped:
             size = len(judged.response.body)
-            tally.dropped += 1
-            tally.bytes_saved += size
-            self._called_in_vain += verdict.audited
+            tally.counts["bytes_saved"] += size
             self._stats.inc_value("simhash_gate/bytes_saved", size)
+            self._called_in_vain += verdict.audited
             if verdict.match and verdict.match.record.run != self._run.name:
-                tally.dropped_for_earlier += 1
+                tally.counts["dropped_for_earlier"] += 1
                 self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
             self._held += 1
@@ -119,10 +113,6 @@ class GateStats(Listener):
         """Count the time that a callback took."""
         self._callbacks += 1
         self._callback_seconds += seconds
-
-    def item_held(self) -> None:
-        """Count an item that was held back."""
-        self._count("items_held")
 
     async def closed(self) -> None:
         """Write the closing figures: stats, and the table by domain."""
@@ -173,21 +163,11 @@ class GateStats(Listener):
         number: int = self._stats.get_value(f"simhash_gate/{name}", 0)
         return number
 
-    def _domain(self, domain: str) -> DomainTally:
-        if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
-            domain = OTHERS
-        tally = self._domains.get(domain)
-        if tally is None:
-            tally = self._domains[domain] = DomainTally()
-        return tally
-
     def _table(self) -> str:
-        ranked = sorted(self._domains.items(), key=lambda item: -item[1].outcomes.total())
-        total = DomainTally()
-        for _, tally in ranked:
-            total.update(tally)
+        ranked = sorted(self._domains.items(), key=lambda item: -item[1].counts["fetched"])
+        total = sum((tally.counts for tally in self._domains.values()), Counter[str]())
         rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
-        rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", total)]
+        rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", DomainTally(total))]
         shown = [n for n, cell in enumerate(rows[-1]) if cell != "0" or _HEAD[n] not in _IF_ANY]
         rows = [tuple(row[n] for n in shown) for row in rows]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -217,21 +197,16 @@ _IF_ANY = (*OUTCOMES, "held back", "of earlier crawls")
 
 
 def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
-    outcomes = tally.outcomes
+    counts = tally.counts
     times = sorted(tally.milliseconds)
-    share = 100 * tally.dropped / tally.checked if tally.checked else 0.0
+    share = 100 * counts["dropped"] / counts["checked"] if counts["checked"] else 0.0
     return (
         domain,
-        str(outcomes.total()),
-        str(outcomes["skipped"]),
-        str(tally.checked),
-        *(str(outcomes[name]) for name in OUTCOMES),
-        str(tally.checked - tally.held - tally.dropped),
-        str(tally.held),
-        str(tally.dropped),
+        *(str(counts[name]) for name in ("fetched", "skipped", "checked", *OUTCOMES)),
+        *(str(counts[name]) for name in ("passed", "held", "dropped")),
         f"{share:.1f}",
-        str(tally.dropped_for_earlier),
-        f"{tally.bytes_saved:,}",
+        str(counts["dropped_for_earlier"]),
+        f"{counts['bytes_saved']:,}",
         f"{median(times):.1f}" if times else "-",
         f"{times[min(len(times) - 1, int(0.95 * len(times)))]:.1f}" if times else "-",
     )

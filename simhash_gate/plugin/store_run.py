@@ -89,8 +89,7 @@ class StoreRun:
     @property
     def retry_at(self) -> float:
         """When (`time.monotonic`) to call `retry`; infinity if the store is not down."""
-        down = self._outage is not None and self.failure is not None
-        return self._outage.retry_at if down and self._outage else float("inf")
+        return self._outage.retry_at if self._outage and self.failure else float("inf")
 
     def trace(self, scope: str, request: str, fingerprint: int) -> Record:
         """Return a record of this run of which nothing but its identity is known."""

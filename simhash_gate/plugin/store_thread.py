@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from simhash_gate.gate.judge import Gate
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.plugin.store_run import Call, StoreRun
-from simhash_gate.plugin.threads import LONGEST_CLOSING, done_within, result
+from simhash_gate.plugin.threads import done_in_time, result
 from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
 from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
@@ -59,6 +59,7 @@ class StoreThread:
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
+        self.opening: Future[None] | None = None  # once it is asked for
         self._opened: Future[None] = Future()
         self._closed: Future[None] = Future()
         self._ended: bool | None = None
@@ -72,6 +73,7 @@ class StoreThread:
         fails.
         """
         self._at_once = at_once
+        self.opening = self._opened
         if at_once:
             self._begin(url)
             return self._opened
@@ -182,9 +184,9 @@ class StoreThread:
 class StoreFailures:
     """Reports the failures of a store; they end the crawl if `closes`."""
 
-    def __init__(self, crawler: Crawler, run: StoreRun, *, closes: bool) -> None:
+    def __init__(self, crawler: Crawler, store: StoreThread, *, closes: bool) -> None:
         self._crawler = crawler
-        self._run = run
+        self._store = store
         self._closes = closes
         self._reported: set[str] = set()
         self._closing = False
@@ -193,20 +195,20 @@ class StoreFailures:
         """Count a page that passed unjudged, and say why, once for each reason."""
         self._crawler.stats.inc_value("simhash_gate/store_failed")
         reason = str(error)
-        is_reported = error is self._run.failure or isinstance(error, StoreUnavailable)
+        is_reported = error is self._store.run.failure or isinstance(error, StoreUnavailable)
         if not is_reported and reason not in self._reported:
             self._reported.add(reason)
             logger.error("Passing pages unjudged: %s", reason)
         self._close_spider(reason)
 
-    def started(self, opening: Future[None] | None) -> None:
-        """Close the spider, now that its engine can, should the store not open."""
-        if self._closes and opening is not None:
-            deferred_from_coro(self._close_unless_open(opening))
+    def started(self) -> None:
+        """Close the spider should the store not open: before its engine starts, nobody can."""
+        if self._closes and self._store.opening is not None:
+            deferred_from_coro(self._close_unless_open(self._store.opening))
 
-    async def closed(self, closing: Future[None]) -> None:
-        """Wait until the store is closed, but not for ever: a run that is not ended is dead."""
-        if not await done_within(closing, LONGEST_CLOSING):
+    async def close(self, *, ended: bool) -> None:
+        """Close the store, and wait for it, but not for ever: a run that is not ended is dead."""
+        if not await done_in_time(self._store.close(ended=ended)):
             logger.error(
                 "The crawl ends before its store, which hangs, has ended its run: "
                 "its pages may not count as seen"

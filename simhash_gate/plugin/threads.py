@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import queue
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, InvalidStateError
-from contextlib import suppress
-from threading import Thread, Timer
+from concurrent.futures import Future
+from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from scrapy.utils.asyncio import is_asyncio_available
@@ -41,22 +41,12 @@ async def result(future: Future[T]) -> T:
     return future.result()
 
 
-async def done_within(future: Future[Any], seconds: float) -> bool:
-    """Wait until a future of another thread is done, or time is up; tell whether it is done."""
-    in_time: Future[bool] = Future()
-
-    def end(done: bool) -> None:
-        with suppress(InvalidStateError):  # whoever is first
-            in_time.set_result(done)
-
-    limit = Timer(seconds, end, [False])
-    limit.daemon = True
-    limit.start()
-    future.add_done_callback(lambda _: end(True))
-    try:
-        return await result(in_time)
-    finally:
-        limit.cancel()
+async def done_in_time(future: Future[Any]) -> bool:
+    """Wait until a future of another thread is done, but not for ever; tell whether it is done."""
+    deadline = time.monotonic() + LONGEST_CLOSING
+    while not future.done() and time.monotonic() < deadline:
+        await pause(0.01)
+    return future.done()
 
 
 async def pause(seconds: float) -> None:
@@ -70,13 +60,13 @@ async def pause(seconds: float) -> None:
 
 
 class LineThread(Generic[T]):
-    """Runs `work` on a thread, with the lines that are put: an iterator of lists, as they come.
+    """Runs `work` on a thread, with the lines that are put, as they come.
 
     `what` is the word for a line. `missed` counts those that were left out. All methods are for
     one thread, that of the event loop. A disk that hangs is never in the crawl's way.
     """
 
-    def __init__(self, what: str, work: Callable[[Iterator[list[T]]], None]) -> None:
+    def __init__(self, what: str, work: Callable[[Iterator[T]], None]) -> None:
         self.missed = 0
         self._what = what
         self._work = work
@@ -106,7 +96,7 @@ class LineThread(Generic[T]):
         if self._done is None:
             return
         self._lines.put(None)
-        if not await done_within(self._done, LONGEST_CLOSING):
+        if not await done_in_time(self._done):
             logger.error(
                 "The crawl ends without all of its %ss written: the disk hangs", self._what
             )
@@ -116,19 +106,8 @@ class LineThread(Generic[T]):
 
     def _run(self, done: Future[None]) -> None:
         try:
-            self._work(self._batches())
+            self._work(iter(self._lines.get, None))
         except Exception:
             logger.exception("The crawl's %ss could not be written down", self._what)
         finally:
             done.set_result(None)
-
-    def _batches(self) -> Iterator[list[T]]:
-        while True:
-            waiting = [self._lines.get()]
-            with suppress(queue.Empty):
-                while waiting[-1] is not None:
-                    waiting.append(self._lines.get_nowait())
-            if lines := [line for line in waiting if line is not None]:
-                yield lines
-            if waiting[-1] is None:
-                return

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
-from functools import partial
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from scrapy import Request, Spider
@@ -26,7 +25,6 @@ from simhash_gate.plugin.signals import near_duplicate_dropped, request_held_bac
 from simhash_gate.plugin.stand_ins import UrlSkipped
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write
-from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
@@ -50,7 +48,7 @@ class VerdictLog(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._thread: LineThread[Line] | None = None
+        self._thread: LineThread[Line] = LineThread("verdict", self._work)
         self._texts = ReportTexts() if crawl.settings.report else None
         if crawl.settings.report:
             try:
@@ -66,143 +64,105 @@ class VerdictLog(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Start to write."""
-        head = self._settings.crawl_line(
+        self._spider = spider.name
+        self._head: Line = self._settings.crawl_line(
             "crawl",
             spider.name,
             run=self._crawl.store.run.name,
             started=round(time.time(), 3),
             scrapy=scrapy_version,
         )
-        self._thread = LineThread("verdict", partial(self._work, spider.name, head))
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Write a verdict down, soon."""
-        response = judged.response
         if self._texts is not None:
             self._texts.judged(judged)
-        if self._thread is not None:
-            line = line_of(
-                judged.verdict,
-                url=response.url,
-                dropped=judged.dropped,
-                size=len(response.body),
-                at=round(time.time(), 3),
-            )
-            match = judged.verdict.match
-            self._put_lines()
-            line["held"] = judged.held and not judged.dropped
-            line["matched_run"] = match.record.run if match else None
-            line["matched_key"] = match.record.request if match else None
-            self._thread.put(line)
+        line = line_of(
+            judged.verdict,
+            url=judged.response.url,
+            dropped=judged.dropped,
+            size=len(judged.response.body),
+            at=round(time.time(), 3),
+        )
+        match = judged.verdict.match
+        line["held"] = judged.held and not judged.dropped
+        line["matched_run"] = match.record.run if match else None
+        line["matched_key"] = match.record.request if match else None
+        self._put(line)
 
     def not_sent(self, request: Request, why: NotSent) -> None:
-        """Write down a request that was not sent, soon."""
-        if self._thread is not None:
-            self._thread.put(line_of_request(why, at=round(time.time(), 3)))
+        """Write down a request that was not sent, soon. It has no outcome: there is no page."""
+        line = {
+            "not_sent": why.kind,
+            "what": why.what,
+            "url": why.url,
+            "matched_url": why.stand_in,
+            "reason": why.reason,
+            "time": round(time.time(), 3),
+        }
+        self._put(line)
 
     async def closed(self) -> None:
         """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
-        if self._thread is not None:
-            self._put_lines()
-            await self._thread.close()
+        self._put()
+        await self._thread.close()
 
-    def _put_lines(self) -> None:
-        """Write down what other listeners have left."""
-        while self._crawl.lines and self._thread is not None:
-            self._thread.put(self._crawl.lines.popleft())
+    def _put(self, *lines: Line) -> None:
+        """Write down what other listeners have left, and these lines."""
+        for line in (*self._crawl.lines, *lines):
+            # The first line has it: whoever reads each line as a verdict can go on to do so.
+            self._thread.put({**line, **self._head})
+            self._head = {}
+        self._crawl.lines.clear()
 
-    def _work(self, spider: str, head: Line, batches: Iterator[list[Line]]) -> None:
-        summary = Summary() if self._settings.report else None
-        report = Path(fill_in(self._settings.report, spider))
-        path = fill_in(self._settings.verdicts, spider)
-        if summary is not None:
-            _check(report)
-        with closing(LineFile(path)) as file:
-            for lines in batches:
-                # The first line has it: whoever reads each line as a verdict can go on to do so.
-                lines[0], head = {**lines[0], **head}, {}
-                file.write(lines)
-                if summary is not None:
-                    for line in lines:
-                        summary.add_line(line)
-        if summary is not None:
-            summary.add_line(head)
-            assert self._thread is not None
-            summary.missed = self._thread.missed
-            _report(summary, report, spider, self._texts)
-
-
-def line_of_request(why: NotSent, *, at: float) -> Line:
-    """Return the line of a request that was not sent. It has no outcome: there is no page."""
-    return {
-        "not_sent": why.kind,
-        "what": why.what,
-        "url": why.url,
-        "matched_url": why.stand_in,
-        "reason": why.reason,
-        "time": at,
-    }
+    def _work(self, lines: Iterator[Line]) -> None:
+        """Write lines, and at the end the report."""
+        written = _written(lines, fill_in(self._settings.verdicts, self._spider))
+        if not self._settings.report:
+            deque(written, maxlen=0)
+            return
+        path = Path(fill_in(self._settings.report, self._spider))
+        try:  # now, and not after hours
+            private_folder(path.parent)
+            check_writable(path)
+        except OSError as error:
+            logger.error(
+                "%sREPORT: %s can't be written: %s; it is tried again when the spider closes",
+                PREFIX, path, why(error),
+            )  # fmt: skip
+        summary = Summary()
+        for line in written:
+            summary.add_line(line)
+        summary.add_line(self._head)
+        summary.missed = self._thread.missed
+        report = render(summary, name=self._spider, texts=self._texts)
+        try:
+            write(report, path)
+        except OSError as error:
+            logger.error("%sREPORT: %s could not be written: %s", PREFIX, path, why(error))
+        else:
+            logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
 
 
-def _report(summary: Summary, path: Path, spider: str, texts: Texts | None) -> None:
-    report = render(summary, name=spider, texts=texts)
-    try:
-        write(report, path)
-    except OSError as error:
-        logger.error("%sREPORT: %s could not be written: %s", PREFIX, path, why(error))
-    else:
-        logger.info("The gate's report: %s (%d kB)", path.absolute(), len(report) // 1000)
+def _written(lines: Iterator[Line], path: str) -> Iterator[Line]:
+    """Yield lines, and write each, so that it is there whatever becomes of the crawl.
 
-
-def _check(report: Path) -> None:
-    """Say at the start of the crawl, not after hours, that its report can't be written."""
-    try:
-        private_folder(report.parent)
-        check_writable(report)
-    except OSError as error:
-        logger.error(
-            "%sREPORT: %s can't be written: %s; it is tried again when the spider closes",
-            PREFIX, report, why(error),
-        )  # fmt: skip
-
-
-class LineFile:
-    """The file of verdicts, JSON Lines, in a folder that is made; a `path` of "" is no file.
-
-    After a failure, which the log tells, it writes no more.
+    After a failure, which the log tells, no more are written. A `path` of "" is no file.
     """
-
-    def __init__(self, path: str) -> None:
-        self._file: BinaryIO | None = None
-        self._says = PREFIX, path
+    failed = "verdicts are not written"
+    try:
         if path:
-            try:
-                private_folder(Path(path).parent)
-                self._file = open_anew(path)
-            except OSError as error:
-                logger.error(
-                    "%sVERDICTS: verdicts are not written to %s: %s", *self._says, why(error)
-                )
-
-    def write(self, lines: Sequence[Line]) -> None:
-        """Write lines, so that they are there whatever becomes of the crawl."""
-        if self._file is not None:
-            try:
+            private_folder(Path(path).parent)
+            with open_anew(path) as file:
+                failed = "no more verdicts are written"
                 for line in lines:
-                    self._file.write(encode(line))
-                    self._file.flush()
-            except OSError as error:
-                says = "%sVERDICTS: no more verdicts are written to %s: %s"
-                logger.error(says, *self._says, why(error))
-                self.close()
-
-    def close(self) -> None:
-        """Let go of the file."""
-        if self._file is not None:
-            with suppress(OSError):  # after a failure, what it still holds can't be written
-                self._file.close()
-            self._file = None
+                    yield line
+                    file.write(encode(line))
+                    file.flush()
+    except OSError as error:
+        logger.error("%sVERDICTS: %s to %s: %s", PREFIX, failed, path, why(error))
+    yield from lines
 
 
 def fill_in(pattern: str, spider: str) -> str:

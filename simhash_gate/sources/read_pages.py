@@ -56,7 +56,7 @@ def extract_pages(
     """
 
     def extract(reader: Reader, entry: Entry) -> Future[T]:
-        return reader.extract(function, entry.body, entry.url, entry.encoding)
+        return reader.read(entry.body, entry.url, entry.encoding, function)
 
     return _in_order(entries, extract, settings, settings.workers if workers is None else workers)
 

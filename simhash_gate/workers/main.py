@@ -1,11 +1,10 @@
 """A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
 
-The payload of a frame is a pickle or, for page bodies, the bytes themselves. The parent sends the
-options and the memory limit, then for each page its URL, its encoding and the function that reads
-it, None for `read_page`, and its body; it need not wait for answers. The process answers the
-options with None, and each page, in order, with a `Page` or with what the function returns, or
-where reading failed with the reason as a string. A process that has grown too large answers None
-once more and leaves the pages that it has not answered.
+The parent sends the options and the memory limit, then for each page the function that reads it,
+its body, its URL and its encoding; it need not wait for answers. The process answers the options
+with None, and each page, in order, with what the function returns, or where reading failed with the
+reason as a string. A process that has grown too large answers None once more and leaves the pages
+that it has not answered.
 
 It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
 """
@@ -22,27 +21,30 @@ from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO
+from typing import IO, Any
 
 from simhash_gate.pipeline import read_page
-from simhash_gate.workers.process import length_prefixed, read_payload
+from simhash_gate.workers.process import LENGTH
 
 GARBAGE = 50_000  # objects between collections: a page makes some ten thousand
 _STATM = Path("/proc/self/statm")
 
 
-def _receive(stream: IO[bytes], received: SimpleQueue[bytes]) -> None:
+def _receive(received: SimpleQueue[Any]) -> None:
     try:
         while True:
-            received.put(read_payload(stream))
-    except (EOFError, OSError):
+            received.put(pickle.load(sys.stdin.buffer))
+    except (EOFError, OSError, pickle.UnpicklingError):  # the last may be cut off
         os._exit(0)
+    except Exception:  # a function that can't be imported here, for one
+        sys.excepthook(*sys.exc_info())
+        os._exit(1)
 
 
 def _answer(stream: IO[bytes], answer: object) -> None:
-    message = length_prefixed(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
+    payload = pickle.dumps(answer, pickle.HIGHEST_PROTOCOL)
     try:
-        stream.writelines(message)
+        stream.writelines((LENGTH.pack(len(payload)), payload))
         stream.flush()
     except BrokenPipeError:  # the parent is gone, which the other thread may see later
         os._exit(0)
@@ -52,9 +54,9 @@ def main() -> None:
     """Read pages until stdin ends, or until too much memory is held."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints must not end up among the answers
-    received: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_receive, args=(sys.stdin.buffer, received), daemon=True).start()
-    options, memory = pickle.loads(received.get())
+    received: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_receive, args=(received,), daemon=True).start()
+    options, memory = received.get()
     with contextlib.suppress(Exception):  # what can't be loaded here, every page will tell
         replace(options)  # loads the extractor and the tables as well, ahead of the first page
     read_page(b"<p>The first page is always slower.")
@@ -63,14 +65,9 @@ def main() -> None:
     least = _limit_memory(memory)
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
-        url, encoding, extract = pickle.loads(received.get())
-        body = received.get()
-        answer: object
+        function, *page = received.get()
         try:
-            if extract is None:
-                answer = read_page(body, url=url, encoding=encoding, options=options)
-            else:
-                answer = extract(body, url, encoding, options)
+            answer = function(*page, options)
         except Exception as error:  # an extractor of the user's may do anything
             answer = f"{type(error).__name__}: {error}"
         _answer(answers, answer)

@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from subprocess import Popen
 from threading import Thread
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from simhash_gate.workers.process import Job, WorkerProcess, end_process, start_process
+from simhash_gate.workers.process import Job, WorkerProcess, end_process, page_of, start_process
 
 if TYPE_CHECKING:
     from simhash_gate.options import Options
-    from simhash_gate.page import Page
-
-T = TypeVar("T")
+    from simhash_gate.workers.process import Function
 
 TIMEOUT = 10.0
 """Seconds that a page may take to read."""
@@ -36,19 +34,11 @@ class InlineReader:
     def __init__(self, options: Options) -> None:
         self.options = options
 
-    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
-        """Return the page as a future that is done."""
-        return self.extract(_read, body, url, encoding)
-
-    def extract(
-        self,
-        function: Callable[[bytes, str, str | None, Options], T],
-        body: bytes,
-        url: str,
-        encoding: str | None,
-    ) -> Future[T]:
-        """Return what a function makes of the page, as a future that is done."""
-        future: Future[T] = Future()
+    def read(
+        self, body: bytes, url: str, encoding: str | None, function: Function = page_of
+    ) -> Future[Any]:
+        """Return the page, or what a function makes of it, as a future that is done."""
+        future: Future[Any] = Future()
         try:
             future.set_result(function(body, url, encoding, self.options))
         except Exception as error:
@@ -95,22 +85,15 @@ class WorkerPool:
         self._loop = loop
         self._call(self._start)
 
-    def read(self, body: bytes, url: str, encoding: str | None) -> Future[Page]:
-        """Return the page as a future; it raises `ReadError` for a page that could not be read."""
-        future: Future[Page] = Future()
-        self._call(self._submit, Job(body, url, encoding, future))
-        return future
+    def read(
+        self, body: bytes, url: str, encoding: str | None, function: Function = page_of
+    ) -> Future[Any]:
+        """Return the page, or what a function, which is pickled, makes of it: no string.
 
-    def extract(
-        self,
-        function: Callable[[bytes, str, str | None, Options], T],
-        body: bytes,
-        url: str,
-        encoding: str | None,
-    ) -> Future[T]:
-        """Return what a function, which is pickled, makes of the page: anything but a string."""
-        future: Future[T] = Future()
-        self._call(self._submit, Job(body, url, encoding, future, extract=function))
+        It is a future, which raises `ReadError` for a page that could not be read.
+        """
+        future: Future[Any] = Future()
+        self._call(self._submit, Job(body, url, encoding, function, future))
         return future
 
     def close(self) -> None:
@@ -242,12 +225,6 @@ class _Queue:
         job = self.jobs.popleft()
         self._bytes -= len(job.body)
         return job
-
-
-def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
-    from simhash_gate.pipeline import read_page
-
-    return read_page(body, url=url, encoding=encoding, options=options)
 
 
 def _is_wanted(job: Job) -> bool:

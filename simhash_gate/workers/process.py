@@ -1,6 +1,6 @@
 """The parent's end of a page-reading process: pages go out and come back, and nothing blocks.
 
-A message is a frame: the length of the payload, 8 bytes and big-endian, and the payload.
+What goes out is one pickle after the other; each answer comes after its length: `LENGTH`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,16 @@ import struct
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from simhash_gate.options import Options
+    from simhash_gate.page import Page
+
+    Function = Callable[[bytes, str, str | None, Options], Any]
+    """Makes something of a body, its URL, its encoding and the options."""
 
 START_TIMEOUT = 60.0
 AHEAD = 2
@@ -34,37 +37,24 @@ _COMMAND = (
 )
 _PIPE_BYTES = 1024 * 1024  # as much as Linux gives anybody: most pages are handed over in one call
 _CHUNK = 64 * 1024
-_LENGTH = struct.Struct(">Q")
-_BUFFERS = 16
+LENGTH = struct.Struct(">Q")
 
 
-def length_prefixed(*payloads: bytes) -> Iterator[bytes]:
-    """Yield what is written for these payloads: of each its length, and the payload itself."""
-    for payload in payloads:
-        yield _LENGTH.pack(len(payload))
-        yield payload
+def page_of(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+    """Return the page; what reads pages is loaded by then, and no sooner."""
+    from simhash_gate.pipeline import read_page
 
-
-def read_payload(stream: IO[bytes]) -> bytes:
-    """Return the next frame's payload. Raises `EOFError` when the stream ends before it does."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    length = _LENGTH.unpack(head)[0]
-    payload = stream.read(length)
-    if len(payload) < length:
-        raise EOFError
-    return payload
+    return read_page(body, url=url, encoding=encoding, options=options)
 
 
 class Job(NamedTuple):
-    """A page to read, and the promise of the result: a `Page`, or what `extract` makes of it."""
+    """A page, the function that reads it, which is pickled, and the promise of what it returns."""
 
     body: bytes
     url: str
     encoding: str | None
+    function: Function
     future: Future[Any]
-    extract: Callable[[bytes, str, str | None, Options], Any] | None = None
     again: bool = False
     """Whether a process that had it has ended before it read any of it."""
 
@@ -136,7 +126,7 @@ class WorkerProcess:
         os.set_blocking(self._stdin, False)
         os.set_blocking(self._stdout, False)
         loop.add_reader(self._stdout, self._receive)
-        self._send(pickle.dumps((options, memory)))
+        self._send((options, memory))
 
     def has_room_for(self, job: Job) -> bool:
         """Tell whether another page can be handed over now."""
@@ -155,8 +145,7 @@ class WorkerProcess:
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
-        question = (job.url, job.encoding, job.extract)
-        self._send(pickle.dumps(question, pickle.HIGHEST_PROTOCOL), job.body)
+        self._send((job.function, job.body, job.url, job.encoding))
 
     def end_if_overdue(self, timeout: float) -> None:
         """Kill the process if the time for its page, or for its start, is over."""
@@ -180,25 +169,23 @@ class WorkerProcess:
             self.close()
             self._ended(self, reason)
 
-    def _send(self, *payloads: bytes) -> None:
-        idle = not self._unsent
-        self._unsent.extend(map(memoryview, length_prefixed(*payloads)))
-        if idle:
+    def _send(self, message: object) -> None:
+        self._unsent.append(memoryview(pickle.dumps(message, pickle.HIGHEST_PROTOCOL)))
+        if len(self._unsent) == 1:
             self._write()
 
     def _write(self) -> None:
         while self._unsent:
             try:
-                written = os.writev(self._stdin, list(islice(self._unsent, _BUFFERS)))
+                written = os.write(self._stdin, self._unsent[0])
             except BlockingIOError:
                 self._loop.add_writer(self._stdin, self._write)
                 return
             except OSError:  # it has ended, and its answers will say so
                 break
-            while self._unsent and written >= len(self._unsent[0]):
-                written -= len(self._unsent.popleft())
-            if written:
-                self._unsent[0] = self._unsent[0][written:]
+            self._unsent[0] = self._unsent[0][written:]
+            if not self._unsent[0]:
+                self._unsent.popleft()
         self._loop.remove_writer(self._stdin)
 
     def _receive(self) -> None:
@@ -236,12 +223,12 @@ class WorkerProcess:
         return True
 
     def _next_payload(self) -> bytes | None:
-        if len(self._received) < _LENGTH.size:
+        if len(self._received) < LENGTH.size:
             return None
-        end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
+        end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
         if len(self._received) < end:
             return None
-        payload = bytes(self._received[_LENGTH.size : end])
+        payload = bytes(self._received[LENGTH.size : end])
         del self._received[:end]
         return payload
 

@@ -262,8 +262,14 @@ def end_crawls() -> None:
             process.communicate()
 
 
-def crawl(folder: Path, site: Site, paths: str, **kwargs) -> Crawl:
-    """Run a crawl to its end."""
+def crawl(
+    folder: Path, site: Site | Mapping[str, Route], paths: str | None = None, **kwargs
+) -> Crawl:
+    """Run a crawl to its end, of all paths by default. Routes are served as long as it runs."""
+    if not isinstance(site, Site):
+        with Site(site).running() as served:
+            return crawl(folder, served, paths, **kwargs)
+    paths = " ".join(site.routes) if paths is None else paths
     return start(folder, site, paths, **kwargs)[1]()
 
 

@@ -17,7 +17,6 @@ ALL = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_AUDIT": 1, "SIMHASH_GATE_AUDIT_FI
 
 # /copy is a copy of /a, /other has its article and another number of visitors.
 ROUTES = {"/a": page(1), "/copy": page(1), "/other": page(1, noise=7), "/b": page(2)}
-PATHS = " ".join(ROUTES)
 VISITORS = """
     def parse(self, response):
         self.logger.info("parsing %s", response.url)
@@ -31,7 +30,7 @@ def test_items_are_compared_and_held_back_and_the_logs_tell_how_sure_a_wrong_dro
 ) -> None:
     settings = {**ALL, "SIMHASH_GATE_VERDICTS": "%(name)s.jsonl"}
     with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
+        result = crawl(tmp_path, site, spider=VISITORS, settings=settings)
     log = result.log
     assert result.delivered() == ["/a", "/b"]
     assert log.count("parsing") == 4
@@ -83,8 +82,7 @@ def test_duplicates_that_reach_the_spider_anyway_are_compared_by_all_or_by_named
     tmp_path, settings, delivered, wrong
 ) -> None:
     settings = {**ALL, **settings}
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=VISITORS, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=VISITORS, settings=settings)
     assert result.delivered() == delivered
     assert result.count("audit/compared") == 2
     assert result.count("audit/wrong") == wrong
@@ -108,17 +106,15 @@ def test_a_domain_and_a_request_have_shares_of_their_own_and_links_of_the_audite
     """
     domains = json.dumps({"127.0.0.1": {"audit": 1.0}, "example.com": {"audit": 0.5}})
     linking = page(1, links='<a href="/b">b</a>')
-    with Site({**ROUTES, "/copy": linking}).running() as site:
-        settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_DOMAINS": domains}
-        result = crawl(tmp_path, site, "", spider=spider, settings=settings)
+    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_DOMAINS": domains}
+    result = crawl(tmp_path, {**ROUTES, "/copy": linking}, "", spider=spider, settings=settings)
     assert result.count("audit/audited") == result.count("audit/compared") == 1
     assert result.delivered() == ["/a", "/b"]
 
 
 def test_nothing_is_lost_when_the_kept_page_of_audited_ones_fails(tmp_path) -> None:
-    with Site(COPIES).running() as site:
-        settings = {"SIMHASH_GATE_AUDIT": 1, "TEST_FAILS_AFTER": 4}
-        result = crawl(tmp_path, site, " ".join(COPIES), spider=TROUBLE + PLAIN, settings=settings)
+    settings = {"SIMHASH_GATE_AUDIT": 1, "TEST_FAILS_AFTER": 4}
+    result = crawl(tmp_path, COPIES, spider=TROUBLE + PLAIN, settings=settings)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == result.count("rescheduled") == 1
     assert result.count("audit/not_comparable/kept_page_failed") >= 4
@@ -147,8 +143,7 @@ class Unreadable:
     pass
     """
     routes = {f"/{n}": page(1, noise=n) for n in range(6)}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=spider, settings=ALL)
+    result = crawl(tmp_path, routes, spider=spider, settings=ALL)
     assert result.delivered() == ["/0"]
     reasons = {"failed": 2, "no_items": 1, "too_many_items": 1, "unreadable_item": 1}
     assert {name: result.count(f"audit/not_comparable/{name}") for name in reasons} == reasons
@@ -169,8 +164,7 @@ def test_pages_that_an_earlier_crawl_kept_have_no_items_to_compare_with(tmp_path
 def test_wrong_drops_are_a_warning_with_advice_as_soon_as_they_are_too_many(tmp_path) -> None:
     routes = {f"/{n}": page(1, noise=n if n > 30 else 0) for n in range(36)}
     routes["/last"] = replace(page(2), delay=1.0)  # by then all others are compared
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=VISITORS, settings=ALL)
+    result = crawl(tmp_path, routes, spider=VISITORS, settings=ALL)
     assert result.count("audit/wrong") == 5
     # 3 of 33: 3.1 %; 4 of 34: 4.7 %; 5 of 35: 6.3 %.
     (warning,) = re.findall("WARNING: (Audit of .*)", result.log)
@@ -205,7 +199,6 @@ BEATING = """
 
 
 def test_long_items_do_not_stop_the_crawl(tmp_path) -> None:
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, "/a /copy /b", spider=BEATING, settings=ALL | EVERY)
+    result = crawl(tmp_path, ROUTES, "/a /copy /b", spider=BEATING, settings=ALL | EVERY)
     assert result.count("audit/compared") == 1
     assert result.stats["longest"] < 1

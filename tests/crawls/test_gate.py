@@ -52,39 +52,12 @@ def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_p
     assert row.split()[:9] == ["127.0.0.1", "9", "5", "4", "3", "1", "3", "1", "25.0"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"SIMHASH_GATE_COMPARE": '["p:unknown"]'}, "'p:unknown' is no CSS selector"),
-        ({"SIMHASH_GATE_KEEP_MARKDOWN": 100}, "0 for none"),
-        (
-            {"SIMHASH_GATE_DURABLE": "page", "SIMHASH_GATE_STORE": "sqlite:///x.sqlite", **PLAIN},
-            "DURABLE = 'page' needs the spider middlewares",
-        ),
-        (
-            {"SIMHASH_GATE_JOURNAL": "journal"},
-            "needs fastwarc: pip install 'simhash-gate[warc]'",
-        ),
-    ],
-)
-def test_what_cannot_be_done_as_set_stops_the_crawl_before_it_starts(
-    tmp_path, settings, said
-) -> None:
-    (tmp_path / "fastwarc.py").write_text("raise ImportError")
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings=settings)
-        assert site.hits.total() == 0
-    assert result.status != 0
-    assert said in result.log
-
-
 def test_a_page_without_a_length_is_judged_if_its_end_is_there(tmp_path) -> None:
     whole, copy, cut = (replace(page(1, noise=n), length=False) for n in range(3))
     cut.body = cut.body[: -len("</footer></body></html>")]
     cached = replace(copy, body=copy.body + b"\n<!-- cached --> <!-- in 0.1 s -->\n")
     routes = {"/a": whole, "/copy": copy, "/cut": cut, "/cached": cached}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+    result = crawl(tmp_path, routes, settings=IN_ORDER)
     assert result.delivered() == ["/a", "/cut"]
     assert result.count("skipped/incomplete") == 1
 
@@ -138,8 +111,7 @@ CARELESS_SPIDER = """
 @pytest.mark.parametrize("settings", [{}, PLAIN], ids=["add-on", "plain"])
 def test_a_copied_meta_carries_no_verdict_along(tmp_path, settings) -> None:
     routes = {"/a": page(1), "/gone": html_answer("gone", status=404), "/refused": page(1)}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a", spider=CARELESS_SPIDER, settings=settings)
+    result = crawl(tmp_path, routes, "/a", spider=CARELESS_SPIDER, settings=settings)
     outcomes = sorted(item.get("outcome") or item["failure"] for item in result.items)
     assert outcomes == ["duplicate", "new", "skipped"]
 
@@ -164,9 +136,8 @@ def test_a_changed_number_passes_unless_distances_alone_are_asked_for(tmp_path) 
 
 def test_two_copies_in_flight_at_once_cannot_both_pass(tmp_path) -> None:
     routes = {f"/{n}": replace(page(1, noise=n), delay=0.2) for n in range(8)}
-    with Site(routes).running() as site:
-        settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8, "SIMHASH_GATE_WORKERS": 2}
-        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8, "SIMHASH_GATE_WORKERS": 2}
+    result = crawl(tmp_path, routes, settings=settings)
     assert len(result.delivered()) == 1
     assert result.count("dropped") == 7
 
@@ -248,8 +219,7 @@ def test_markdown_is_made_when_a_callback_asks_or_by_the_workers_if_it_is_kept(
     tmp_path, eager
 ) -> None:
     settings = {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_KEEP_MARKDOWN": eager * 2**20}
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", spider=WHO_RENDERS, settings=settings)
+    result = crawl(tmp_path, {"/a": page(1)}, spider=WHO_RENDERS, settings=settings)
     (item,) = result.items
     assert item["made"] is eager
     assert item["markdown"].startswith(f"# {text(1, 5)}\n\n")

@@ -131,8 +131,7 @@ def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, store, befo
         "TEST_BEFORE": before,
         "TEST_PAGES": " ".join(list(COPIES)[2:]),
     }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "", spider=SPIDER + IMPATIENT, settings=settings)
+    result = crawl(tmp_path, routes, "", spider=SPIDER + IMPATIENT, settings=settings)
     outcomes = [item.get("outcome") for item in result.items]
     assert outcomes[:2] == ["error", "error"]
     assert outcomes[-2:] == ["new", None]  # the last one is dropped
@@ -180,8 +179,7 @@ def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
         "TEST_BEFORE": "/other /away",
         "TEST_PAGES": " ".join(COPIES),
     }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "", spider=SPIDER + IMPATIENT, settings=settings)
+    result = crawl(tmp_path, routes, "", spider=SPIDER + IMPATIENT, settings=settings)
     assert result.stats["finish_reason"] == "simhash_gate_store_failed"
     assert "/0" in result.delivered()
 
@@ -222,8 +220,8 @@ HANGING = """
         yield from super().parse(response)
 
 from urllib.request import urlopen
-from simhash_gate.plugin import store_thread
-store_thread.LONGEST_CLOSING = 2.0
+from simhash_gate.plugin import threads
+threads.LONGEST_CLOSING = 2.0
 """
 
 
@@ -277,8 +275,7 @@ def test_a_wrong_password_is_named_once_and_not_shown(tmp_path, redis, failure) 
         "SIMHASH_GATE_STORE": f"redis://:mistaken@127.0.0.1:{redis.port}/0",
         "SIMHASH_GATE_STORE_FAILURE": failure,
     }
-    with Site(COPIES).running() as site:
-        result = crawl(tmp_path, site, "/0 /1 /2", settings=settings)
+    result = crawl(tmp_path, COPIES, "/0 /1 /2", settings=settings)
     (told, *closing) = [line for line in result.log.splitlines() if "the password" in line]
     assert "The gate judges nothing and passes every page" in told
     assert "mistaken" not in result.log

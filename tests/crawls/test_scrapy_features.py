@@ -38,9 +38,8 @@ def test_media_pass_untouched(tmp_path) -> None:
 """
     image = Answer(b"\x89PNG", headers={"Content-Type": "image/png"})
     routes = {"/a": page(1), "/page-as-file": page(1, noise=2), "/x.png": image}
-    with Site(routes).running() as site:
-        store = {"FILES_STORE": str(tmp_path / "files")}
-        result = crawl(tmp_path, site, "/a", spider=spider, settings=store)
+    store = {"FILES_STORE": str(tmp_path / "files")}
+    result = crawl(tmp_path, routes, "/a", spider=spider, settings=store)
     assert len(result.items[0]["files"]) == 2
     assert result.count("skipped/no_callback") == 2
 
@@ -60,8 +59,8 @@ def test_media_pass_untouched(tmp_path) -> None:
     ids=["select", "no-reactor"],
 )
 def test_other_reactors_and_none(tmp_path, settings) -> None:
-    with Site({"/a": page(1), "/b": page(1, noise=2), "/c": page(3)}).running() as site:
-        result = crawl(tmp_path, site, "/a /b /c", settings={**IN_ORDER, **settings})
+    pages = {"/a": page(1), "/b": page(1, noise=2), "/c": page(3)}
+    result = crawl(tmp_path, pages, settings={**IN_ORDER, **settings})
     assert result.delivered() == ["/a", "/c"]
     assert result.count("dropped") == 1
 
@@ -78,8 +77,8 @@ def test_sqlite_alone_lies_in_the_data_folder_and_where_it_can_not_memory_is_use
         folder.parent.mkdir()
         folder.write_text("not a folder")
     settings = {"SIMHASH_GATE_STORE": "sqlite:", "SIMHASH_GATE_STORE_FAILURE": failure, **IN_ORDER}
-    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
-        result = crawl(tmp_path, site, "/a /b", spider='    name = "odd/name"\n', settings=settings)
+    pages = {"/a": page(1), "/b": page(1, noise=2)}
+    result = crawl(tmp_path, pages, spider='    name = "odd/name"\n', settings=settings)
     closed = failure == "close"
     assert (folder / "odd%2Fname.sqlite").exists() != in_the_way
     assert ("remembers this crawl in memory only" in result.log) == (in_the_way and not closed)
@@ -135,8 +134,7 @@ class Fetching:
         verdict = response.meta["simhash_gate_verdict"]
         yield {"title": verdict.title, "markdown": verdict.markdown, "path": "/"}
     """
-    with Site({}).running() as site:
-        result = crawl(tmp_path, site, "/", spider=spider)
+    result = crawl(tmp_path, {}, "/", spider=spider)
     assert result.items[0]["title"] == "北京天气"
     assert "今天北京晴，气温下降。" in result.items[0]["markdown"]
 

@@ -27,6 +27,10 @@ SPIDERS_ALONE = {
         ("TRESHOLD", "3", {}, "did you mean SIMHASH_GATE_THRESHOLD?"),
         ("REPORT", "%(day)s.html", {}, "expected the path of a file"),
         ("REPORT", "report.html", {}, "pip install 'simhash-gate[report]'"),
+        ("JOURNAL", "journal", {}, "needs fastwarc: pip install 'simhash-gate[warc]'"),
+        ("COMPARE", '["p:unknown"]', {}, "'p:unknown' is no CSS selector"),
+        ("KEEP_MARKDOWN", "100", {}, "0 for none"),
+        ("DURABLE", "page", WITHOUT_ADDON, "needs the spider middlewares"),
         ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
         ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
         ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
@@ -37,7 +41,8 @@ SPIDERS_ALONE = {
 def test_a_crawl_does_not_start_and_its_log_ends_with_what_is_wrong(
     tmp_path, name, value, more, said
 ) -> None:
-    (tmp_path / "jinja2.py").write_text("raise ImportError")
+    for module in ("jinja2", "fastwarc"):
+        (tmp_path / f"{module}.py").write_text("raise ImportError")
     settings = {"LOG_LEVEL": "WARNING", f"SIMHASH_GATE_{name}": value, **more}
     with Site({"/a": page(1)}).running() as site:
         result = crawl(tmp_path, site, "/a", settings=settings)

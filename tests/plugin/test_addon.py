@@ -24,7 +24,7 @@ def addon(**settings) -> Addon:
 
 @pytest.mark.parametrize("size", [1, 2])
 def test_a_pool_reads_pages_in_the_processes_that_were_started_and_ends_all(size: int) -> None:
-    started = addon(WORKERS="2").head_start.take()
+    started = addon(WORKERS="2").take_processes()
     pool = WorkerPool(Options(), size, timeout=10, started=started)
     try:
         assert pool.read(BODY, "", None).result(60) == read_page(BODY)
@@ -36,7 +36,7 @@ def test_a_pool_reads_pages_in_the_processes_that_were_started_and_ends_all(size
 
 def test_processes_that_nobody_takes_are_ended_with_the_addon() -> None:
     made = addon(WORKERS=1)
-    (process,) = made.head_start._processes
+    (process,) = made._processes
     assert process.poll() is None
     del made
     gc.collect()
@@ -51,4 +51,4 @@ def test_processes_that_nobody_takes_are_ended_with_the_addon() -> None:
     ],
 )
 def test_none_is_started_where_none_can_be_used(name: str, value: object) -> None:
-    assert addon(**{name: value}).head_start.take() == []
+    assert addon(**{name: value}).take_processes() == []

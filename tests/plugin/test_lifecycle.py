@@ -80,7 +80,7 @@ class Followed:
 
     def enters(self, request: Request, *, called: bool = True) -> None:
         """Let a page come before its callback, and into it."""
-        self.lifecycle.received(request)
+        self.lifecycle.reached(request)
         self.lifecycle.reached(request, Stage.ENTERING)
         if called:
             self.lifecycle.reached(request, Stage.IN_CALLBACK)
@@ -148,7 +148,7 @@ def test_a_page_that_another_middleware_swallows_is_missed_when_all_is_idle(
 
 def test_a_page_in_its_callback_is_not_missed(followed) -> None:
     request, response = followed.page(1)
-    followed.lifecycle.received(request)
+    followed.lifecycle.reached(request)
     followed.lifecycle.idle()
     assert followed.diary.stages == []
     followed.goes_through(request, response)
@@ -170,7 +170,7 @@ def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(fo
 def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
     followed = Followed(CONCURRENT_REQUESTS=0, SCRAPER_SLOT_MAX_ACTIVE_SIZE=0)
     requests = [followed.page(number)[0] for number in range(3)]
-    followed.lifecycle.received(requests[0])
+    followed.lifecycle.reached(requests[0])
     for number in range(3, 1002):
         followed.page(number)
     assert followed.diary.stages == [Stage.OUT_OF_SIGHT, Stage.FAILED]

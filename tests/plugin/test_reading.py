@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import fields
 
 import pytest
+from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
 
 from simhash_gate.page import Page
-from simhash_gate.pipeline import Options, read_page
-from simhash_gate.plugin.reading import RecentPages
+from simhash_gate.pipeline import read_page
+from simhash_gate.plugin import reading
+from simhash_gate.plugin.reading import PageReader
+from simhash_gate.settings import read_settings
 
 
 def body(links: list[str], base: str = "") -> bytes:
@@ -22,40 +27,50 @@ def seen(page: Page) -> list[object]:
     return [page.markdown, *(getattr(page, field.name) for field in fields(Page))]
 
 
-def read(recent: RecentPages, content: bytes, url: str) -> None:
-    recent.add(recent.key(content, url, None), read_page(content, url=url))
+class Reader:
+    """Reads the pages of a crawl, and tells which of them were read before."""
+
+    def __init__(self, **settings: object) -> None:
+        self._stats = get_crawler().stats
+        self.pages = PageReader(read_settings(settings), self._stats)
+
+    def read(self, content: bytes, url: str, encoding: str | None = None) -> tuple[Page, bool]:
+        """Return a page, and whether it was read before."""
+        before = self._stats.get_value("simhash_gate/repeated", 0)
+        page = asyncio.run(self.pages.page(HtmlResponse(url, body=content, encoding=encoding)))
+        return page, self._stats.get_value("simhash_gate/repeated", 0) > before
 
 
 @pytest.mark.parametrize("link", ["deeper", "/root", "?page=2", "#x", ".", "//cdn.example.net/x"])
 def test_a_repeat_is_what_would_be_read_at_its_own_url(link) -> None:
-    recent, content = RecentPages(Options()), body([link])
+    reader, content = Reader(), body([link])
     second = "http://user:secret@example.com/news/a?y=2"
-    read(recent, content, "http://user:secret@example.com/news/a?x=1")
+    assert not reader.read(content, "http://user:secret@example.com/news/a?x=1")[1]
     for _ in range(2):
-        page = recent.find(recent.key(content, second, None), second)
-        assert page is not None
+        page, repeated = reader.read(content, second)
+        assert repeated
         assert "markdown" not in vars(page)
         assert seen(page) == seen(read_page(content, url=second))
 
 
-def test_only_the_same_bytes_in_one_encoding_at_one_path_are_a_repeat() -> None:
+@pytest.mark.parametrize("keeps_markdown", [False, True])
+def test_only_the_same_bytes_in_one_encoding_at_one_path_are_a_repeat(keeps_markdown) -> None:
     content, url = body(["/"]), "https://a.example/1?x"
-    others = [(url, "latin-1"), ("https://a.example/2", None), ("https://b.example/1", None)]
-    for options, repeats in ((Options(), True), (Options(anchors=True), False)):
-        recent = RecentPages(options)
-        read(recent, content, url)
-        assert recent.find(recent.key(content, url, None), url) is not None
-        query = recent.key(content, "https://a.example/1", None)
-        assert (recent.find(query, "https://a.example/1") is not None) == repeats
-        assert recent.find(recent.key(content + b" ", url, None), url) is None
-        for where, encoding in others:
-            assert recent.find(recent.key(content, where, encoding), where) is None
+    reader = Reader(**{"SIMHASH_GATE_KEEP_MARKDOWN": 1 << 20 if keeps_markdown else 0})
+    assert [reader.read(content, url)[1] for _ in range(2)] == [False, True]
+    assert reader.read(content, "https://a.example/1")[1] != keeps_markdown
+    assert not reader.read(content + b" ", url)[1]
+    assert not reader.read(content, url, "latin-1")[1]
+    assert not reader.read(content, "https://a.example/2")[1]
+    assert not reader.read(content, "https://b.example/1")[1]
 
 
-def test_the_bytes_are_bounded() -> None:
-    recent, url = RecentPages(Options(), most_bytes=20_000), "http://example.com/"
-    for number in range(20):
-        read(recent, body([f"/{number}"] * 20), url)
-    assert 2 <= len(recent) < 10
-    read(recent, body(["/"] * 1_000), url)
-    assert recent.find(recent.key(body(["/19"] * 20), url, None), url) is not None
+def test_the_bytes_are_bounded(monkeypatch) -> None:
+    monkeypatch.setattr(reading, "MOST_BYTES", 20_000)
+    reader, url = Reader(), "http://example.com/"
+    pages = [body([f"/{number}"] * 20) for number in range(20)]
+    for page in pages:
+        reader.read(page, url)
+    assert 2 <= len(reader.pages._recent._values) < 10
+    reader.read(body(["/"] * 1_000), url)
+    assert reader.read(pages[-1], url)[1]

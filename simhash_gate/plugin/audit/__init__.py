@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -351,9 +350,9 @@ class Audit(Listener):
         self._thread.start()
         self._thread.put((kept, page))
 
-    def _compare_all(self, batches: Iterator[list[tuple[KeptHarvest, AuditedHarvest]]]) -> None:
+    def _compare_all(self, pairs: Iterator[tuple[KeptHarvest, AuditedHarvest]]) -> None:
         """Compare pages, off the event loop: long items take their time."""
-        for kept, page in chain.from_iterable(batches):
+        for kept, page in pairs:
             differences = None
             with suppress(Exception):  # what spiders yield can be nested too deeply
                 differences = self._reader.news(kept.snapshots(), page.snapshots())

@@ -160,15 +160,11 @@ def _contains(a: Sequence[str], b: Sequence[str]) -> bool:
 
 def _text(value: Any) -> str:
     """Return a value as text; "" for one that is empty."""
-    if value is None or (isinstance(value, (bytes, list, tuple, dict, set)) and not value):
+    if value is None or (isinstance(value, (list, dict, set)) and not value):
         return ""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, bytes):
-        return sha256(value).hexdigest()
-    if isinstance(value, (list, tuple, dict, set, frozenset)):
+    if isinstance(value, (list, dict, set, frozenset)):
         return json.dumps(value, ensure_ascii=False, sort_keys=True, default=_plain)
-    return str(value)
+    return str(value).strip()
 
 
 def _inner(value: Any) -> Any:
@@ -179,7 +175,7 @@ def _inner(value: Any) -> Any:
     if hasattr(value, "_asdict"):
         return _inner(value._asdict())
     if isinstance(value, bytes):
-        return _text(value)
+        return sha256(value).hexdigest() if value else ""
     return list(map(_inner, value)) if isinstance(value, (list, tuple)) else value
 
 
