@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.address import is_address
 from simhash_gate.page.flow import KINDS, MARKS, Flow, is_start
 from simhash_gate.page.measure import size_of
-from simhash_gate.page.survey import END_OF_LINE, lines_of, single_spaced
+from simhash_gate.page.survey import lines_of, single_spaced
 from simhash_gate.page.vocabulary import CELLS
 
 _LINKED = 0.8
@@ -38,7 +38,7 @@ class Block(NamedTuple):
 def blocks(flow: Flow) -> list[Block]:
     """Return the blocks of a flow, in its order."""
     runs = _Runs(flow).found
-    texts = single_spaced(END_OF_LINE.join(text for _, text, _ in runs)) if runs else []
+    texts = single_spaced(text.strip() for _, text, _ in runs)
     return [
         Block(kind, text, bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")))
         for (kind, _, links), text in zip(runs, texts, strict=True)

@@ -5,6 +5,7 @@ To walk over a tree takes a fifth of what it takes to parse it; so this is done 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import iterwalk
@@ -92,8 +93,8 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912
             if not text.isspace():
                 size += len("".join(text.split()))
     hrefs.discard(None)
-    lines = list(filter(None, single_spaced("".join(texts))))
-    return Survey(lines, measures, tags, hrefs)
+    lines = filter(None, map(str.strip, "".join(texts).split(END_OF_LINE)))
+    return Survey(single_spaced(lines), measures, tags, hrefs)
 
 
 def lines_of(root: HtmlElement) -> list[str]:
@@ -101,6 +102,10 @@ def lines_of(root: HtmlElement) -> list[str]:
     return survey(root).lines
 
 
-def single_spaced(texts: str) -> list[str]:
-    """Return the texts between ends of lines, with their white space collapsed."""
-    return list(map(str.strip, " ".join(texts.split()).split(END_OF_LINE)))
+def single_spaced(texts: Iterable[str]) -> list[str]:
+    """Return stripped texts with their white space collapsed."""
+    # Of white space, only the blank is printable; most lines of prose are as they shall be.
+    return [
+        text if "  " not in text and text.isprintable() else " ".join(text.split())
+        for text in texts
+    ]
