@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
@@ -14,7 +12,7 @@ import numpy as np
 
 from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.fingerprints.features import each_shingle
+from simhash_gate.fingerprints.features import shingle_hashes
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
     MORE,
@@ -24,7 +22,7 @@ from simhash_gate.fingerprints.folding import (
 )
 from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.fingerprints.sample import sample_of
-from simhash_gate.fingerprints.simhash import simhash_of_set
+from simhash_gate.fingerprints.simhash import simhash_of_hashes, simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_part
 from simhash_gate.fingerprints.words import SIGNS, words_and_signs
@@ -115,19 +113,21 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not blocks:
         return _without("no text", title, fields)
     text = _PageText.of(document)
-    tokens, volatile, characters = text.tokens[: len(blocks)], text.volatile, text.characters
+    tokens, volatile = text.tokens[: len(blocks)], text.volatile
     kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
     stable = _stable(kept, tokens[0] if document.headline and not volatile[0] else [])
-    article = text.article
-    hashed, count = stable, article.only(~np.array(volatile)[article.lines]).total()
+    article, lasting = text.article, ~np.array(volatile)
+    count = article.only(lasting[article.lines]).total()
+    lasting[0] &= len(stable) == len(kept)
+    hashed = article.only(lasting[article.lines])
     if not count:
-        hashed, count = list(chain.from_iterable(tokens)), article.total()
+        hashed, count = article, article.total()
     images = [] if _is_long(stable) else document.images
     media = document.media
     page = Page(
         title=title,
         words=count,
-        fingerprint=_fingerprint(hashed, characters, document.leftover_of) if count else None,
+        fingerprint=_fingerprint(hashed, document.leftover_of) if count else None,
         digest=_digest(document, stable, tokens, volatile, images + media),
         listing=document.article.listing,
         reason=None if count else "no words",
@@ -149,7 +149,6 @@ class _PageText:
 
     tokens: list[list[str]]
     lines: list[str]
-    characters: AbstractSet[str]
     hashed: HashedLines
     article: HashedLines
     volatile: list[bool]
@@ -160,28 +159,25 @@ class _PageText:
         texts = [block.text for block in blocks]
         known = set(texts)
         texts += [line for line in dict.fromkeys(document.shown.lines) if line not in known]
-        tokens, characters = words_of_each(texts)
+        tokens = words_of_each(texts)
         hashed = HashedLines.of(tokens)
         article = hashed.only(hashed.lines < len(blocks))
         volatile = _are_volatile(blocks, tokens, document.article.listing)
-        return cls(tokens, list(map(" ".join, tokens)), characters, hashed, article, volatile)
+        return cls(tokens, list(map(" ".join, tokens)), hashed, article, volatile)
 
 
-def _fingerprint(tokens: list[str], characters: AbstractSet[str], title: str) -> int:
-    """Hash a page. `title` is that of one of which little but boilerplate may be left, else ""."""
-    shingles = each_shingle(tokens, characters)
-    return simhash_of_set(_with_title(title, shingles) if title else shingles)
-
-
-def _with_title(title: str, shingles: Iterable[str | bytes]) -> Iterator[bytes]:
-    """Put shingles under a title, whose words may come in any order: templates have the site first.
+def _fingerprint(words: HashedLines, title: str) -> int:
+    """Hash a page. `title` is that of one of which little but boilerplate may be left, else "".
 
     What is left of a site's boilerplate is the same on many pages. Under one title such pages are
-    as near as they were, under another as far as any two.
+    as near as they were, under another as far as any two. Its words may come in any order:
+    templates have the site first.
     """
-    title_words, signs = words_and_signs(title)
-    name = as_bytes(f" ({' '.join((*sorted(title_words), *signs))})")
-    return ((as_bytes(each) if isinstance(each, str) else each) + name for each in shingles)
+    salt = 0
+    if title:
+        title_words, signs = words_and_signs(title)
+        salt = mmh3.hash64(as_bytes(" ".join((*sorted(title_words), *signs))), signed=False)[0]
+    return simhash_of_hashes(shingle_hashes(words, salt))
 
 
 _VOLATILE_KINDS = frozenset({"text", "heading"})
@@ -230,7 +226,7 @@ def _digest(
     lines = zip(blocks, volatile, strict=True)
     if _is_long(stable):
         dated = [stable_part(block.text) for block, gone in lines if gone and not block.linked]
-        rest = chain.from_iterable(words_of_each(dated)[0]) if dated else ()
+        rest = chain.from_iterable(words_of_each(dated)) if dated else ()
         own_words = stable + [word for word in rest if not word.isdigit()]
     else:
         own_words = [

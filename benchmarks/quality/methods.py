@@ -24,8 +24,7 @@ from markdownify import markdownify
 from readability import Document
 
 from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
-from simhash_gate.fingerprints.features import shingles
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import unsegmented, words
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import SteadyExtractor
@@ -173,6 +172,14 @@ def _nutch(body: bytes, _: str) -> bytes:
     return md5(profile.encode("utf-8", "replace") or body).digest()
 
 
+def _shingles(tokens: list[str]) -> list[str]:
+    """Return the shingles of a text, as the gate has them: three words, or five characters."""
+    characters = unsegmented(tokens)
+    sizes = [5 if token in characters else 3 for token in tokens]
+    ends = [(at, at + size) for at, size in enumerate(sizes) if at + size <= len(tokens)]
+    return [" ".join(tokens[at:end]) for at, end in ends] or [*filter(None, [" ".join(tokens)])]
+
+
 def _sketch(grams: Iterable[str], permutations: int) -> np.ndarray | None:
     from datasketch import MinHash
 
@@ -185,7 +192,7 @@ def _sketch(grams: Iterable[str], permutations: int) -> np.ndarray | None:
 def _minhash(body: bytes, _: str) -> np.ndarray | None:
     root = parse(body)
     kept = [] if root is None else blocks(flow(SteadyExtractor()(clean(root)).element))
-    return _sketch(shingles(words("\n".join(block.text for block in kept))), 128)
+    return _sketch(_shingles(words("\n".join(block.text for block in kept))), 128)
 
 
 def _trafilatura(body: bytes, url: str) -> str:
@@ -293,7 +300,7 @@ METHODS = {
     ),
     "page-text": Method(
         "SimHash of the whole page's text",
-        lambda body, _: _counted(shingles(words(page_text(body)))),
+        lambda body, _: _counted(_shingles(words(page_text(body)))),
     ),
     "nutch": Method("Nutch's TextProfileSignature", _nutch, distance=_not_equal, threshold=0),
     "minhash": Method(

@@ -7,53 +7,50 @@ changed paragraph.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_gate.fingerprints.words import unsegmented
+from simhash_gate.fingerprints.folding import CHARACTER, HashedLines
 
 if TYPE_CHECKING:
-    from simhash_gate.fingerprints.arrays import Positions
+    from simhash_gate.fingerprints.arrays import Fingerprints
 
 _WORDS, _CHARACTERS = 3, 5
+# Odd numbers by which the hash of each word is multiplied, to tell its place.
+_PLACES = np.array(
+    [
+        0x9E3779B97F4A7C15,
+        0xC2B2AE3D27D4EB4F,
+        0x165667B19E3779F9,
+        0xD6E8FEB86659FD93,
+        0xA0761D6478BD642F,
+    ],
+    np.uint64,
+)
 
 
-def shingles(tokens: Sequence[str]) -> list[str]:
-    """Return the shingles of a page's words, in order; a text shorter than one is one by itself.
+def shingle_hashes(words: HashedLines, salt: int = 0) -> Fingerprints:
+    """Return a 64-bit hash of each shingle of a page's words, in order, made of their hashes.
 
-    A shingle has five characters from where one of a script without word spaces stands.
+    A shingle has five characters from where one of a script without word spaces stands. A text
+    shorter than one is one by itself. With another `salt`, 64 bits, all hashes are others. The bits
+    are mixed as MurmurHash3 ends (`fmix64`; Appleby 2011).
     """
-    found = each_shingle(tokens)
-    return [s if isinstance(s, str) else s.decode("utf-8", "surrogatepass") for s in found]
+    count = len(words.words)
+    padded = np.zeros(count + _CHARACTERS, np.uint64)
+    padded[:count] = words.words
+    placed = [padded[at : at + count] * by for at, by in enumerate(_PLACES)]
+    hashes = sum(placed[:_WORDS], np.full(count, salt, np.uint64))
+    characters = words.are(CHARACTER)
+    if characters.any():
+        hashes += sum(placed[_WORDS:]) * characters
+    sizes = np.where(characters, _CHARACTERS, _WORDS)
+    whole = np.arange(count) + sizes <= count
+    return _mixed(hashes[whole] if whole.any() else hashes[:1])
 
 
-def each_shingle(
-    tokens: Sequence[str], characters: AbstractSet[str] | None = None
-) -> Iterable[str | bytes]:
-    """Return what `shingles` does, to be hashed: once, and in UTF-8 where that is faster.
-
-    `characters` are those of the words that are `unsegmented`, if known.
-    """
-    if not tokens:
-        return ()
-    characters = unsegmented(tokens) if characters is None else characters
-    if characters:
-        is_character = np.fromiter(map(characters.__contains__, tokens), np.bool_, len(tokens))
-        return _runs(tokens, np.where(is_character, _CHARACTERS, _WORDS))
-    if len(tokens) <= _WORDS:
-        return (" ".join(tokens),)
-    return map(" ".join, zip(*(tokens[i:] for i in range(_WORDS)), strict=False))
-
-
-def _runs(tokens: Sequence[str], sizes: Positions) -> list[bytes]:
-    """Return as many words in a row from each one on, where there are so many, else all of them."""
-    text = " ".join(tokens).encode("utf-8", "surrogatepass")
-    spaces = np.flatnonzero(np.frombuffer(text, np.uint8) == ord(" "))
-    starts, ends = np.append(0, spaces + 1), np.append(spaces, len(text))
-    lasts = np.arange(len(tokens)) + sizes - 1
-    whole = lasts < len(tokens)
-    runs = zip(starts[whole].tolist(), ends[lasts[whole]].tolist(), strict=True)
-    return [text[start:end] for start, end in runs] or [text]
+def _mixed(hashes: Fingerprints) -> Fingerprints:
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(33))

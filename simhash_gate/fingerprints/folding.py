@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -48,30 +47,28 @@ _SEVERAL = (("ß", "ss"), ("™", "tm"), ("\u00ad", ""), ("\u200b", ""))
 _JOINING = frozenset({"Mn", "Mc", "Me", "Cs"})
 
 
-def words_of_each(texts: Sequence[str]) -> tuple[list[list[str]], AbstractSet[str]]:
-    """Return the words of each text, and which are `unsegmented`: faster than one by one.
+def words_of_each(texts: Sequence[str]) -> list[list[str]]:
+    """Return the words of each text: faster than one by one.
 
     The texts have no line feeds.
     """
     plain = without_typography("\n".join(filter(str.isascii, texts))).translate(_ASCII_LINES)
     of_plain = map(str.split, _spaced(plain, ASCII_SIGNS).split("\n"))
     rest = without_typography("\n".join([text for text in texts if not text.isascii()]))
-    folded, characters = _fold(rest)
-    lines = iter(folded.split("\n"))
+    lines = iter(_fold(rest).split("\n"))
     found = []
     for text in texts:
         if text.isascii():
             found.append(next(of_plain))
         elif _ODD in (line := next(lines)):
             found.append(words(text))
-            characters.update(unsegmented(found[-1]))
         else:
             found.append(line.split())
-    return found, characters
+    return found
 
 
-def _fold(text: str) -> tuple[str, set[str]]:
-    """Return tokens with white space around them, and those that are `unsegmented`."""
+def _fold(text: str) -> str:
+    """Return tokens with white space around them."""
     for several, folded_to in _SEVERAL:
         text = text.replace(several, folded_to)
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
@@ -82,10 +79,7 @@ def _fold(text: str) -> tuple[str, set[str]]:
         folded = _folded.take(units)
     signs = _text(distinct(folded[_is_sign.take(folded)]))
     alone = _is_unsegmented.take(folded)
-    if not alone.any():
-        return _spaced(_text(folded), signs), set()
-    characters = set(_text(distinct(folded[alone])))
-    return _spaced(_text(_set_apart(folded, alone)), signs), characters
+    return _spaced(_text(_set_apart(folded, alone) if alone.any() else folded), signs)
 
 
 def _spaced(text: str, signs: str) -> str:

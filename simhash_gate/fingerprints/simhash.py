@@ -53,7 +53,12 @@ def simhash_of_set(names: Iterable[str | bytes]) -> int:
     Names may be in UTF-8. It is that of `simhash`, for half the time: features are told apart by
     their hashes, and none is kept. Raises UnicodeEncodeError for a lone surrogate.
     """
-    bits = _bits(distinct(_halves(b"".join(map(mmh3.hash_bytes, names)))))
+    return simhash_of_hashes(_halves(b"".join(map(mmh3.hash_bytes, names))))
+
+
+def simhash_of_hashes(hashes: Fingerprints) -> int:
+    """Return the SimHash of features of one weight by their 64-bit hashes, which may repeat."""
+    bits = _bits(distinct(hashes))
     return _pack(2 * _count(bits) > len(bits)) if len(bits) else 0
 
 
