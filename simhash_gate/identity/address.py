@@ -18,7 +18,7 @@ SIGNS = frozenset({ANY, "#", "x"})
 """What `mask` returns for what is no word."""
 DEEPEST = 6
 """Parts of a path that kinds are told apart by."""
-INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
+_INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
 _CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
 _JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
 _LONGEST_WORD = 24
@@ -44,6 +44,16 @@ class Address(NamedTuple):
         """What a site's program makes in one way: the path, with numbers and names masked."""
         masked = [*map(mask, self.path[:DEEPEST])]
         return f"{self.host}/{'/'.join(masked)}"
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the path ends in an index page."""
+        return bool(self.path) and _INDEX.match(self.path[-1]) is not None
+
+    @property
+    def bare_path(self) -> tuple[str, ...]:
+        """The path without an index page at its end."""
+        return self.path[:-1] if self.has_index else self.path
 
     @property
     def numbers(self) -> tuple[int, ...]:
