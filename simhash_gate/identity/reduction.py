@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from simhash_gate.identity.address import ANY, DEEPEST, Address, address_of, mask
+from simhash_gate.identity.address import ANY, DEEPEST, Address, Words, address_of, mask
 from simhash_gate.identity.atoms import OF_QUERY, Atom
 from simhash_gate.identity.group import Group
 from simhash_gate.identity.lists import is_one_of
-from simhash_gate.identity.words import Words
 
 AFTER = " after "
 """Is in the name of a kind that was cut at a number."""

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from mmh3 import hash64
 
-from simhash_gate.identity.address import DEEPEST, Address, mask
-from simhash_gate.identity.words import Words
+from simhash_gate.identity.address import DEEPEST, Address, Words, mask
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.sample import Sample
