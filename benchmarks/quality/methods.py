@@ -24,7 +24,7 @@ from markdownify import markdownify
 from readability import Document
 
 from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
-from simhash_gate.fingerprints.features import shingles
+from simhash_gate.fingerprints.features import each_shingle
 from simhash_gate.fingerprints.words import words
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.clean import clean
@@ -182,10 +182,14 @@ def _sketch(grams: Iterable[str], permutations: int) -> np.ndarray | None:
     return sketch.hashvalues if found else None
 
 
+def _shingles(tokens: list[str]) -> list[str]:
+    return [each if isinstance(each, str) else each.decode() for each in each_shingle(tokens)]
+
+
 def _minhash(body: bytes, _: str) -> np.ndarray | None:
     root = parse(body)
     kept = [] if root is None else blocks(flow(SteadyExtractor()(clean(root)).element))
-    return _sketch(shingles(words("\n".join(block.text for block in kept))), 128)
+    return _sketch(_shingles(words("\n".join(block.text for block in kept))), 128)
 
 
 def _trafilatura(body: bytes, url: str) -> str:
@@ -293,7 +297,7 @@ METHODS = {
     ),
     "page-text": Method(
         "SimHash of the whole page's text",
-        lambda body, _: _counted(shingles(words(page_text(body)))),
+        lambda body, _: _counted(_shingles(words(page_text(body)))),
     ),
     "nutch": Method("Nutch's TextProfileSignature", _nutch, distance=_not_equal, threshold=0),
     "minhash": Method(

@@ -21,21 +21,14 @@ if TYPE_CHECKING:
 _WORDS, _CHARACTERS = 3, 5
 
 
-def shingles(tokens: Sequence[str]) -> list[str]:
-    """Return the shingles of a page's words, in order; a text shorter than one is one by itself.
-
-    A shingle has five characters from where one of a script without word spaces stands.
-    """
-    found = each_shingle(tokens)
-    return [s if isinstance(s, str) else s.decode("utf-8", "surrogatepass") for s in found]
-
-
 def each_shingle(
     tokens: Sequence[str], characters: AbstractSet[str] | None = None
 ) -> Iterable[str | bytes]:
-    """Return what `shingles` does, to be hashed: once, and in UTF-8 where that is faster.
+    """Return the shingles of a page's words, in order; a text shorter than one is one by itself.
 
-    `characters` are those of the words that are `unsegmented`, if known.
+    A shingle has five characters from where one of a script without word spaces stands. They are to
+    be hashed: they can be read once, and are in UTF-8 where that is faster. `characters` are those
+    of the words that are `unsegmented`, if known.
     """
     if not tokens:
         return ()

@@ -52,6 +52,7 @@ class CloserLook:
         self._memory = memory
         self._least_words = policy.min_words
         self._sketch = decode(page.sketch or NO_SKETCH)
+        self._name = self._sketch.key
         self._is_sketched = policy.verify and bool(page.sketch)
         short = page.words < policy.min_words
         self.exact = page.listing or (short and not self._is_sketched)
@@ -130,10 +131,6 @@ class CloserLook:
             if not lines or not all(map(self._is_repeated, lines)):
                 found.append(word)
         return found
-
-    @cached_property
-    def _name(self) -> bytes:
-        return self._sketch.key
 
     @cached_property
     def _words(self) -> dict[int, tuple[str, list[int]]]:

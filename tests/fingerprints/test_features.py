@@ -1,7 +1,11 @@
 """The features of a text: its shingles."""
 
-from simhash_gate.fingerprints.features import shingles
+from simhash_gate.fingerprints.features import each_shingle
 from simhash_gate.fingerprints.words import words
+
+
+def shingles(tokens):
+    return [each if isinstance(each, str) else each.decode() for each in each_shingle(tokens)]
 
 
 def test_shingles_are_three_words_or_five_characters():
