@@ -18,8 +18,6 @@ ANY = "*"
 """Stands in an address for what may be anything."""
 SIGNS = frozenset({ANY, "#", "x"})
 """What `mask` returns for what is no word."""
-DEEPEST = 6
-"""Parts of a path that kinds are told apart by."""
 MANY = 30
 """After so many words at one place of a path, those that come seldom are names there: less than
 four times, or than in one of as many."""
@@ -27,6 +25,7 @@ MOST_PLACES = 2_000
 _INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
 _CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
 _JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
+_DEEPEST = 6  # parts of a path that kinds are told apart by
 _LONGEST_WORD = 24
 _PORTS = {"http": ":80", "https": ":443"}
 _UNREADABLE = "(unreadable)"
@@ -46,10 +45,14 @@ class Address(NamedTuple):
     query: Query = ()
 
     @property
+    def masked(self) -> tuple[str, ...]:
+        """The first parts of the path, with numbers and names masked."""
+        return tuple(map(mask, self.path[:_DEEPEST]))
+
+    @property
     def kind(self) -> str:
-        """What a site's program makes in one way: the path, with numbers and names masked."""
-        masked = [*map(mask, self.path[:DEEPEST])]
-        return f"{self.host}/{'/'.join(masked)}"
+        """What a site's program makes in one way: the host, and the path as it is `masked`."""
+        return f"{self.host}/{'/'.join(self.masked)}"
 
     @property
     def has_index(self) -> bool:
