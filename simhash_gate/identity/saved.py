@@ -19,7 +19,7 @@ MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
 WORDS = ("", "forbidden", "refuted")
 _KINDS = frozenset(get_args(Kind))
-_PLACE, _PAGE = re.compile(r"-?\d{1,8}( .+)?"), re.compile(r"(?s:[^ ]* [^ ]* [^ ]*)")
+_PLACE = re.compile(r"-?\d{1,8}( .+)?")
 
 
 class AtomsError(ValueError):
@@ -120,8 +120,8 @@ def checked(entry: Any) -> dict[str, Any]:
         raise ValueError(f"word {entry['word']!r} is unknown")
     if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
         raise ValueError("'contents' is no number")
-    pattern = {"segment": _PLACE, "place": _PLACE, "page": _PAGE}.get(kind)
-    if pattern and not pattern.fullmatch(value):
+    no_place = kind in ("segment", "place") and not _PLACE.fullmatch(value)
+    if no_place or (kind == "page" and value.count(" ") != 2):
         raise ValueError(f"value {value!r} is no {kind}")
     return entry
 
