@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import chain, compress, groupby, pairwise, takewhile
 from operator import add, and_
@@ -71,12 +70,9 @@ def _run(tokens: Sequence[str], place: int, step: int) -> str:
     return "".join(run[::step])
 
 
-def words_of_line(tokens: Sequence[str], characters: AbstractSet[str] | None = None) -> set[str]:
-    """Return the words of a line; in scripts without word spaces, any two that follow are one.
-
-    `characters` are those of the words that are `unsegmented`, if known.
-    """
-    characters = unsegmented(tokens) if characters is None else characters
+def words_of_line(tokens: Sequence[str]) -> set[str]:
+    """Return the words of a line; in scripts without word spaces, any two that follow are one."""
+    characters = unsegmented(tokens)
     if not characters:
         return {*tokens}
     alone = list(map(characters.__contains__, tokens))

@@ -37,14 +37,9 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
         names, weights = [name for name, _ in pairs], [weight for _, weight in pairs]
     if not names:
         return 0
-    bits = _bits(_hashes(names))
-    if weights.count(weights[0]) == len(weights):
-        units = _units(weights[:1])
-        positive = 2 * units * _count(bits) > units * len(weights)
-    else:
-        units = _units(weights)
-        positive = 2 * (units @ bits) > units.sum()
-    return _pack(positive)
+    hashes = [mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name in names]
+    units = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
+    return _pack(2 * (units @ _bits(_halves(b"".join(hashes)))) > units.sum())
 
 
 def simhash_of_set(names: Iterable[str | bytes]) -> int:
@@ -60,14 +55,6 @@ def simhash_of_hashes(hashes: Fingerprints) -> int:
     """Return the SimHash of features of one weight by their 64-bit hashes, which may repeat."""
     bits = _bits(distinct(hashes))
     return _pack(2 * _count(bits) > len(bits)) if len(bits) else 0
-
-
-def _hashes(names: list[str]) -> Fingerprints:
-    try:
-        found = b"".join(map(mmh3.hash_bytes, names))
-    except UnicodeEncodeError:
-        found = b"".join(mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name in names)
-    return _halves(found)
 
 
 def _halves(hashes: bytes) -> Fingerprints:
@@ -91,8 +78,3 @@ def _count(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
 
 def _pack(bits: NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
-
-
-def _units(weights: list[float]) -> NDArray[np.int64]:
-    units: NDArray[np.int64] = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
-    return units

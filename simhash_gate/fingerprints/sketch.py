@@ -175,17 +175,13 @@ def name_and_words(data: bytes, count: int) -> bytes:
     return data[:NAME_BYTES] + short.astype(">u2").tobytes() if len(short) else b""
 
 
-class Sentence(NamedTuple):
-    """A 32-bit hash of a line, and how many words it has."""
+def sentences_of(lines: bytes) -> list[tuple[int, int]]:
+    """Return the 32-bit hash of each line of an article, and how many words the line has.
 
-    hash: int
-    words: int
-
-
-def sentences_of(lines: bytes) -> list[Sentence]:
-    """Return the lines of an article, as `Page.lines` has them, by their hashes."""
+    `lines` are those of `Page.lines`.
+    """
     found = islice(filter(None, lines.split(b"\n")), MOST_LINES)
-    return [Sentence(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in found]
+    return [(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in found]
 
 
 def hash_of(texts: Iterable[str]) -> int:

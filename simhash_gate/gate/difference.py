@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,7 +10,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.contradictions import agreement, contradiction, same_name
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import Sketch, decode, pairs_apart, sentences_of
+from simhash_gate.fingerprints.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
 from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
@@ -50,36 +51,42 @@ class CloserLook:
         self._page = page
         self._memory = memory
         self._least_words = policy.min_words
-        self._sketch = decode(page.sketch) if policy.verify and page.sketch else None
-        self._name = b"" if self._sketch is None else self._sketch.key
+        self._sketch = decode(page.sketch or NO_SKETCH)
+        self._name = self._sketch.key
+        self._is_sketched = policy.verify and bool(page.sketch)
         short = page.words < policy.min_words
-        self.exact = page.listing or (self._sketch is None and short)
+        self.exact = page.listing or (short and not self._is_sketched)
         self.radius = policy.threshold
-        if self._sketch is not None and not self.exact:
+        if self._is_sketched and not self.exact:
             self.radius = max(policy.threshold, policy.near)
 
     def at(self, kept: Record) -> Finding:
         """Tell whether a kept page within the radius is the same, and what differs."""
-        its = _sketch_of(kept)
-        if self._sketch is None or its is None:
+        its = None
+        with suppress(ValueError):  # it may have none, or of another version
+            its = decode(kept.sketch)
+        if its is None or not self._is_sketched:
             same = kept.digest == self._page.digest
-            near_is_enough = self._sketch is None and not self._is_short(kept)
+            near_is_enough = not (self._is_sketched or self._is_short(kept))
             return SAME if same or near_is_enough else Finding(False, "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
         if found is not None:
             return Finding(False, found.reason, found.differs)
-        if not same_name(its, self._sketch) and self._says_what_others_say():
-            return Finding(False, "pages of other names say the same", "repeats")
-        reason = self._difference(its, kept, self._sketch)
+        if self._memory is not None and not same_name(its, self._sketch):
+            share = self._memory.share(self._name, sentences_of(self._page.lines))
+            if share >= SHARE:
+                return Finding(False, "pages of other names say the same", "repeats")
+        reason = self._difference(its, kept)
         return Finding(False, reason) if reason else SAME
 
-    def _difference(self, kept: Sketch, record: Record, new: Sketch) -> str:
+    def _difference(self, kept: Sketch, record: Record) -> str:
         """Return what two pages differ in, in words, "" if they say the same.
 
         A word that only one article has, though the other page has it nowhere, makes another page.
         So does another order of words, and a line more. What is left out: what the site repeats,
         and labels and counters where both pages claim to be of one product at one price.
         """
+        new = self._sketch
         for name in ("images", "played"):
             one, other = getattr(kept, name), getattr(new, name)
             if one and other and one != other:  # a print view has none
@@ -117,7 +124,6 @@ class CloserLook:
 
         A hash that no line has the word for is "".
         """
-        assert self._sketch is not None
         found = []
         known = self._words if len(lacking) else {}
         for number in lacking.tolist():
@@ -129,7 +135,6 @@ class CloserLook:
     @cached_property
     def _words(self) -> dict[int, tuple[str, list[int]]]:
         """The words of the article and the lines that have them, by their hashes."""
-        assert self._sketch is not None
         found: dict[str, list[int]] = {}
         for place, tokens in enumerate(self._tokens):
             for word in words_of_line(tokens):
@@ -154,19 +159,12 @@ class CloserLook:
 
     def _added(self, lacking: Words) -> bool:
         """Tell if there is a line that the site does not repeat, among some hashes."""
-        assert self._sketch is not None
         if not len(lacking):
             return False
         shift = 32 - self._sketch.lines.bits
         added = set(lacking.tolist())
         lines = [place for place, number in enumerate(self._hashes) if number >> shift in added]
         return not lines or not all(map(self._is_repeated, lines))
-
-    def _says_what_others_say(self) -> bool:
-        """Tell if what a page shares with any other is what its site repeats."""
-        if self._memory is None:
-            return False
-        return self._memory.share(self._name, sentences_of(self._page.lines)) >= SHARE
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words
@@ -179,14 +177,6 @@ def _are_joined(lines: Words, parts: Words, pairs: list[int]) -> bool:
     for one. A page that shows a list in another way has it so.
     """
     return not pairs or (len(pairs) <= len(lines) and 3 * len(lines) <= 2 * len(parts))
-
-
-def _sketch_of(kept: Record) -> Sketch | None:
-    """Return the sketch of a kept page; it may have none, or of another version."""
-    try:
-        return decode(kept.sketch)
-    except ValueError:
-        return None
 
 
 def _changed_words(gone: int, come: list[str]) -> str:

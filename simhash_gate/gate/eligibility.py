@@ -13,11 +13,13 @@ def why_ineligible(
 ) -> str:
     """Return why a response is not judged, as stats name it; "" if it is.
 
-    `html` tells whether it is an HTML page; `flags` are those of Scrapy's downloader.
+    `html` tells whether it is an HTML page; `flags` are those of Scrapy's downloader. Where a
+    server says no length and closes the connection (HTTP/1.0), each page is `partial`, for a cut
+    connection looks the same: the end of the document tells.
     """
     if not is_success(status):
         return "status"
-    if not is_complete(body, flags):
+    if not CUT_OFF.isdisjoint(flags) or ("partial" in flags and not _ends_a_document(body)):
         return "incomplete"
     if not html:
         return "not_html"
@@ -27,17 +29,6 @@ def why_ineligible(
 def is_success(status: int) -> bool:
     """Tell whether a status says that the body is the page."""
     return 200 <= status < 300
-
-
-def is_complete(body: bytes, flags: Collection[str]) -> bool:
-    """Tell whether nothing is missing, by the flags that Scrapy's downloader gave a response.
-
-    Where a server says no length and closes the connection (HTTP/1.0), each page is `partial`,
-    for a cut connection looks the same: the end of the document tells.
-    """
-    if not CUT_OFF.isdisjoint(flags):
-        return False
-    return "partial" not in flags or _ends_a_document(body)
 
 
 def _ends_a_document(body: bytes) -> bool:

@@ -96,19 +96,11 @@ class Gate:
         request = request or key_of(without_credentials(url))
         at = time.time() if at is None else at
         scope = scope_of(url, "domain") if scope is None else scope
-        if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
-            trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
-            before = None
-            with suppress(StoreError):
-                before = self._revisits.of(trace, policy).previous
-            answer = self._answers.meet(trace, page, sent.asked) if policy.history else None
-            return self._answered(answer, page, policy) or _not_judged(page, policy, before)
-
         record = Record(
             scope=scope,
             url=url,
             request=request,
-            fingerprint=page.fingerprint,
+            fingerprint=page.fingerprint or 0,
             digest=page.digest,
             words=page.words,
             title=page.title,
@@ -118,6 +110,13 @@ class Gate:
             last_seen=at,
             sketch=(page.sketch or NO_SKETCH) if policy.verify else b"",
         )
+        if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
+            before = None
+            with suppress(StoreError):
+                before = self._revisits.of(record, policy).previous
+            answer = self._answers.meet(record, page, sent.asked) if policy.history else None
+            return self._answered(answer, page, policy) or _not_judged(page, policy, before)
+
         memory = self._memories.of(record.scope) if policy.verify else None
         record, revisit = self._revisits.at(record, page, policy, sent)
         if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
@@ -151,7 +150,9 @@ class Gate:
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         own = replace(trace, request=own_key(url))
         kept = self._revisits.found_gone(own) or self._revisits.found_gone(trace)
-        return kept is not None and (self.store.forget(kept, adopted=True) or True)
+        if kept is not None:
+            self.store.forget(kept, adopted=True)
+        return kept is not None
 
     def known(self, record: Record, policy: Policy) -> Revisit:
         """Return what is known of the visits to the page of a record. Raises `StoreError`."""
@@ -203,30 +204,26 @@ class Gate:
         if policy.revisit == "pass" and not self._is_over(kept.run):
             reason = f"{reason}, by a crawl that runs and has delivered it"
             return replace(verdict, outcome="duplicate", reason=reason)
-        return (
-            replace(verdict, reason=f"{reason}; other links")
-            if verdict.has_other_links
-            else verdict
-        )
+        reason += "; other links" * verdict.has_other_links
+        return replace(verdict, reason=reason)
 
     def _compared(self, judged: Judging, revisit: Revisit) -> Verdict:
         """Return the verdict on a page that is compared with the others of its scope."""
-        page, policy, record, sent, dismissed, memory, _ = judged
+        page, policy, record, sent, *_ = judged
         kept = revisit.kept
         if kept is not None:
-            dismissed = (*dismissed, kept)
+            judged = judged._replace(dismissed=(*judged.dismissed, kept))
             if kept.identity == record.identity:  # two records of one identity can't be told apart
                 self.store.forget(kept)
-        match, added, found, passed = self._look_up(record, page, policy, dismissed, memory)
+        match, added, found, passed = self._look_up(judged)
         earlier = self._earlier(match.record, judged, revisit) if match else None
         if match is not None and earlier is not None:
             # Another variant of the page was seen last; or the store keeps no histories.
             revisit = Revisit(revisit.history, earlier, match.record)
             if not added:
-                judged = judged._replace(dismissed=dismissed)
                 return self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if not added:
-            return self._seen(judged, revisit, Match(*match) if match else None, found)
+            return self._seen(judged, revisit, match, found)
         verdict = _kept(judged, revisit, match, found, passed)
         self._replaced(revisit.kept, record)
         revisit = Revisit(revisit.history)  # what was found is another version
@@ -272,36 +269,28 @@ class Gate:
             self._over.add(run)
         return run in self._over
 
-    def _look_up(
-        self,
-        record: Record,
-        page: Page,
-        policy: Policy,
-        dismissed: Collection[Record],
-        memory: SiteMemory | None,
-    ) -> tuple[Match | None, bool, Finding, NotCompared]:
+    def _look_up(self, judged: Judging) -> tuple[Match | None, bool, Finding, NotCompared]:
         """Return the match, whether the record was added, and what a closer look found.
 
         Last comes what it could not look at, if the record was added.
         """
-        window = Window(policy.window, policy.ttl)
-        look = CloserLook(page, policy, memory)
+        policy = judged.policy
+        look = CloserLook(judged.page, policy, judged.memory)
         first: Match | None = None
         found = SAME
-        passed_over = list(dismissed)
+        passed_over = list(judged.dismissed)
         looks = contradicted = 0
         while True:
             many = looks >= MOST_LOOKS
             unseen = many or contradicted >= MOST_CONTRADICTIONS  # others may have kept it by now
-            match: Match | None
             added, match = self.store.check_and_add(
-                record,
+                judged.record,
                 look.radius,
                 passed_over,
                 near=policy.near,
                 exact=look.exact,
                 unseen=unseen,
-                window=window,
+                window=Window(policy.window, policy.ttl),
             )
             if added or match is None:
                 missed: NotCompared = "many_alike" if many else ""

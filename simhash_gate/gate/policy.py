@@ -139,7 +139,7 @@ class Site:
 
 
 class Policies:
-    """The policy of every host: the general one, and those of domains, which subdomains inherit.
+    """The policy of every host: the `default`, and those `of_domains`, which subdomains inherit.
 
     Window, quota and age limit are the scope's, whichever host of it a page comes from.
     """
@@ -152,23 +152,18 @@ class Policies:
     ) -> None:
         self.default = default
         self._scope = scope
-        self._domains = {without_www(name): policy for name, policy in (domains or {}).items()}
+        self.of_domains = {without_www(name): policy for name, policy in (domains or {}).items()}
         self._site_of_host = lru_cache(maxsize=1024)(self._find_site)
 
     @property
     def all(self) -> list[Policy]:
         """The general policy and each domain's."""
-        return [self.default, *self._domains.values()]
-
-    @property
-    def of_domains(self) -> Mapping[str, Policy]:
-        """The policy of each domain that has one of its own."""
-        return self._domains
+        return [self.default, *self.of_domains.values()]
 
     @property
     def compared(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """Domains and the selectors of their fields; those of all others under ""."""
-        found = {"": self.default} | self._domains
+        found = {"": self.default} | self.of_domains
         if not any(policy.compare for policy in found.values()):
             return ()
         return tuple((name, policy.compare) for name, policy in found.items())
@@ -192,7 +187,7 @@ class Policies:
     def _of_host(self, host: str) -> Policy:
         labels = without_www(host).split(".")
         for start in range(len(labels)):
-            policy = self._domains.get(".".join(labels[start:]))
+            policy = self.of_domains.get(".".join(labels[start:]))
             if policy is not None:
                 return policy
         return self.default

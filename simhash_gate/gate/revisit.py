@@ -7,7 +7,6 @@ but for the lines that change by themselves, and with it what it calls itself an
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -54,14 +53,6 @@ class Sent(NamedTuple):
 NOTHING_SENT = Sent()
 
 
-class _NameAndOffers(NamedTuple):
-    """What a page claims; one that was read from its text does not tell all of it."""
-
-    headline: str
-    offers: tuple[Offer, ...] | None
-    of_text: bool
-
-
 class Revisit(NamedTuple):
     """What is known of a page's visits, and the version it is compared with, None for none.
 
@@ -105,9 +96,7 @@ class Revisits:
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
-    def at(
-        self, record: Record, page: Page, policy: Policy, sent: Sent = NOTHING_SENT
-    ) -> tuple[Record, Revisit]:
+    def at(self, record: Record, page: Page, policy: Policy, sent: Sent) -> tuple[Record, Revisit]:
         """Return the record under the key that its page has, and what is known of that page.
 
         An address that was visited as a page of its own goes on as that, under its key of now if
@@ -190,25 +179,15 @@ class Revisits:
             del self._visited[next(iter(self._visited))]
 
 
-def version_of(page: Page, record: Record, sent: Sent = NOTHING_SENT) -> Version:
+def version_of(page: Page, record: Record, sent: Sent) -> Version:
     """Return the version of a page that a visit found; `record` tells of the visit."""
-    headline, offers, of_text = _name_and_offers(page.sketch)
-    return Version(
-        record.last_seen,
-        record.last_seen,
-        record.fingerprint,
-        0 if of_text else page.digest,  # in HTML the same text has other blocks
-        page.words,
-        page.title,
-        record.run,
-        record.pipeline,
-        page.links,
-        page.structure,
-        headline,
-        offers,
-        *sent.validators,
-        sent.variant,
-        record.url,
+    return replace(
+        _version(record, *_name_and_offers(page.sketch)),
+        links=page.links,
+        structure=page.structure,
+        etag=sent.validators.etag,
+        modified=sent.validators.modified,
+        variant=sent.variant,
     )
 
 
@@ -217,20 +196,26 @@ def version_in(record: Record, history: History) -> Version:
     for version in history.versions:
         if (version.run, version.fingerprint) == (record.run, record.fingerprint):
             return version
-    stated = _NameAndOffers("", None, of_text=False)
-    with suppress(ValueError):  # it has no sketch, or of another version
-        stated = _name_and_offers(record.sketch)
+    try:
+        return _version(record, *_name_and_offers(record.sketch))
+    except ValueError:  # it has a sketch of another version
+        return _version(record, "", None, of_text=False)
+
+
+def _version(
+    record: Record, headline: str, offers: tuple[Offer, ...] | None, of_text: bool
+) -> Version:
     return Version(
         record.first_seen,
         record.last_seen,
         record.fingerprint,
-        0 if stated.of_text else record.digest,
+        0 if of_text else record.digest,  # in HTML the same text has other blocks
         record.words,
         record.title,
         record.run,
         record.pipeline,
-        headline=stated.headline,
-        offers=stated.offers,
+        headline=headline,
+        offers=offers,
         url=record.url,
     )
 
@@ -289,10 +274,11 @@ def _offers_changed(before: tuple[Offer, ...], now: tuple[Offer, ...]) -> list[s
     ] or ["another order of what is offered"]
 
 
-def _name_and_offers(data: bytes) -> _NameAndOffers:
+def _name_and_offers(data: bytes) -> tuple[str, tuple[Offer, ...], bool]:
+    """Return what a page claims, and if it was read from its text, which does not tell all."""
     if not data:
-        return _NameAndOffers("", (), of_text=False)
+        return "", (), False
     sketch = decode(data)
     offers = [Offer(*each) for each in (*sketch.offered, *sketch.compared)]
     known = tuple(it for it in offers if it.value != UNKNOWN and it.field != TEXT_ALONE)
-    return _NameAndOffers(sketch.headline, known, of_text=len(known) < len(offers))
+    return sketch.headline, known, len(known) < len(offers)

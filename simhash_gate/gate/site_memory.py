@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.sketch import NAME_BYTES, Sentence
+from simhash_gate.fingerprints.sketch import NAME_BYTES
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 
 if TYPE_CHECKING:
@@ -42,8 +42,7 @@ class SiteMemory:
     were met longest ago go: first those of one page, then those that the site repeats.
     """
 
-    def __init__(self, most: int = MOST_SENTENCES) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 32 bits
         self.learned = 0
 
@@ -58,8 +57,8 @@ class SiteMemory:
     def __len__(self) -> int:
         return len(self._names)
 
-    def learn(self, name: bytes, sentences: Iterable[Sentence]) -> None:
-        """Take in a page by the key of its name."""
+    def learn(self, name: bytes, sentences: Iterable[tuple[int, int]]) -> None:
+        """Take in a page by the key of its name, and its `sentences_of`."""
         self.learned += 1
         own = _short(name)
         for sentence, _ in sentences:
@@ -71,7 +70,7 @@ class SiteMemory:
         own = _short(name)
         return sum(other != own for other in _each(self._names.get(sentence, 0))) >= OTHERS
 
-    def share(self, name: bytes, sentences: Iterable[Sentence]) -> float:
+    def share(self, name: bytes, sentences: Iterable[tuple[int, int]]) -> float:
         """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""
         words = repeated = 0
         for sentence, count in sentences:
@@ -100,9 +99,9 @@ class SiteMemory:
 
     def _forget(self) -> None:
         """Let the oldest sentences go, if there are too many."""
-        if len(self._names) <= self._most:
+        if len(self._names) <= MOST_SENTENCES:
             return
-        left = int(_KEPT * self._most)
+        left = int(_KEPT * MOST_SENTENCES)
         alone = [sentence for sentence, names in self._names.items() if names <= _NAME]
         for sentence in alone[: len(self._names) - left]:
             del self._names[sentence]

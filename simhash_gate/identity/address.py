@@ -1,8 +1,10 @@
-"""A URL taken apart, in the form that all URLs of one request have."""
+"""A URL taken apart, in the form that all URLs of one request have; which words in it are names."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -16,11 +18,14 @@ ANY = "*"
 """Stands in an address for what may be anything."""
 SIGNS = frozenset({ANY, "#", "x"})
 """What `mask` returns for what is no word."""
-DEEPEST = 6
-"""Parts of a path that kinds are told apart by."""
-INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
+MANY = 30
+"""After so many words at one place of a path, those that come seldom are names there: less than
+four times, or than in one of as many."""
+MOST_PLACES = 2_000
+_INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
 _CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
 _JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
+_DEEPEST = 6  # parts of a path that kinds are told apart by
 _LONGEST_WORD = 24
 _PORTS = {"http": ":80", "https": ":443"}
 _UNREADABLE = "(unreadable)"
@@ -40,10 +45,24 @@ class Address(NamedTuple):
     query: Query = ()
 
     @property
+    def masked(self) -> tuple[str, ...]:
+        """The first parts of the path, with numbers and names masked."""
+        return tuple(map(mask, self.path[:_DEEPEST]))
+
+    @property
     def kind(self) -> str:
-        """What a site's program makes in one way: the path, with numbers and names masked."""
-        masked = [*map(mask, self.path[:DEEPEST])]
-        return f"{self.host}/{'/'.join(masked)}"
+        """What a site's program makes in one way: the host, and the path as it is `masked`."""
+        return f"{self.host}/{'/'.join(self.masked)}"
+
+    @property
+    def has_index(self) -> bool:
+        """Whether the path ends in an index page."""
+        return bool(self.path) and _INDEX.match(self.path[-1]) is not None
+
+    @property
+    def bare_path(self) -> tuple[str, ...]:
+        """The path without an index page at its end."""
+        return self.path[:-1] if self.has_index else self.path
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -94,3 +113,48 @@ def mask(part: str) -> str:
     if len(part) > _LONGEST_WORD or any(map(str.isdecimal, part)):
         return ANY
     return ANY if len(_JOINS.findall(part)) > 1 else part.lower()
+
+
+class Words:
+    """The words at each place of paths. The parts of a path are those that `mask` returns.
+
+    Its memory is bounded; of places that were met longest ago no more is known.
+    """
+
+    def __init__(self) -> None:
+        self._met: OrderedDict[str, Counter[str]] = OrderedDict()
+        self._often: OrderedDict[str, frozenset[str]] = OrderedDict()
+
+    def masked(self, before: str, parts: Iterable[str]) -> str:
+        """Return a place, and the parts of a path below it; `*` stands for names."""
+        for part in parts:
+            before += f"/{self.word(before, part)}"
+        return before
+
+    def word(self, before: str, word: str) -> str:
+        """Return a word at a place, or `*` for a name."""
+        often = self._often.get(before)
+        return word if often is None or word in often or word in SIGNS else ANY
+
+    def count(self, before: str, parts: Iterable[str]) -> str:
+        """Count the words of a path; return the place where they are names from now on, or ""."""
+        many = ""
+        for word in parts:
+            if before not in self._often and word not in SIGNS:
+                met = self._met.setdefault(before, Counter())
+                met[word] += 1
+                many = many or (before if len(met) >= MANY else "")
+                if len(self._met) > MOST_PLACES:
+                    self._met.popitem(last=False)
+            before += f"/{self.word(before, word)}"
+        if many:
+            met = self._met.pop(many)
+            least = max(4, met.total() / MANY)
+            self._often[many] = frozenset(word for word in met if met[word] >= least)
+            if len(self._often) > MOST_PLACES:
+                self._often.popitem(last=False)
+        return many
+
+    def forget_counts(self) -> None:
+        """Count anew, but for places of which it is known already what is a name."""
+        self._met.clear()

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-from simhash_gate.identity.address import ANY, INDEX, Address, address_of, mask
+from simhash_gate.identity.address import ANY, Address, address_of, mask
 from simhash_gate.identity.lists import OTHER_VIEW, SESSION
 
 Kind = Literal[
@@ -190,7 +190,7 @@ class Path:
             may_be += (a for name, _ in address.query for a in self._of.get(f"{name} {path}", ()))
         may_be += (Atom("extra", each.partition("=")[0]) for each in address.extra)
         may_be += [_SCHEME] * (address.scheme != "https") + [_SLASH] * address.slash
-        may_be += [_INDEX] * _has_index(address.path)
+        may_be += [_INDEX] * address.has_index
         if "case" in self._kinds and address.path != tuple(map(str.lower, address.path)):
             may_be.append(Atom("case"))
         if "place" in self._kinds:
@@ -268,10 +268,10 @@ def _of_path(one: Address, other: Address) -> list[Atom] | None:
     found: list[Atom] = []
     mine, theirs = one.path, other.path
     slash = one.slash != other.slash
-    if _has_index(mine) != _has_index(theirs):
+    if one.has_index != other.has_index:
         found.append(Atom("index"))
-        slash = not (other if _has_index(mine) else one).slash
-        mine, theirs = (path[:-1] if _has_index(path) else path for path in (mine, theirs))
+        slash = not (other if one.has_index else one).slash
+        mine, theirs = one.bare_path, other.bare_path
     if slash:
         found.append(Atom("slash"))
     if mine == theirs:
@@ -335,12 +335,6 @@ def _extra(address: Address, atom: Atom) -> Address:
     return address._replace(extra=left)
 
 
-def _index(address: Address, _: Atom) -> Address:
-    if not _has_index(address.path):
-        return address
-    return address._replace(path=address.path[:-1], slash=True)
-
-
 def _segment(address: Address, atom: Atom) -> Address:
     path, names, place = address.path, atom.name.split("/"), int(atom.value)
     wide = len(names)
@@ -384,7 +378,9 @@ _WAYS: dict[str, Callable[[Address, Atom], Address]] = {
     "slash": lambda address, _: address._replace(slash=False) if address.slash else address,
     "case": lambda address, _: address._replace(path=tuple(map(str.lower, address.path))),
     "extra": _extra,
-    "index": _index,
+    "index": lambda address, _: (
+        address._replace(path=address.bare_path, slash=True) if address.has_index else address
+    ),
     "segment": _segment,
     "place": _place,
     "page": _page,
@@ -400,7 +396,3 @@ def _quoted(part: str) -> str:
 def _name_of(parts: Iterable[str]) -> str:
     """Return parts of a path by what they say; a code says nothing."""
     return "/".join("x" if mask(part) == "x" else part.lower() for part in parts)
-
-
-def _has_index(path: Sequence[str]) -> bool:
-    return bool(path) and INDEX.match(path[-1]) is not None

@@ -40,10 +40,18 @@ class Contents:
         return content
 
     def are_two(self, one: str, other: str) -> bool:
-        """Tell whether two contents are others: told apart by a verdict, or hardly alike."""
+        """Tell whether two contents are others: told apart by a verdict, or hardly alike.
+
+        What is not known is unlike anything.
+        """
         if one == other:
             return False
-        return self.nearly(one, other) is not None or _are_unlike(*self._both(one, other))
+        if self.nearly(one, other) is not None:
+            return True
+        mine, theirs = self._both(one, other)
+        if not mine or not theirs:
+            return True
+        return _shared(mine, theirs) < (SHARED_BY_NAME if _have_one_name(mine, theirs) else SHARED)
 
     def nearly(self, one: str, other: str) -> bool | None:
         """Tell whether what a verdict told apart is nearly the same; None if none did."""
@@ -51,7 +59,8 @@ class Contents:
 
     def look_alike(self, one: str, other: str) -> bool:
         """Tell whether two contents look like one in two views."""
-        return one == other or _are_alike(*self._both(one, other))
+        mine, theirs = self._both(one, other)
+        return one == other or (_have_one_name(mine, theirs) and _shared(mine, theirs) >= ALIKE)
 
     def make_room(self) -> set[str]:
         """Forget what was met longest ago if there are too many; return these addresses."""
@@ -64,22 +73,8 @@ class Contents:
         return old
 
     def _both(self, one: str, other: str) -> tuple[bytes, bytes]:
+        """Return what `name_and_words` returned of two contents."""
         return self._hashes.get(one, b""), self._hashes.get(other, b"")
-
-
-def _are_unlike(one: bytes, other: bytes) -> bool:
-    """Tell whether two pages are of different contents, by their names and words.
-
-    Each is what `name_and_words` returns. What is not known is unlike anything.
-    """
-    if not one or not other:
-        return True
-    return _shared(one, other) < (SHARED_BY_NAME if _have_one_name(one, other) else SHARED)
-
-
-def _are_alike(one: bytes, other: bytes) -> bool:
-    """Tell whether two pages look like one in two views."""
-    return _have_one_name(one, other) and _shared(one, other) >= ALIKE
 
 
 def _have_one_name(one: bytes, other: bytes) -> bool:

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from typing import Literal, NamedTuple
 
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.identity.address import INDEX, Address, address_of
+from simhash_gate.identity.address import Address, address_of
 from simhash_gate.identity.atoms import Atom
 from simhash_gate.identity.learning import Host
 from simhash_gate.identity.lists import SESSION, TRACKING
@@ -178,18 +178,17 @@ class Keys:
         that names none, `content` its fingerprint; `at` is a Unix time.
         """
         host, links = self._of(scope)
-        key = host.reduction.key
-        own = coarse(key(url))
+        own = coarse(host.reduction.key(url))
         holds = links.holds(own, content, at)
-        address = (
-            host.reduction.key(canonical) if canonical.startswith(("http://", "https://")) else None
-        )
-        if address is None or not _are_of_one_site(address.host, address_of(url).host, scope):
+        if not canonical.startswith(("http://", "https://")):
+            return ""
+        address = host.reduction.key(canonical)
+        if not _are_of_one_site(address.host, address_of(url).host, scope):
             return ""
         target = coarse(address)
         if target == own:
             return canonical if holds else ""
-        if not coarse_path(address) and not links.says(target, content):
+        if not address.bare_path and not links.says(target, content):
             return ""
         return canonical if links.holds(target, content, at) else ""
 
@@ -219,19 +218,12 @@ def _are_of_one_site(one: str, other: str, scope: str) -> bool:
     )
 
 
-def coarse_path(address: Address) -> tuple[str, ...]:
-    """Return the path of an address without an index page at its end."""
-    path = address.path
-    return path[:-1] if path and INDEX.match(path[-1]) else path
-
-
 def coarse(address: Address) -> str:
     """Return an address without that on which sites seldom agree with themselves."""
-    path, query = coarse_path(address), address.query
-    if query:
-        query = tuple(pair for pair in query if not SESSION.match(pair[0]))
-    extra = tuple(each for each in address.extra if not SESSION.match(each.partition("=")[0]))
-    host = address.host.removeprefix("www.")
-    return address._replace(
-        scheme="https", host=host, path=path, extra=extra, slash=False, query=query
+    return Address(
+        "https",
+        address.host.removeprefix("www."),
+        address.bare_path,
+        tuple(each for each in address.extra if not SESSION.match(each.partition("=")[0])),
+        query=tuple(pair for pair in address.query if not SESSION.match(pair[0])),
     ).url

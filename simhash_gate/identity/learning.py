@@ -300,9 +300,7 @@ class Host:
         group = self.reduction.group(self.reduction.place(url).kind)
         last = self.skips.recheck(url, atoms)
         self.back += last
-        if last:
-            return
-        if not atoms:
+        if last or not atoms:
             return
 
         def strength(atom: Atom) -> tuple[bool, int, Atom]:

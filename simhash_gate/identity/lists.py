@@ -69,8 +69,4 @@ def without_visitor(urls: str) -> str:
 
 
 def _unless_of_visitor(found: re.Match[str]) -> str:
-    return "" if _is_of_visitor(found[2]) else found[0]
-
-
-def _is_of_visitor(name: str) -> bool:
-    return SESSION.match(name) is not None or is_one_of(TRACKING, name)
+    return "" if SESSION.match(found[2]) or is_one_of(TRACKING, found[2]) else found[0]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from simhash_gate.identity.address import ANY, DEEPEST, Address, address_of, mask
+from simhash_gate.identity.address import ANY, Address, Words, address_of
 from simhash_gate.identity.atoms import OF_QUERY, Atom
 from simhash_gate.identity.group import Group
 from simhash_gate.identity.lists import is_one_of
-from simhash_gate.identity.words import Words
 
 AFTER = " after "
 """Is in the name of a kind that was cut at a number."""
@@ -75,7 +74,7 @@ class Reduction:
 
     def kind(self, path: Address) -> str:
         """Return the kind of an address on which atoms of the path acted."""
-        kind = self._words.masked(path.host, map(mask, path.path[:DEEPEST]))
+        kind = self._words.masked(path.host, path.masked)
         kind = kind if path.path else f"{kind}/"
         cut = self._cuts.get(kind)
         if cut is not None and path.numbers > cut:
@@ -100,7 +99,7 @@ class Reduction:
 
     def met(self, path: Address) -> list[tuple[str, Group]]:
         """Count the words of a path. Return kinds that became one with another, each with that."""
-        before = self._words.count(path.host, map(mask, path.path[:DEEPEST]))
+        before = self._words.count(path.host, path.masked)
         merged = []
         if before:
             self._placed.clear()

@@ -19,6 +19,7 @@ MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
 WORDS = ("", "forbidden", "refuted")
 _KINDS = frozenset(get_args(Kind))
+_PLACE = re.compile(r"-?\d{1,8}( .+)?")
 
 
 class AtomsError(ValueError):
@@ -105,33 +106,24 @@ def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
 
 def checked(entry: Any) -> dict[str, Any]:
     """Return a line. Raises ValueError for one that `entries_of` can't have written."""
-    if wrong := "no object" if not isinstance(entry, dict) else _wrong(entry):
-        raise ValueError(wrong)
-    found: dict[str, Any] = entry
-    return found
-
-
-def _wrong(entry: Mapping[str, Any]) -> str:
+    if not isinstance(entry, dict):
+        raise ValueError("no object")
     for name in ("scope", "urls", "kind", "name", "value", "word"):
         if not isinstance(entry.get(name, ""), str):
-            return f"{name!r} is no text"
+            raise ValueError(f"{name!r} is no text")
     if not entry.get("scope"):
-        return "no scope"
-    if entry.get("kind") not in _KINDS | {"canonical"}:
-        return f"kind {entry.get('kind')!r} is unknown"
+        raise ValueError("no scope")
+    kind, value, contents = entry.get("kind"), entry.get("value", ""), entry.get("contents", 0)
+    if kind not in _KINDS | {"canonical"}:
+        raise ValueError(f"kind {kind!r} is unknown")
     if entry.get("word", "") not in WORDS:
-        return f"word {entry['word']!r} is unknown"
-    contents = entry.get("contents", 0)
+        raise ValueError(f"word {entry['word']!r} is unknown")
     if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
-        return "'contents' is no number"
-    return "" if _is_usable(entry) else f"value {entry.get('value', '')!r} is no {entry['kind']}"
-
-
-def _is_usable(entry: Mapping[str, Any]) -> bool:
-    value = entry.get("value", "")
-    if entry["kind"] in ("segment", "place"):
-        return bool(re.fullmatch(r"-?\d{1,8}( .+)?", value))
-    return bool(entry["kind"] != "page" or value.count(" ") == 2)
+        raise ValueError("'contents' is no number")
+    no_place = kind in ("segment", "place") and not _PLACE.fullmatch(value)
+    if no_place or (kind == "page" and value.count(" ") != 2):
+        raise ValueError(f"value {value!r} is no {kind}")
+    return entry
 
 
 def merged(known: bytes, entries: Iterable[Mapping[str, Any]], where: str) -> bytes:

@@ -95,7 +95,7 @@ class Skips:
     def recheck(self, url: str, atoms: Collection[Atom]) -> list[str]:
         """Return the last skips by the atoms of a test that failed, to be fetched as tests too.
 
-        None if it was one of these.
+        None are if it was one of these.
         """
         if url in self._recheck:
             return []

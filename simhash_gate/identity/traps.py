@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from mmh3 import hash64
 
-from simhash_gate.identity.address import DEEPEST, Address, mask
-from simhash_gate.identity.words import Words
+from simhash_gate.identity.address import Address, Words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.sample import Sample
@@ -318,7 +317,7 @@ def _hash(text: str) -> int:
 
 
 def _parts(address: Address) -> tuple[str, ...]:
-    return address.host, *map(mask, address.path[:DEEPEST] or ("",))
+    return address.host, *(address.masked or ("",))
 
 
 def _latest(known: OrderedDict[str, T], name: str, make: Callable[[str], T]) -> T:

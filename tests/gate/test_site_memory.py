@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from simhash_gate.fingerprints.sketch import Sentence
 from simhash_gate.gate.site_memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
 from simhash_gate.stores import open_store
 
-NOTES = [Sentence(number, 10) for number in range(9)]
+NOTES = [(number, 10) for number in range(9)]
 
 
 def name(number: int) -> bytes:
@@ -18,7 +17,7 @@ def name(number: int) -> bytes:
 def a_memory(pages: int) -> SiteMemory:
     memory = SiteMemory()
     for number in range(1, pages + 1):
-        memory.learn(name(number), [*NOTES, Sentence(1000 + number, 10)])
+        memory.learn(name(number), [*NOTES, (1000 + number, 10)])
     return memory
 
 
@@ -31,7 +30,7 @@ def test_what_three_other_names_have_is_the_sites_however_often_each_is_met() ->
     assert not memory.is_repeated(name(1), 0)
     assert a_memory(OTHERS + 1).is_repeated(name(1), 0)
     assert not memory.is_repeated(name(9), 1001)
-    assert memory.share(name(9), [*NOTES, Sentence(7777, 10)]) == 0.9, "of the words"
+    assert memory.share(name(9), [*NOTES, (7777, 10)]) == 0.9, "of the words"
     assert memory.share(name(9), []) == 0
 
 
@@ -52,7 +51,7 @@ def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
 def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
     memory = a_memory(OTHERS)
     for number in range(2 * MOST_SENTENCES):
-        memory.learn(name(100), [Sentence(10**6 + number, 10)])
+        memory.learn(name(100), [(10**6 + number, 10)])
     assert len(memory) <= MOST_SENTENCES
     assert memory.is_repeated(name(9), 0)
 
