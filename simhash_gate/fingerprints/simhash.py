@@ -45,8 +45,8 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
 def simhash_of_set(names: Iterable[str | bytes]) -> int:
     """Return the SimHash of features that all have the same weight, however often each comes.
 
-    Names may be in UTF-8. It is that of `simhash`, for half the time: features are told apart by
-    their hashes, and none is kept. Raises UnicodeEncodeError for a lone surrogate.
+    Names may be in UTF-8, and have no lone surrogates. It is that of `simhash`, for half the time:
+    features are told apart by their hashes, and none is kept.
     """
     return simhash_of_hashes(_halves(b"".join(map(mmh3.hash_bytes, names))))
 
