@@ -82,9 +82,7 @@ def needs_page(policy: Policy) -> bool:
 
 def response_of(url: str, source: FetchedPage) -> HtmlResponse:
     """Return a page as it was fetched before."""
-    headers = Headers()
-    for name, value in source.headers:
-        headers.appendlist(name, value)
+    headers = Headers(source.headers)
     return HtmlResponse(
         url, headers=headers, body=source.body, encoding=source.encoding, flags=[STORED_FLAG]
     )

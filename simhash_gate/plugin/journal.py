@@ -9,11 +9,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from ipaddress import ip_address
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import Request, Spider, signals
@@ -51,12 +52,7 @@ MOST_WAITING = 64 << 20
 """Bytes of bodies that wait to be written; what comes on top of them is not kept."""
 
 
-class _Waiting(NamedTuple):
-    response: Response
-    verdict: Verdict
-    request: dict[str, Any]
-    omitted: list[str]
-    time: float
+_Waiting = tuple[Response, Callable[[], Drop]]
 
 
 class Journal(Listener):
@@ -102,8 +98,9 @@ class Journal(Listener):
         except Exception as error:
             self._tell(error)
             return
-        waiting = _Waiting(judged.response, judged.verdict, request, omitted, time.time())
-        if self._thread.put(waiting):
+        response = judged.response
+        drop = partial(self._drop, response, judged.verdict, request, omitted, time.time())
+        if self._thread.put((response, drop)):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -128,23 +125,26 @@ class Journal(Listener):
             self._segments.check()
         except OSError as error:
             self._tell(error)
-        for waiting in chain.from_iterable(batches):
+        for response, drop in chain.from_iterable(batches):
             try:
-                records = pack(self._drop(waiting), _stored(waiting.response))
+                records = pack(drop(), _stored(response))
                 self._segments.append(records)
                 self._written += 1
                 self._written_bytes += len(records)
             except Exception as error:
                 self._tell(error)
             finally:
-                self._taken_bytes += len(waiting.response.body)
+                self._taken_bytes += len(response.body)
         self._segments.close()
 
-    def _drop(self, waiting: _Waiting) -> Drop:
-        response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
+    def _drop(
+        self, response: Response, verdict: Verdict, request: dict[str, Any], omitted: list[str],
+        at: float,
+    ) -> Drop:  # fmt: skip
+        match = verdict.match
         return Drop(
             url=response.url,
-            time=waiting.time,
+            time=at,
             spider=self._spider,
             pipeline=self._crawl.store.run.pipeline,
             outcome=verdict.outcome,
@@ -155,8 +155,8 @@ class Journal(Listener):
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,
             fingerprint=None if verdict.fingerprint is None else to_hex(verdict.fingerprint),
-            request=waiting.request,
-            omitted=waiting.omitted,
+            request=request,
+            omitted=omitted,
             response=_attributes(response),
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
@@ -354,13 +354,10 @@ def _response(stored: Stored, found: Found) -> Response:
             raise ValueError(f"the class {name} of its response: {error}") from error
         if not (isinstance(cls, type) and issubclass(cls, HtmlResponse)):
             raise ValueError(f"{name} is no class of responses")
-    headers = Headers()
-    for key, value in stored.headers:
-        headers.appendlist(key, value)
     return cls(
         found.drop.url,
         status=stored.status,
-        headers=headers,
+        headers=Headers(stored.headers),
         body=stored.body,
         flags=[*attributes.get("flags", ()), "recovered"],
         ip_address=ip_address(stored.ip_address) if stored.ip_address else None,
