@@ -261,7 +261,7 @@ def _merge(known: dict[str, Any], new: Mapping[tuple[str, str], Sequence[Seen | 
         for seen in visits:
             trust = trust.rested(seen.at) if seen is not None else trust
             trust.learn(seen)
-        known[domain] = {**kinds, kind: trust.as_json()}
+        known[domain] = {**kinds, kind: vars(trust)}
 
 
 def tell(site: SignalSource, trust: Trust, again: int) -> None:

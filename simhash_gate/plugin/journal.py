@@ -48,11 +48,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_Waiting = tuple[Response, Callable[[], Drop]]
 MOST_WAITING = 64 << 20
 """Bytes of bodies that wait to be written; what comes on top of them is not kept."""
-
-
-_Waiting = tuple[Response, Callable[[], Drop]]
 
 
 class Journal(Listener):
@@ -179,7 +177,7 @@ def _stored(response: Response) -> Stored:
 
 
 def _attributes(response: Response) -> dict[str, Any]:
-    """Return what `response_of` needs beside what HTTP knows."""
+    """Return what `_response` needs beside what HTTP knows."""
     found: dict[str, Any] = {"flags": list(map(str, response.flags)), "protocol": response.protocol}
     if isinstance(response, HtmlResponse):
         found["encoding"] = response.encoding
