@@ -26,7 +26,6 @@ from scrapy.utils.misc import load_object
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
@@ -96,9 +95,8 @@ class Journal(Listener):
         except Exception as error:
             self._tell(error)
             return
-        response = judged.response
-        drop = partial(self._drop, response, judged.verdict, request, omitted, time.time())
-        if self._thread.put((response, drop)):
+        drop = partial(self._drop, judged, request, omitted, time.time())
+        if self._thread.put((judged.response, drop)):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -135,13 +133,10 @@ class Journal(Listener):
                 self._taken_bytes += len(response.body)
         self._segments.close()
 
-    def _drop(
-        self, response: Response, verdict: Verdict, request: dict[str, Any], omitted: list[str],
-        at: float,
-    ) -> Drop:  # fmt: skip
-        match = verdict.match
+    def _drop(self, judged: Judged, request: dict[str, Any], omitted: list[str], at: float) -> Drop:
+        verdict, match = judged.verdict, judged.verdict.match
         return Drop(
-            url=response.url,
+            url=judged.response.url,
             time=at,
             spider=self._spider,
             pipeline=self._crawl.store.run.pipeline,
@@ -155,7 +150,7 @@ class Journal(Listener):
             fingerprint=None if verdict.fingerprint is None else to_hex(verdict.fingerprint),
             request=request,
             omitted=omitted,
-            response=_attributes(response),
+            response=_attributes(judged.response),
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
 
