@@ -9,7 +9,7 @@ import click
 
 from simhash_gate.cli.console import Console, distances, domain, moment, with_console
 from simhash_gate.common.wording import why
-from simhash_gate.journal.contents import Selection, copy, counted, line, selected
+from simhash_gate.journal.contents import Selection, copy, line, selected
 
 
 @click.command(epilog="Example: simhash-gate recover dropped --distance 3.. --since 7d")
@@ -56,7 +56,7 @@ def recover(console: Console, path: str, output: str | None, **wanted: Any) -> i
     versions: Counter[str] = Counter()
     given = {name: value for name, value in wanted.items() if value is not None}
     try:
-        pages = counted(selected(path, Selection(**given), console.complain), versions)
+        pages = selected(path, Selection(**given), console.complain, versions)
         if output is None:
             console.write_lines(line(found) for found in pages)
         else:

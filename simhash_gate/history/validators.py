@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
@@ -243,13 +243,9 @@ class Trust:
         same = self.idle + self.right + self.spared
         return "useless" if wilson(self.idle, same).low > USELESS else ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it, as JSON has it."""
-        return asdict(self)
-
     @classmethod
     def of_json(cls, values: Any) -> Trust:
-        """Return what `as_json` gave. Raises ValueError for anything else."""
+        """Return the trust with these values. Raises ValueError if they make no sense."""
         try:
             counts = {name: max(0, int(values[name])) for name in _COUNTS}
             if values["state"] not in ("", "wrong", "useless"):

@@ -61,15 +61,11 @@ class Selection:
         low, high = self.distances
         return (
             (not self.domain or is_of_domain(drop.url, self.domain))
-            and self._is_matched(drop.matched_url)
+            and without_credentials(self.matched_url) in ("", without_credentials(drop.matched_url))
             and self.spider in ("", drop.spider)
             and self.since <= drop.time <= self.until
             and low <= drop.distance <= high
         )
-
-    def _is_matched(self, url: str) -> bool:
-        wanted = without_credentials(self.matched_url)
-        return wanted in ("", without_credentials(url))
 
 
 def journal_files(path: str) -> list[Path]:
@@ -115,12 +111,17 @@ def load(place: Place) -> Stored:
     return stored_of(record_of(member.data))
 
 
-def selected(path: str, selection: Selection, complain: Complain) -> Iterator[Found]:
-    """Yield the pages of a journal that are meant, the oldest first.
+def selected(
+    path: str, selection: Selection, complain: Complain, versions: Counter[str]
+) -> Iterator[Found]:
+    """Yield the pages of a journal that are meant, as `drops` does; count them by pipeline version.
 
-    What can't be read is complained of. Raises `MissingExtraError`.
+    Raises `MissingExtraError`.
     """
-    return (found for found in drops(path, complain) if selection.has(found.drop))
+    for found in drops(path, complain):
+        if selection.has(found.drop):
+            versions[found.drop.pipeline] += 1
+            yield found
 
 
 def line(found: Found) -> dict[str, Any]:
@@ -142,13 +143,6 @@ def line(found: Found) -> dict[str, Any]:
         "callback": drop.request.get("callback") or "parse",
         "file": found.place.file,
     }
-
-
-def counted(pages: Iterable[Found], versions: Counter[str]) -> Iterator[Found]:
-    """Yield the pages, and count them by pipeline version."""
-    for found in pages:
-        versions[found.drop.pipeline] += 1
-        yield found
 
 
 def copy(pages: Iterable[Found], to: str) -> int:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import os
 import re
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -99,7 +98,8 @@ class Segments:
         if self._segment is not None and self._segment.size + len(records) > self._largest:
             self.close()
         if self._segment is None:
-            with self._locked():
+            private_folder(self._folder)
+            with private_lock(self._folder / ".lock").acquire(timeout=_LONGEST_WAIT):
                 self._make_room()
                 self._segment = Segment(self._folder / _name())
         if not self._segment.size:
@@ -111,12 +111,6 @@ class Segments:
         segment, self._segment = self._segment, None
         if segment is not None:
             segment.close()
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        private_folder(self._folder)
-        with private_lock(self._folder / ".lock").acquire(timeout=_LONGEST_WAIT):
-            yield
 
     def _make_room(self) -> None:
         """Remove the oldest files until a new one fits."""

@@ -26,7 +26,7 @@ class DamagedError(ValueError):
     """Something in a journal is cut off, or makes no sense; the message says what."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Drop:
     """What was known of a page when it was dropped.
 
@@ -55,13 +55,9 @@ class Drop:
     response: dict[str, Any] = field(default_factory=dict)
     matched_markdown: str = ""
 
-    def as_json(self) -> dict[str, Any]:
-        """Return all of it, by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
-
     @classmethod
     def of_json(cls, values: Any) -> Drop:
-        """Return what `as_json` gave; other keys mean nothing. Raises `DamagedError`."""
+        """Return the drop with these values; other keys mean nothing. Raises `DamagedError`."""
         if not isinstance(values, dict):
             raise DamagedError("metadata that are no JSON object")
         known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
@@ -146,7 +142,7 @@ def warcinfo() -> bytes:
 def pack(drop: Drop, stored: Stored) -> bytes:
     """Return the records of a dropped page: its metadata, then its response."""
     response, at = _new_id(), datetime.fromtimestamp(drop.time, timezone.utc)
-    about = json.dumps(drop.as_json()).encode()
+    about = json.dumps(vars(drop)).encode()
     return _packed(
         "metadata", about, _new_id(), at, content_type="application/json",
         url=drop.url, concurrent_to=response,

@@ -82,9 +82,7 @@ def needs_page(policy: Policy) -> bool:
 
 def response_of(url: str, source: FetchedPage) -> HtmlResponse:
     """Return a page as it was fetched before."""
-    headers = Headers()
-    for name, value in source.headers:
-        headers.appendlist(name, value)
+    headers = Headers(source.headers, encoding="latin-1")
     return HtmlResponse(
         url, headers=headers, body=source.body, encoding=source.encoding, flags=[STORED_FLAG]
     )
@@ -263,7 +261,7 @@ def _merge(known: dict[str, Any], new: Mapping[tuple[str, str], Sequence[Seen | 
         for seen in visits:
             trust = trust.rested(seen.at) if seen is not None else trust
             trust.learn(seen)
-        known[domain] = {**kinds, kind: trust.as_json()}
+        known[domain] = {**kinds, kind: vars(trust)}
 
 
 def tell(site: SignalSource, trust: Trust, again: int) -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import Request, Spider, signals
@@ -24,7 +25,6 @@ from scrapy.utils.misc import load_object
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, how_many, why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.verdict import Verdict
 from simhash_gate.journal.contents import Found, drops, journal_files, load
 from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
@@ -46,16 +46,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_Waiting = tuple[Response, Callable[[], Drop]]
 MOST_WAITING = 64 << 20
 """Bytes of bodies that wait to be written; what comes on top of them is not kept."""
-
-
-class _Waiting(NamedTuple):
-    response: Response
-    verdict: Verdict
-    request: dict[str, Any]
-    omitted: list[str]
-    time: float
 
 
 class Journal(Listener):
@@ -101,8 +94,8 @@ class Journal(Listener):
         except Exception as error:
             self._tell(error)
             return
-        waiting = _Waiting(judged.response, judged.verdict, request, omitted, time.time())
-        if self._thread.put(waiting):
+        drop = partial(self._drop, judged, request, omitted, time.time())
+        if self._thread.put((judged.response, drop)):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -127,23 +120,23 @@ class Journal(Listener):
             self._segments.check()
         except OSError as error:
             self._tell(error)
-        for waiting in pages:
+        for response, drop in pages:
             try:
-                records = pack(self._drop(waiting), _stored(waiting.response))
+                records = pack(drop(), _stored(response))
                 self._segments.append(records)
                 self._written += 1
                 self._written_bytes += len(records)
             except Exception as error:
                 self._tell(error)
             finally:
-                self._taken_bytes += len(waiting.response.body)
+                self._taken_bytes += len(response.body)
         self._segments.close()
 
-    def _drop(self, waiting: _Waiting) -> Drop:
-        response, verdict, match = waiting.response, waiting.verdict, waiting.verdict.match
+    def _drop(self, judged: Judged, request: dict[str, Any], omitted: list[str], at: float) -> Drop:
+        verdict, match = judged.verdict, judged.verdict.match
         return Drop(
-            url=response.url,
-            time=waiting.time,
+            url=judged.response.url,
+            time=at,
             spider=self._spider,
             pipeline=self._crawl.store.run.pipeline,
             outcome=verdict.outcome,
@@ -154,9 +147,9 @@ class Journal(Listener):
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,
             fingerprint=None if verdict.fingerprint is None else to_hex(verdict.fingerprint),
-            request=waiting.request,
-            omitted=waiting.omitted,
-            response=_attributes(response),
+            request=request,
+            omitted=omitted,
+            response=_attributes(judged.response),
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
 
@@ -178,7 +171,7 @@ def _stored(response: Response) -> Stored:
 
 
 def _attributes(response: Response) -> dict[str, Any]:
-    """Return what `response_of` needs beside what HTTP knows."""
+    """Return what `_response` needs beside what HTTP knows."""
     found: dict[str, Any] = {"flags": list(map(str, response.flags)), "protocol": response.protocol}
     if isinstance(response, HtmlResponse):
         found["encoding"] = response.encoding
@@ -353,13 +346,10 @@ def _response(stored: Stored, found: Found) -> Response:
             raise ValueError(f"the class {name} of its response: {error}") from error
         if not (isinstance(cls, type) and issubclass(cls, HtmlResponse)):
             raise ValueError(f"{name} is no class of responses")
-    headers = Headers()
-    for key, value in stored.headers:
-        headers.appendlist(key, value)
     return cls(
         found.drop.url,
         status=stored.status,
-        headers=headers,
+        headers=Headers(stored.headers),
         body=stored.body,
         flags=[*attributes.get("flags", ()), "recovered"],
         ip_address=ip_address(stored.ip_address) if stored.ip_address else None,

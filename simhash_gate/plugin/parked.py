@@ -99,9 +99,9 @@ class ParkedRequests:
             self.remove(oldest)
             self._lets_go(oldest.belief)
 
-    def beliefs(self, *start: Hashable) -> list[Belief]:
-        """Return the beliefs that begin so, and for which requests wait."""
-        return [belief for belief in self._beliefs if belief[: len(start)] == start]
+    def beliefs(self, kind: str) -> list[Belief]:
+        """Return the beliefs of a kind for which requests wait."""
+        return [belief for belief in self._beliefs if belief[0] == kind]
 
     def of_kind(self, kind: str) -> list[Any]:
         """Return what waits for beliefs of a kind."""

@@ -29,7 +29,7 @@ from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
-from simhash_gate.plugin.parked import Belief, Parked
+from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.resend_dropped import send_again, to_send_again
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
@@ -57,11 +57,6 @@ class _Cluster:
     samples: list[str] = field(default_factory=list)
     ends: set[str] = field(default_factory=set)
     warned: bool = False
-
-    @property
-    def belief(self) -> Belief:
-        """That these are one page."""
-        return "alike", self.first
 
 
 class AlikePages(Listener):
@@ -100,7 +95,8 @@ class AlikePages(Listener):
             if len(cluster.ends) < MANY:
                 cluster.ends.add(end_of(judged.request.url))
             if not cluster.warned and not _of_one_name(verdict):
-                self._parked.add(Parked(cluster.belief, to_send_again(judged)), _MOST_DROPPED)
+                dropped = Parked(("alike", cluster.first), to_send_again(judged))
+                self._parked.add(dropped, _MOST_DROPPED)
         elif len(cluster.names) < MANY:
             cluster.names.add(verdict.title)
         if not cluster.warned and max(len(cluster.names), len(cluster.ends)) >= MANY:
@@ -117,7 +113,7 @@ class AlikePages(Listener):
         """Warn of a domain once; fetch again what was dropped though its name was another."""
         self._count("collapses")
         named = len(cluster.names) >= MANY
-        for parked in self._parked.take(cluster.belief, _MANY_NAMES if named else ""):
+        for parked in self._parked.take(("alike", cluster.first), _MANY_NAMES if named else ""):
             if named:
                 send_again(self._crawl, parked.request, _MANY_NAMES)
         if not self._once(domain):

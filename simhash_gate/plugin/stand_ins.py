@@ -202,12 +202,14 @@ class StandIns(Listener):
         if changes:
             self._stats.set_value("simhash_gate/url/rules", self._keys.active)
 
-    def _release(self, scope: str, urls: Iterable[str], why: str) -> None:
+    def _release(self, scope: str, urls: Iterable[str], why: str = "") -> None:
+        """Send what was skipped for URLs, and `why` that was wrong; without a word, as a test."""
         for url in urls:
-            for skipped in self._parked.take(("rule", scope, url), f"{why}: {url}"):
+            for skipped in self._parked.take(("rule", scope, url), why and f"{why}: {url}"):
                 self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
-                self._count("url/released")
-                logger.info("Fetching %s after all: %s", skipped.request.url, why)
+                self._count("url/released" if why else "url/probed")
+                if why:
+                    logger.info("Fetching %s after all: %s", skipped.request.url, why)
                 self._parked.send(skipped.request)
 
     def moved(self, page: FollowedPage) -> None:
@@ -226,11 +228,7 @@ class StandIns(Listener):
         """Test what acts once more; send what waits for answers that never came."""
         self._fell([*self._on_their_way])
         for scope in self._keys.scopes() if self._works else ():
-            for url in self._keys.host(scope).skips.sample(TESTS_AT_THE_END):
-                for skipped in self._parked.take(("rule", scope, url)):
-                    self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
-                    self._count("url/probed")
-                    self._parked.send(skipped.request)
+            self._release(scope, self._keys.host(scope).skips.sample(TESTS_AT_THE_END))
 
     async def closed(self) -> None:
         """Say what was saved, or could have been."""

@@ -150,6 +150,18 @@ class Base(scrapy.Spider):
 class Spider(Base):
     name = "test"
 """
+CLOCK = """
+class Clock:
+    @classmethod
+    def from_crawler(cls, crawler):
+        clock = cls()
+        clock.now = crawler.settings.getint("TEST_NOW")
+        return clock
+    def process_request(self, request):
+        request.meta["simhash_gate_time"] = self.now
+Base.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Clock: 10}}
+"""
+"""Lets a crawl see all pages at the Unix time TEST_NOW; to stand before a spider."""
 
 
 @dataclass

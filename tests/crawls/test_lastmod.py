@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from tests.crawls.harness import Answer, Crawl, Site, crawl, html_answer, page
+from tests.crawls.harness import CLOCK, Answer, Crawl, Site, crawl, html_answer, page
 
 PAGES = [f"/{number}" for number in range(90)]
 CHANGED = PAGES[10:16]
@@ -33,16 +33,6 @@ class Sitemaps(LastmodSitemapSpider, Base):
                    "stored": "simhash_gate_stored" in response.flags}
         if response.url.endswith("/0"):
             yield self.request("/linked", meta=response.meta)
-# A clock: each crawl is a day after the one before.
-class Clock:
-    @classmethod
-    def from_crawler(cls, crawler):
-        clock = cls()
-        clock.now = crawler.settings.getint("TEST_NOW")
-        return clock
-    def process_request(self, request):
-        request.meta["simhash_gate_time"] = self.now
-Sitemaps.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Clock: 10}}
 """
 
 
@@ -75,7 +65,7 @@ class Calendar:
         self.site.hits.clear()
         chosen = {**SETTINGS, "TEST_NOW": START + self.day * DAY, **settings}
         self.day += 1
-        return crawl(self.folder, self.site, "", spider=SITEMAPS, settings=chosen)
+        return crawl(self.folder, self.site, "", spider=CLOCK + SITEMAPS, settings=chosen)
 
     @property
     def fetched(self) -> list[str]:

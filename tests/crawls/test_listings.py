@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tests.crawls.harness import Answer, Site, crawl, html_answer, page, text
+from tests.crawls.harness import CLOCK, Answer, Site, crawl, html_answer, page, text
 from tests.stores.store_urls import LASTING, url_maker
 
 DAY = 86_400
 ON_A_PAGE = 6
-SPIDER = """
+FOLLOWS = """
 class Follows(Base):
     name = "follows"
     def parse(self, response):
@@ -22,17 +22,8 @@ class Follows(Base):
     def failed(self, failure):
         yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):],
                "failure": type(failure.value).__name__, "why": getattr(failure.value, "why", "")}
-# A clock: each crawl is a day after the one before.
-class Clock:
-    @classmethod
-    def from_crawler(cls, crawler):
-        clock = cls()
-        clock.now = crawler.settings.getint("TEST_NOW")
-        return clock
-    def process_request(self, request):
-        request.meta["simhash_gate_time"] = self.now
-Follows.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Clock: 10}}
 """
+SPIDER = CLOCK + FOLLOWS
 
 
 @dataclass
