@@ -57,13 +57,6 @@ class Block(NamedTuple):
         return (1 << self.width) - 1
 
 
-class Probe(NamedTuple):
-    """Which keys to ask for in the table of block number `table`: its own, xor each flip."""
-
-    table: int
-    flips: tuple[int, ...]
-
-
 @lru_cache
 def split(count: int, widest: int = BITS) -> tuple[Block, ...]:
     """Cut a fingerprint into `count` blocks, 1 to 64, from the lowest bits up, as even as can be.
@@ -95,15 +88,16 @@ def probe_count(count: int, radius: int, widest: int = BITS) -> int:
 
 
 @lru_cache
-def probes(count: int, radius: int, widest: int = BITS) -> tuple[Probe, ...]:
+def probes(count: int, radius: int, widest: int = BITS) -> tuple[tuple[int, tuple[int, ...]], ...]:
     """Return the keys that a lookup must ask for so that nothing within `radius` is missed.
 
-    Few bits are flipped first. There are `probe_count(count, radius, widest)` keys: look before you
+    In the table of each block number here, they are its own key, xor each of the flips: first those
+    of few bits. There are `probe_count(count, radius, widest)` keys: look before you
     ask.
     """
     blocks = split(count, widest)
     return tuple(
-        Probe(number, _flips(block.width, reach))
+        (number, _flips(block.width, reach))
         for number, (block, reach) in enumerate(zip(blocks, _reaches(blocks, radius), strict=True))
         if reach >= 0
     )
