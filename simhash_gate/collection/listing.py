@@ -110,37 +110,29 @@ def _rows(
 _FEW = 1_000  # of so few, a look for those that have no neighbour does not pay
 
 
-class Copy(NamedTuple):
-    """Two pages by row: the one that is kept and its copy; and how far they are apart."""
-
-    kept: int
-    row: int
-    distance: int
-
-
 def find_copies(
     fingerprints: Fingerprints, groups: NDArray[np.uint32] | None, radius: int
-) -> Iterator[list[Copy]]:
-    """Yield the copies of each group of pages, in order of what is kept, then of the copies."""
+) -> Iterator[list[tuple[int, int, int]]]:
+    """Yield the copies of each group of pages, in order of what is kept, then of the copies.
+
+    Each is told by the row of the page that is kept, its own row, and how far they are apart.
+    """
     if groups is None:
         members = [np.arange(len(fingerprints))]
     else:
         order = np.argsort(groups, kind="stable")
         members = np.split(order, first_of_each(groups[order])[1:])
-    for rows in members:
-        copies = _of_group(fingerprints, rows, radius) if len(rows) > 1 else []
+    for group in members:
+        if len(group) < 2:
+            continue
+        rows = group[_with_neighbours(fingerprints[group], radius)]
+        kept, copies = KeptFingerprints(radius), []
+        for row, bits in zip(rows.tolist(), fingerprints[rows].tolist(), strict=True):
+            if found := kept.add(bits, row):
+                original, distance = found
+                copies.append((original, row, distance))
         if copies:
-            yield copies
-
-
-def _of_group(fingerprints: Fingerprints, rows: Positions, radius: int) -> list[Copy]:
-    rows = rows[_with_neighbours(fingerprints[rows], radius)]
-    kept, copies = KeptFingerprints(radius), []
-    for row, bits in zip(rows.tolist(), fingerprints[rows].tolist(), strict=True):
-        if found := kept.add(bits, row):
-            original, distance = found
-            copies.append(Copy(original, row, distance))
-    return sorted(copies)
+            yield sorted(copies)
 
 
 class KeptFingerprints:
@@ -171,7 +163,7 @@ def _with_neighbours(fingerprints: Fingerprints, radius: int) -> Positions:
     if len(fingerprints) <= _FEW:
         return np.arange(len(fingerprints))
     order = np.argsort(fingerprints)
-    groups = Groups.of(fingerprints[order])
+    groups = Groups(fingerprints[order])
     sizes = np.diff(groups.edges)
     touched = sizes > 1
 

@@ -119,23 +119,13 @@ class Groups:
     """The distinct `values` of a sorted array, ascending, and which places each takes up in it.
 
     Value number g is at the places from `edges[g]` on, up to, and not at, `edges[g + 1]`.
+    `repeated` tells whether any value is there twice.
     """
 
-    def __init__(self, values: Fingerprints, edges: Positions) -> None:
-        self.values = values
-        self.edges = edges
-
-    @classmethod
-    def of(cls, ascending: Fingerprints) -> Groups:
-        """Return the groups of a sorted array."""
-        edges = np.append(first_of_each(ascending), len(ascending))
-        repeated = len(edges) <= len(ascending)
-        return cls(ascending[edges[:-1]] if repeated else ascending, edges)
-
-    @property
-    def repeated(self) -> bool:
-        """Whether any value is there twice."""
-        return len(self.values) < int(self.edges[-1])
+    def __init__(self, ascending: Fingerprints) -> None:
+        self.edges: Positions = np.append(first_of_each(ascending), len(ascending))
+        self.repeated = len(self.edges) <= len(ascending)
+        self.values = ascending[self.edges[:-1]] if self.repeated else ascending
 
     def sizes(self, numbers: Positions) -> Positions:
         """Return how often each of these values is there."""
@@ -185,7 +175,7 @@ def _compare_small(
 def _search(fingerprints: Fingerprints, radius: int, use: Use) -> None:
     """Find the pairs of one scope."""
     order = np.argsort(fingerprints)
-    groups = Groups.of(fingerprints[order])
+    groups = Groups(fingerprints[order])
 
     def between(portion: Portion) -> None:
         for one, other in groups.between(*portion.look_up(groups.values)):

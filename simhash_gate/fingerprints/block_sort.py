@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
+    # Bits that go from one place to another: where they are, a mask of them there, where they go.
+    Move = tuple[np.uint64, np.uint64, np.uint64]
 
 Result = TypeVar("Result")
 
@@ -52,14 +54,6 @@ class Near(NamedTuple):
     query: Positions
     fingerprint: Fingerprints
     distance: NDArray[np.uint8]
-
-
-class Move(NamedTuple):
-    """Bits that go from one place to another: `mask` at `source` to the same at `target`."""
-
-    source: np.uint64
-    mask: np.uint64
-    target: np.uint64
 
 
 class Table(NamedTuple):
@@ -196,8 +190,8 @@ def _table(key: tuple[int, ...], count: int) -> Table:
         mask = np.uint64(blocks[number].mask)
         if number not in key and key and number < key[-1]:
             skipped.append(mask << np.uint64(place))
-        there.append(Move(np.uint64(shift), mask, np.uint64(place)))
-        back.append(Move(np.uint64(place), mask, np.uint64(shift)))
+        there.append((np.uint64(shift), mask, np.uint64(place)))
+        back.append((np.uint64(place), mask, np.uint64(shift)))
         place += width
     low = (1 << BITS - sum(blocks[number].width for number in key)) - 1
     return Table(tuple(there), tuple(back), np.uint64(low), tuple(skipped))

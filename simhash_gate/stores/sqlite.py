@@ -103,11 +103,11 @@ class MemoryDriver(SQLDriver):
 
     name = "memory store"
     _cursor: sqlite3.Cursor
+    _depth = _new_scopes = 0
 
     def __init__(self) -> None:
         self._use(open_database(":memory:", **_OPTIONS))
         self._cursor.executescript(_tables())
-        self._depth = self._new_scopes = 0
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
@@ -219,7 +219,6 @@ class SQLiteDriver(MemoryDriver):
         self.path = Path(path).absolute()
         self.name = _name(self.path)
         self._timeout = timeout
-        self._depth = self._new_scopes = 0
         self._connect(create=create)
         self._lock = StoreLock(self.path)
 

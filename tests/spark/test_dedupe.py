@@ -38,7 +38,7 @@ def test_fingerprints_alone_make_the_copies_of_the_command_in_each_scope(
     chance.shuffle(fingerprints)
     groups = np.array([number % scopes for number in range(len(fingerprints))], np.uint32)
     listed = find_copies(np.array(fingerprints, np.uint64), groups, distance)
-    expected = {copy.row: (copy.kept, copy.distance) for group in listed for copy in group}
+    expected = {row: (kept, off) for group in listed for kept, row, off in group}
     assert len(expected) > 60
 
     rows = [(n, signed(bits), str(n % scopes)) for n, bits in enumerate(fingerprints)]
