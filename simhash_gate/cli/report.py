@@ -21,7 +21,7 @@ from simhash_gate.cli.console import (
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.contents import drops
-from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, logs_in
+from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
 from simhash_gate.offline.replay import replay
 from simhash_gate.page import Page
 from simhash_gate.report.html import check_installed, render, write
@@ -29,6 +29,7 @@ from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry
+from simhash_gate.sources.find import is_folder
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.sources.read_pages import read_pages

@@ -29,7 +29,6 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry, File, find
-from simhash_gate.sources.jsonl import STDIN
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import Record, Window
@@ -292,7 +291,7 @@ class _Import:
         """Add the pages of files, in order; yield after each page."""
         complain = self._console.complain
         things: Iterator[Any]
-        for exported, same in groupby(files, _is_exported):
+        for exported, same in groupby(files, is_exported):
             if exported:  # pages that were judged before, and what is known beside them
                 add: Callable[[Any], None] = self._add
                 things = (thing for file in same for thing in read_exported(file.path, complain))
@@ -416,7 +415,3 @@ class _Import:
             )
         if len(over) > _NAMED:
             self._console.say(f"… and {len(over) - _NAMED} more scopes")
-
-
-def _is_exported(file: File) -> bool:
-    return file.kind == find.JSONL and (file.path == STDIN or is_exported(file.path))

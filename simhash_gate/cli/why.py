@@ -23,12 +23,13 @@ from simhash_gate.identity.keys import key_of
 from simhash_gate.journal.contents import drops, journal_files
 from simhash_gate.journal.contents import line as line_of_drop
 from simhash_gate.offline.chosen import Chosen
-from simhash_gate.offline.logs import entry_of, is_folder, is_log, last_log, logs_in
+from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
 from simhash_gate.offline.why import Explanation, Side, compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry, read_body
+from simhash_gate.sources.find import is_folder
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.stores import StoreError

@@ -15,7 +15,8 @@ from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
 from simhash_gate.identity.saved import from_json, merged
-from simhash_gate.sources.jsonl import first_object, json_objects
+from simhash_gate.sources import File, find
+from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
@@ -78,9 +79,11 @@ def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def is_exported(path: str) -> bool:
-    """Tell if the first line of a file is one that `store export` writes."""
-    first = first_object(path)
+def is_exported(file: File) -> bool:
+    """Tell if the first line of a file is one that `store export` writes; stdin is taken for it."""
+    if file.kind != find.JSONL or file.path == STDIN:
+        return file.kind == find.JSONL
+    first = first_object(file.path)
     return any(all(key in first for key in keys) for keys in (_PAGE, _BLOB))
 
 

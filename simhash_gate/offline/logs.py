@@ -11,7 +11,6 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.journal.contents import Found, load
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry
-from simhash_gate.sources.find import names_store
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object
 from simhash_gate.values import PREFIX, SettingsError
 
@@ -36,11 +35,6 @@ def last_log() -> str:
         f"no verdict log in {PLACE}, here or in a folder above. Name a SOURCE, or crawl with "
         f"SIMHASH_GATE_VERDICTS = '{PLACE}/%(name)s.jsonl'"
     )
-
-
-def is_folder(source: str) -> bool:
-    """Tell whether a source is a folder."""
-    return not names_store(source) and os.path.isdir(source)  # noqa: PTH112 - any name is asked for
 
 
 def is_log(path: str) -> bool:

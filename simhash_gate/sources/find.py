@@ -132,6 +132,11 @@ def names_store(path: str) -> bool:
     return ("://" in path and not path.startswith(("http://", "https://"))) or path == "sqlite:"
 
 
+def is_folder(path: str) -> bool:
+    """Tell if a source is a folder."""
+    return not names_store(path) and os.path.isdir(path)  # noqa: PTH112 - Path raises for some names
+
+
 def shown(*paths: str) -> str:
     """Return sources as messages show them: the URLs of stores without passwords."""
     return ", ".join(
@@ -143,14 +148,14 @@ def distinct(paths: Sequence[str], say: Callable[[str], object]) -> list[str]:
     """Return each source once, without what a folder that is a source too has in it."""
     if len(paths) == 1:
         return list(paths)
-    folders = {os.path.realpath(path) for path in paths if not names_store(path) and _is_dir(path)}
+    folders = {os.path.realpath(path) for path in paths if is_folder(path)}
     known: set[str] = set()
     found: list[str] = []
     again: list[str] = []
     for path in paths:
         place = path if names_store(path) else os.path.realpath(path)
         within = not folders.isdisjoint(map(str, Path(place).parents)) and (
-            _is_dir(place) or _kind_of_name(place) != _OTHER
+            is_folder(place) or _kind_of_name(place) != _OTHER
         )
         (again if place in known or within else found).append(path)
         known.add(place)
@@ -164,7 +169,7 @@ def _given(
 ) -> Given:
     if names_store(path):
         return Given(path, STORE)
-    if not _is_dir(path):
+    if not is_folder(path):
         kind = _kind_of_file(path)
         _NEEDED.get(kind, lambda: None)()
         return Given(path, kind)
@@ -252,7 +257,3 @@ def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
         wanted = (*files.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ()))
         return not keys or any(key in keys for key in wanted)
     return kind != _OTHER
-
-
-def _is_dir(path: str) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 - Path raises for a name that no file can have

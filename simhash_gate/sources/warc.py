@@ -199,7 +199,11 @@ def _members(
         return
     with packed:
         wanted = SUFFIXES if nested else (*SUFFIXES, WACZ_SUFFIX)
-        members = [one for one in packed.infolist() if one.filename.lower().endswith(wanted)]
+        members = [
+            one
+            for one in packed.infolist()
+            if one.filename.lower().endswith(wanted) or (not nested and _is_damaged(packed, one))
+        ]
         if not members:
             complain(place, "no WACZ file: no WARC file is in it")
         for member in sorted(members, key=lambda one: one.filename):
@@ -217,3 +221,12 @@ def _members(
                     yield from _members(unpacked, inner, complain, max_bytes, nested=True)
                 else:
                     yield from responses(unpacked, inner, complain, max_bytes)
+
+
+def _is_damaged(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
+    """Tell if a member is not where, or not called what, the directory says: it may be a WARC."""
+    try:
+        packed.open(member).close()
+    except _ZIP_FAILURES as error:
+        return not isinstance(error, RuntimeError)  # which tells of encrypted ones
+    return False

@@ -96,6 +96,23 @@ def test_an_archive_in_it_that_is_damaged_or_encrypted_is_named_and_the_others_a
     assert not any("archive/f" in place for place in told)
 
 
+@pytest.mark.parametrize("end", [b"\0", b"y"])
+@pytest.mark.parametrize("alone", [True, False])
+def test_an_archive_whose_name_is_damaged_in_the_directory_is_named(
+    tmp_path: Path, end: bytes, *, alone: bool
+) -> None:
+    name = "archive/b.warc.gz"
+    members = {name: SEVERAL[name], "datapackage.json": b"{}"} if alone else SEVERAL
+    start, _, rest = wacz(members).rpartition(name.encode())
+    path = tmp_path / "a.wacz"
+    path.write_bytes(start + name[:-1].encode() + end + rest)
+    found = opened(path)
+    assert len(found.entries) == (0 if alone else 2)
+    ((place, message),) = found.complaints
+    assert place.startswith(f"{path}, archive/b.warc.g")
+    assert "differ" in message
+
+
 def test_names_lead_nowhere_and_do_not_control_the_terminal(tmp_path: Path) -> None:
     names = ["../../evil.warc.gz", "/etc/evil.warc.gz", "archive/\x1b[31mred.warc.gz"]
     path = tmp_path / "in/a.wacz"
@@ -108,7 +125,6 @@ def test_names_lead_nowhere_and_do_not_control_the_terminal(tmp_path: Path) -> N
 
 
 def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
-    """All but one kind: a file whose damaged name ends otherwise is no WARC file."""
     whole = wacz(SEVERAL, zipfile.ZIP_DEFLATED)
     path = tmp_path / "a.wacz"
     chance = random.Random(17)
