@@ -42,10 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         keep = given.keep and given.keep / f"{given.seed}-{number}"
         if given.demo:
             plan = random_demo(given.seed, number, given.stores)
-            outcome = run_round(plan, lambda folder: DemoRound(plan, folder), keep)
+            outcome = run_round(plan, lambda folder: DemoRound(plan, folder).run(), keep)
         else:
             own = random_plan(given.seed, number, given.stores)
-            outcome = run_round(own, lambda folder: Round(own, folder), keep)
+            outcome = run_round(own, lambda folder: Round(own, folder).run(), keep)
         return number, time.monotonic() - start, outcome
 
     with ThreadPoolExecutor(given.at_once) as workers:

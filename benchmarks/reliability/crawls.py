@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
@@ -44,7 +45,31 @@ class Running(Process):
         self._busy_at = time.monotonic()
         self._answered = 0
         self._diary: list[dict[str, Any]] = []
-        self._start(site, store)
+        diary, said = os.pipe()
+        told = self.folder / "plan.json"
+        files = {name: str(self.folder / f"{name}.jsonl") for name in ("sink", "commit")}
+        more = {"site": site, "order": plan.site.order, "diary": said}
+        told.write_text(json.dumps(vars(crawl) | files | more))
+        super().__init__(
+            ["runspider", str(SPIDER), *settings_of(self._settings(store))],
+            self.folder,
+            environ={"CHAOS_PLAN": str(told)},
+            cwd=self.folder,
+            stderr=subprocess.PIPE,
+            pass_fds=[said],
+        )
+        if crawl.file_limit:
+            limits = (crawl.file_limit, crawl.file_limit)
+            resource.prlimit(self.popen.pid, resource.RLIMIT_FSIZE, limits)
+        os.close(said)
+        # Both through pipes: what the crawl may write to files can be limited.
+        assert self.popen.stderr is not None
+        self._readers = [
+            threading.Thread(target=self._listen, args=(diary,), daemon=True),
+            threading.Thread(target=self._copy, args=(self.popen.stderr,), daemon=True),
+        ]
+        for reader in self._readers:
+            reader.start()
 
     @property
     def ended(self) -> bool:
@@ -112,7 +137,7 @@ class Running(Process):
             files = sorted(self._feed_folder(number).glob(f"feed{number}-*.jsonl"))
             found.append({text for file in files for text in _texts(file)})
         own = [name for name in ("sink", "commit") if getattr(self.crawl, name)]
-        found += [set(_texts(self.folder / f"{name}.jsonl")) for name in own]
+        found += [_texts(self.folder / f"{name}.jsonl") for name in own]
         return set.intersection(*found) if found else set()
 
     def _feed_folder(self, number: int) -> Path:
@@ -169,34 +194,6 @@ class Running(Process):
             settings["JOBDIR"] = self._where / crawl.job
         return settings
 
-    def _start(self, site: str, store: str) -> None:
-        crawl = self.crawl
-        diary, said = os.pipe()
-        told = self.folder / "plan.json"
-        files = {name: str(self.folder / f"{name}.jsonl") for name in ("sink", "commit")}
-        more = {"site": site, "order": self.plan.site.order, "diary": said}
-        told.write_text(json.dumps(vars(crawl) | files | more))
-        super().__init__(
-            ["runspider", str(SPIDER), *settings_of(self._settings(store))],
-            self.folder,
-            environ={"CHAOS_PLAN": str(told)},
-            cwd=self.folder,
-            stderr=subprocess.PIPE,
-            pass_fds=[said],
-        )
-        if crawl.file_limit:
-            limits = (crawl.file_limit, crawl.file_limit)
-            resource.prlimit(self.popen.pid, resource.RLIMIT_FSIZE, limits)
-        os.close(said)
-        # Both through pipes: what the crawl may write to files can be limited.
-        assert self.popen.stderr is not None
-        self._readers = [
-            threading.Thread(target=self._listen, args=(diary,), daemon=True),
-            threading.Thread(target=self._copy, args=(self.popen.stderr,), daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
-
     def _listen(self, diary: int) -> None:
         with os.fdopen(diary, "rb") as lines:
             for line in lines:
@@ -224,15 +221,14 @@ def tracebacks(log: str) -> list[str]:
     return found
 
 
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Return the full lines of a file that are JSON: a kill may leave the last one unfinished."""
-    found = []
-    if path.is_file():
-        for line in path.read_bytes().split(b"\n")[:-1]:
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the full lines of a file that are JSON: a kill may leave the last one unfinished."""
+    with suppress(FileNotFoundError, IsADirectoryError), path.open("rb") as lines:
+        for line in lines:
             with suppress(ValueError):
-                found.append(json.loads(line))
-    return found
+                if line.endswith(b"\n"):
+                    yield json.loads(line)
 
 
-def _texts(path: Path) -> list[str]:
-    return [digest_of(line["text"]) for line in lines_of(path)]
+def _texts(path: Path) -> set[str]:
+    return {digest_of(line["text"]) for line in lines_of(path)}

@@ -232,11 +232,11 @@ class DemoRound:
         self.outcome.unsound += [f"part {number}: {what}" for what in unsound]
         self.outcome.counts.update(f"instant: {kind}" for kind in kinds)
         self.outcome.counts["instants"] += len(kinds)
-        verdicts = lines_of(self.folder / f"{number}-verdicts.jsonl")
+        verdicts = list(lines_of(self.folder / f"{number}-verdicts.jsonl"))
         unsent = {line["url"]: line["not_sent"] for line in verdicts if "not_sent" in line}
         anew = {line["url"] for line in verdicts if _is_anew(line)}
         upset = any(text in said for text in LOST) or not {"full", "crash"}.isdisjoint(kinds)
-        items = lines_of(self.disk / f"{number}.jsonl")
+        items = list(lines_of(self.disk / f"{number}.jsonl"))
         self.parts.append(Part(ended, items, anew, unsent, upset))
 
     def _happens(self, process: Process, fault: Fault, url: str, served: int) -> bool:

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.crawls import Running
@@ -123,19 +122,12 @@ class Round:
         outcome.counts.update(fault.kind for fault in self.faults.happened)
 
 
-class AnyRound(Protocol):
-    """What a plan becomes in a folder."""
-
-    def run(self) -> Outcome:
-        """Run it all."""
-
-
-def run_round(plan: AnyPlan, make: Callable[[Path], AnyRound], keep: Path | None = None) -> Outcome:
+def run_round(plan: AnyPlan, run: Callable[[Path], Outcome], keep: Path | None = None) -> Outcome:
     """Run a round in a folder of its own, which goes with it unless it is to be kept."""
     folder = keep or Path(tempfile.mkdtemp(prefix="simhash-gate-chaos-"))
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        outcome = make(folder).run()
+        outcome = run(folder)
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)

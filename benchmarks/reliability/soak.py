@@ -22,6 +22,7 @@ from typing import Any
 
 import scrapy
 
+from benchmarks.reliability.crawls import lines_of
 from benchmarks.reliability.demo import ALL_ON
 from benchmarks.reliability.process import Process, settings_of
 from benchmarks.servers import Pages, in_thread
@@ -120,7 +121,7 @@ class SoakSpider(scrapy.Spider):
 def _run(given: argparse.Namespace) -> list[dict[str, float]]:
     """Crawl until the end, or until the time is over; return all samples, those of before too."""
     folder, log = given.folder, given.folder / "samples.jsonl"
-    samples = list(_lines(log))
+    samples = list(lines_of(log))
     done = samples[-1] if samples else {"pages": 0, "seconds": 0.0}
     settings = {
         "ADDONS": {"simhash_gate.Addon": 0},
@@ -190,7 +191,7 @@ def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, int]]:
 def figures(given: argparse.Namespace) -> dict[str, int]:
     """Return what the items come to."""
     articles, twice = set(), 0
-    for item in _lines(given.folder / "items.jsonl"):
+    for item in lines_of(given.folder / "items.jsonl"):
         _, _, host, _, number = item["url"].split("/")
         key = (host, article_of(int(number)))
         twice += key in articles
@@ -227,18 +228,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         points = [
             (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what])
             for folder in (given.folder, *given.also)
-            for sample in _lines(folder / "samples.jsonl")
+            for sample in lines_of(folder / "samples.jsonl")
             for what in MEMORY
         ]
         with drawn(given.plot) as (axis,):
             draw_lines(axis, points, xlabel="pages", ylabel="MB")
     is_over = not any((given.folder / "job" / "requests.queue").glob("*"))
     return int(is_over and found["delivered"] < found["articles"])
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with suppress(FileNotFoundError), path.open() as lines:
-        yield from map(json.loads, lines)
 
 
 if __name__ == "__main__":

@@ -143,7 +143,9 @@ class MaybeDont(Method):
 
 
 class Fitted(Protocol):
-    """Rules that were learned at one time from what was known then."""
+    """Rules of one site, learned at one time: URLs with the same number have one content."""
+
+    def __init__(self, contents: Mapping[str, int]) -> None: ...
 
     def canonical(self, url: str) -> str:
         """Return what all URLs share that the rules call the same; else the URL."""
@@ -172,15 +174,12 @@ class BatchMethod(Method):
     too little. URLs of which nobody knows whether they are the same are not learned from.
     """
 
+    rules_of: ClassVar[type[Fitted]]
     FIRST: ClassVar[int] = 40
     GROWTH: ClassVar[float] = 1.25
 
     def __init__(self) -> None:
         self._sites: dict[str, _Site] = defaultdict(lambda: _Site(self.FIRST))
-
-    @abstractmethod
-    def fit(self, contents: Mapping[str, int]) -> Fitted:
-        """Learn rules from the URLs of one site: those with the same number have one content."""
 
     def skips(self, scope: str, url: str) -> bool:
         site = self._sites[scope]
@@ -195,7 +194,7 @@ class BatchMethod(Method):
             site.contents[url] = len(site.contents) if known is None else known
         site.fetched.add(site.canonical(url))
         if len(site.contents) >= site.next:
-            site.rules = self.fit(site.contents)
+            site.rules = self.rules_of(site.contents)
             site.next = int(len(site.contents) * self.GROWTH) + 1
             site.fetched = {site.canonical(url) for url in (*site.contents, *site.unsure)}
 

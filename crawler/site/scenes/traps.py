@@ -15,21 +15,14 @@ from crawler.site.scenes.scene import Address, Found, Scene
 class Trap(Scene):
     """Articles with one URL each, and a trap; some of them are linked behind its doors alone.
 
-    The `door` where it begins stands in the middle of the home page and of each section, and before
-    the features: a tenth of the articles, which no other list has.
+    Its `doors` also stand before the features: a tenth of the articles, which no other list has.
     """
-
-    door: Link
-
-    def __init__(self, articles: int, seed: int) -> None:
-        self.doors = (self.door,)
-        super().__init__(articles, seed)
 
     def shelf(self, article: Article) -> str:
         return "/features" if article.number % 10 == 3 else super().shelf(article)
 
     def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
-        entries = [self.door, *by_list.pop("/features", [])]
+        entries = [*self.doors, *by_list.pop("/features", [])]
         self.lists |= listing("/features", "Features", entries)
         self.more.append(Link("/features", "Features"))
         super().make_shelves(by_list)
@@ -51,7 +44,7 @@ class Trap(Scene):
 class Calendar(Trap):
     """Months without an end, each with a link to the next one and to its days."""
 
-    door = Link("/calendar/2024/06", "What is on this month")
+    doors = (Link("/calendar/2024/06", "What is on this month"),)
 
     def inside(self, address: Address, rng: Random) -> Content | None:
         kind, *numbers = address.parts
@@ -110,7 +103,7 @@ class Calendar(Trap):
 class Path(Trap):
     """Relative links without a slash before them: each page is also below itself."""
 
-    door = Link("/guide/", "City guide")
+    doors = (Link("/guide/", "City guide"),)
     steps = ("sights", "food", "hotels", "maps")
 
     def inside(self, address: Address, rng: Random) -> Content | None:
@@ -126,7 +119,7 @@ class Path(Trap):
 class Maze(Trap):
     """Prose that a machine wrote, another one on each page, with links to more of it."""
 
-    door = Link("/research/", "Research")
+    doors = (Link("/research/", "Research"),)
 
     def inside(self, address: Address, rng: Random) -> Content | None:
         kind, *rest = address.parts
@@ -150,7 +143,7 @@ class Maze(Trap):
 class SessionPath(Trap):
     """A copy of the site for each visitor: every page of it leads on under a new id in the path."""
 
-    door = Link("/s/welcome/front", "My Daily Miniature")
+    doors = (Link("/s/welcome/front", "My Daily Miniature"),)
 
     def elsewhere(self, address: Address, hit: int) -> Found | None:
         kind, _, rest = address.path.removeprefix("/").partition("/")
@@ -176,7 +169,7 @@ class SessionPath(Trap):
 class Soft404(Trap):
     """A site that never says that a page is missing, and names others that are missing too."""
 
-    door = Link("/offers/summer", "Offers")
+    doors = (Link("/offers/summer", "Offers"),)
 
     def inside(self, address: Address, rng: Random) -> Content | None:
         words = address.path.strip("/").replace("-", " ").replace("/", " ").split()
@@ -212,7 +205,7 @@ class Filters(Trap):
     There is always a next page.
     """
 
-    door = Link("/catalogue", "Catalogue")
+    doors = (Link("/catalogue", "Catalogue"),)
 
     def inside(self, address: Address, rng: Random) -> Content | None:
         if address.path != "/catalogue":
@@ -234,7 +227,7 @@ class Filters(Trap):
 class Sort(Trap):
     """A list that is sorted by any keys, one after the other, upwards and downwards."""
 
-    door = Link("/browse?sort=date", "Browse all")
+    doors = (Link("/browse?sort=date", "Browse all"),)
 
     def inside(self, address: Address, rng: Random) -> Content | None:
         if address.path != "/browse":
@@ -251,7 +244,7 @@ class Sort(Trap):
 class ReplyToCom(Trap):
     """Comments that are answered: each answer has a form, on a page like the article's own."""
 
-    door = Link("/comments?before=900000", "Recent comments")
+    doors = (Link("/comments?before=900000", "Recent comments"),)
 
     def inside(self, address: Address, rng: Random) -> Content | None:
         before = address.first("before")
