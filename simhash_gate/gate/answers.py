@@ -8,9 +8,10 @@ had another page at an earlier visit. What is in doubt stays a copy.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import mmh3
@@ -94,7 +95,7 @@ class Answers:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._answers: OrderedDict[tuple[str, int], Answer] = OrderedDict()
+        self._answer = lru_cache(_MOST)(lambda *_: Answer())  # by scope and text
 
     def meet(
         self, record: Record, page: Page, asked: str, before: Version | None = None
@@ -112,13 +113,10 @@ class Answers:
         scope, text = record.scope, _text_of(page, asked or record.url)
         if not (text or named):
             return None
-        answer = self._answers.setdefault((scope, text), Answer())
-        self._answers.move_to_end((scope, text))
+        answer = self._answer(scope, text)
         new = named and not answer.addresses
         if new and str(text) in note_in(self._store.get(SITE_NOTES, scope), NOTE):
             answer.kind, answer.why = named, f"{page.title!r}, as other crawls found"
-        if len(self._answers) > _MOST:
-            self._answers.popitem(last=False)
         for sign, where, least, kind, why in signs:
             answer.addresses[sign].add(where)
             if answer.kind is None and len(answer.addresses[sign]) >= least:
