@@ -106,7 +106,7 @@ class Group:
 
 
 @dataclass(eq=False, slots=True)
-class Visit:
+class TracedRequest:
     """One request: it is `inside` if a page of its own part led to it, and `deep` if that brought
     nothing. `why` it is held back is "" for one that goes on; a `probe` goes on all the same."""
 
@@ -165,7 +165,7 @@ class TrapShield:
         self._words: OrderedDict[str, Words] = OrderedDict()
         self._hashes: tuple[set[int], set[int]] = set(), set()
 
-    def ask(self, address: Address, scope: str, origin: Origin | None) -> Visit:
+    def ask(self, address: Address, scope: str, origin: Origin | None) -> TracedRequest:
         """Return a request, found on a page or on none, with what is to be done with it."""
         parts = _parts(address)
         self._words_of(scope).count(scope, parts)
@@ -177,7 +177,7 @@ class TrapShield:
             origin = origin._replace(group=now + "".join(query))
         name = self._masked(scope, parts) + ("?" if address.query else "")
         name += "&".join(sorted({name for name, _ in address.query}))
-        visit = Visit(address.digest, group, Shape(name), origin)
+        visit = TracedRequest(address.digest, group, Shape(name), origin)
         if visit.inside:
             name += " deep" if visit.deep else ""
             visit.shape = _latest(self._shapes, name, lambda _: Shape(visit.shape.name))
@@ -197,7 +197,7 @@ class TrapShield:
 
     def judged(
         self,
-        visit: Visit,
+        visit: TracedRequest,
         scope: str,
         *,
         passed: bool,
@@ -243,7 +243,7 @@ class TrapShield:
         parent.barren = max(0, parent.barren - GAIN)
         return [self._limit(parent, "")] if parent.why == "barren" else []
 
-    def found(self, visit: Visit, address: Address, scope: str) -> list[Change]:
+    def found(self, visit: TracedRequest, address: Address, scope: str) -> list[Change]:
         """Take an address that a page leads to; return what changes with it."""
         group, page = visit.group, address.digest
         if not visit.inside or visit.held or self._group(address, scope) is not group:
