@@ -74,7 +74,7 @@ _PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 
 @dataclass
-class Answer:
+class AnswerText:
     """A text that may be an answer: addresses by sign, and records of pages that were kept for it.
 
     `kind` is None until enough addresses have it; `why` says in words what tells.
@@ -94,11 +94,11 @@ class Answers:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._answers: OrderedDict[tuple[str, int], Answer] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, int], AnswerText] = OrderedDict()
 
     def meet(
         self, record: Record, page: Page, asked: str, before: Version | None = None
-    ) -> Answer | None:
+    ) -> AnswerText | None:
         """Return what is known of the text of a page; None if nothing tells that it is no page.
 
         `asked` is the address that was redirected to this one, which has it in its query, "" for
@@ -112,7 +112,7 @@ class Answers:
         scope, text = record.scope, _text_of(page, asked or record.url)
         if not (text or named):
             return None
-        answer = self._answers.setdefault((scope, text), Answer())
+        answer = self._answers.setdefault((scope, text), AnswerText())
         self._answers.move_to_end((scope, text))
         new = named and not answer.addresses
         if new and str(text) in note_in(self._store.get(SITE_NOTES, scope), NOTE):
