@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.values import Kind, SettingsError, setting, settings_in
+from simhash_gate.values import SettingsError, ValueKind, setting, settings_in
 
 if TYPE_CHECKING:
     from simhash_gate.page.extract import Extractor
@@ -37,7 +37,7 @@ def _extractor(value: Any) -> str:
     return value
 
 
-EXTRACTOR = Kind("the path of a class", _extractor)
+EXTRACTOR = ValueKind("the path of a class", _extractor)
 
 
 @dataclass(frozen=True)

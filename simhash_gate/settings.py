@@ -26,8 +26,8 @@ from simhash_gate.values import (
     PATH,
     PATH_PATTERN,
     PREFIX,
-    Kind,
     SettingsError,
+    ValueKind,
     meant,
     one_of,
     read_one,
@@ -99,8 +99,8 @@ def _has_tables_alone(table: Mapping[str, Any]) -> bool:
     return all(isinstance(value, Mapping) for value in table.values())
 
 
-STORE = Kind("the URL of a store", _store_url)
-DOMAINS = Kind(
+STORE = ValueKind("the URL of a store", _store_url)
+DOMAINS = ValueKind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )

@@ -39,7 +39,7 @@ def meant(name: str, known: Iterable[str], prefix: str = "") -> str:
     return f"did you mean {listed}?" if near else f"known are {listed}"
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """A kind of values: what is allowed, for an error message, and how a value is read."""
 
     allowed: str
@@ -58,7 +58,7 @@ class Kind(NamedTuple):
             raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
 
 
-def setting(default: Any, kind: Kind, meaning: str, *, of_request: bool = True) -> Any:
+def setting(default: Any, kind: ValueKind, meaning: str, *, of_request: bool = True) -> Any:
     """Return a field of a dataclass whose value is a setting; its documentation begins so.
 
     One of a domain may be `of_request` alone, too.
@@ -67,18 +67,18 @@ def setting(default: Any, kind: Kind, meaning: str, *, of_request: bool = True) 
     return field(default=default, metadata=metadata)
 
 
-def settings_in(table: Any) -> dict[str, Kind]:
+def settings_in(table: Any) -> dict[str, ValueKind]:
     """Return the settings that a dataclass has, and their kinds."""
     return {each.name: each.metadata["kind"] for each in fields(table) if each.metadata}
 
 
-def read_one(source: Mapping[str, Any], name: str, kind: Kind, default: Any) -> Any:
+def read_one(source: Mapping[str, Any], name: str, kind: ValueKind, default: Any) -> Any:
     """Return one setting, for those who can't wait for all. Raises `SettingsError`."""
     value = source.get(PREFIX + name)
     return default if value is None else kind.of(PREFIX + name, value)
 
 
-def whole_number(low: int, high: int | None = None) -> Kind:
+def whole_number(low: int, high: int | None = None) -> ValueKind:
     """Whole numbers from `low` to `high`; no upper bound if None."""
 
     def parse(value: Any) -> int:
@@ -90,12 +90,12 @@ def whole_number(low: int, high: int | None = None) -> Kind:
         return number
 
     allowed = f"at least {low}" if high is None else f"from {low} to {high}"
-    return Kind(f"a whole number {allowed}", parse)
+    return ValueKind(f"a whole number {allowed}", parse)
 
 
-def one_of(*choices: str) -> Kind:
+def one_of(*choices: str) -> ValueKind:
     """Nothing but the choices."""
-    return Kind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
+    return ValueKind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
 
 
 def _number(value: Any) -> float:
@@ -163,19 +163,19 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 BITS, COUNT = whole_number(0, 64), whole_number(1)
-FLAG = Kind("True or False", _flag)
-OPTIONAL_SECONDS = Kind(
+FLAG = ValueKind("True or False", _flag)
+OPTIONAL_SECONDS = ValueKind(
     "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",
     _optional_seconds,
 )
-SHARE = Kind("a share from 0 to 1", _share)
-PROBED = Kind("True, False, or the share from 0 to 1 that is fetched all the same", _probed)
-BUDGET = Kind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)
-PATH = Kind("the path of a file or folder", _path)
-PATH_PATTERN = Kind(
+SHARE = ValueKind("a share from 0 to 1", _share)
+PROBED = ValueKind("True, False, or the share from 0 to 1 that is fetched all the same", _probed)
+BUDGET = ValueKind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)
+PATH = ValueKind("the path of a file or folder", _path)
+PATH_PATTERN = ValueKind(
     "the path of a file, in which %(name)s and %(time)s stand for the spider and the start "
     "of the crawl, and %% for a per cent sign",
     _path_pattern,
 )
-PARAMETERS = Kind("names of query parameters, as a list; one may end in *", _names)
-FIELD_NAMES = Kind("names of item fields: a list, or with commas between them", _names)
+PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *", _names)
+FIELD_NAMES = ValueKind("names of item fields: a list, or with commas between them", _names)

@@ -18,7 +18,7 @@ from simhash_gate import Page
 from simhash_gate.fingerprints.sample import Sample, read_sample
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.identity.address import Address, address_of
-from simhash_gate.identity.traps import TrapShield, Visit
+from simhash_gate.identity.traps import TracedRequest, TrapShield
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.plugin.trap_shield import offers_of
 from simhash_gate.settings import read_settings
@@ -65,9 +65,9 @@ def crawl(pages: list[Stored], *, last_first: bool, linked: bool) -> Iterator[tu
     shield, scope = TrapShield(), pages[0].scope
     waiting = {} if not linked else {page.address: page for page in pages[1:]}
     rest = deque(pages if not linked else ())
-    queue: deque[tuple[Stored, Visit | None]] = deque([(pages[0], None)] if linked else ())
+    queue: deque[tuple[Stored, TracedRequest | None]] = deque([(pages[0], None)] if linked else ())
     held: dict[Address, Stored] = {}
-    before: Visit | None = None
+    before: TracedRequest | None = None
     while queue or rest or waiting:
         if queue:
             page, parent = queue.pop() if last_first else queue.popleft()

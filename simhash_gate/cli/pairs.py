@@ -19,7 +19,6 @@ from simhash_gate.cli.console import (
 )
 from simhash_gate.collection.gathered import Gathered
 from simhash_gate.collection.listing import (
-    Query,
     cluster_rows,
     find_pairs,
     find_query,
@@ -119,11 +118,11 @@ def similar(
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
             with console.sink(None) as file:
-                write_rows(similar_rows(gathered, query, distance), columns, "jsonl", file)
+                write_rows(similar_rows(gathered, *query, distance), columns, "jsonl", file)
     return console.status()
 
 
-def _query_of(page: str, settings: Settings, console: Console) -> Query | None:
+def _query_of(page: str, settings: Settings, console: Console) -> tuple[int, None] | None:
     """Ask for the first page of a source; None, complained of, without any."""
     if "://" in page:
         console.complain(page, "no page of the source has this URL, and a fingerprint")
@@ -132,7 +131,7 @@ def _query_of(page: str, settings: Settings, console: Console) -> Query | None:
     member = next(found.of([page]), None)
     if member is None and found.passed_over:
         console.complain(page, "no fingerprint: there is no text to compare")
-    return None if member is None else Query(member.fingerprint)
+    return None if member is None else (member.fingerprint, None)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,13 +26,6 @@ _MOST_PAIRS = 1 << 28  # they take 4 GB while they are sorted
 
 class TooManyError(Exception):
     """There are more pairs than memory holds; the message says what to do."""
-
-
-class Query(NamedTuple):
-    """A fingerprint that is looked for; `row` is that of the page itself, if it is one of them."""
-
-    fingerprint: int
-    row: int | None = None
 
 
 def find_pairs(
@@ -72,27 +65,27 @@ def cluster_rows(gathered: Gathered, radius: int) -> Iterator[Row]:
         yield from _rows(gathered, kept, rows, distances)
 
 
-def find_query(page: str, gathered: Gathered) -> Query | None:
-    """Return the fingerprint of 16 hex digits, or of a page of the collection by its name."""
+def find_query(page: str, gathered: Gathered) -> tuple[int, int | None] | None:
+    """Return the fingerprint of 16 hex digits, or of a page by its name, with its row."""
     try:
-        return Query(from_hex(page))
+        return from_hex(page), None
     except ValueError:
         row = gathered.find(without_credentials(page))  # as pages are called
-    return None if row is None else Query(int(gathered.fingerprints[row]), row)
+    return None if row is None else (int(gathered.fingerprints[row]), row)
 
 
-def similar_rows(gathered: Gathered, query: Query, radius: int) -> Iterator[Row]:
-    """Yield a row for each page within `radius` bits, the nearest first, then in order."""
-    wanted, start = np.uint64(query.fingerprint), 0
+def similar_rows(gathered: Gathered, wanted: int, own: int | None, radius: int) -> Iterator[Row]:
+    """Yield a row for each page but the `own` one within `radius` bits, the nearest first."""
+    start = 0
     near: list[tuple[int, int]] = []
     for chunk in in_chunks(gathered.fingerprints):
-        distances = np.bitwise_count(chunk ^ wanted)
+        distances = np.bitwise_count(chunk ^ np.uint64(wanted))
         rows = np.flatnonzero(distances <= radius)
         near += zip(distances[rows].tolist(), (rows + start).tolist(), strict=True)
         start += len(chunk)
     near.sort()
     for distance, row in near:
-        if row != query.row:
+        if row != own:
             (name,), (title,) = gathered.names([row]), gathered.titles([row])
             bits = to_hex(int(gathered.fingerprints[row]))
             yield (name, distance, title, bits) if gathered.named else (name, distance, bits)

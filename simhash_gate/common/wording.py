@@ -11,6 +11,10 @@ Complain = Callable[[str, str], None]
 """Called with the place of an input that can't be used (`file`, `file:line`), and why."""
 
 
+class DamagedError(ValueError):
+    """An input is cut off or damaged, or can't be decoded; the message says how."""
+
+
 class MissingExtraError(Exception):
     """An optional dependency is not installed; the message says how to install it."""
 

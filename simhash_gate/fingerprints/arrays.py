@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Fingerprints = NDArray[np.uint64]
     Positions = NDArray[np.intp]
 
-_Kind = TypeVar("_Kind", bound=np.generic)
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 CHUNK = 1 << 16
 """So many fingerprints fit the cache of a core, with scratch arrays beside them."""
 
@@ -28,7 +28,7 @@ def as_fingerprints(values: ArrayLike) -> Fingerprints:
     return array.ravel()
 
 
-def in_chunks(values: NDArray[_Kind]) -> Iterator[NDArray[_Kind]]:
+def in_chunks(values: NDArray[_Scalar]) -> Iterator[NDArray[_Scalar]]:
     """Yield views of an array, `CHUNK` values in each."""
     for start in range(0, len(values), CHUNK):
         yield values[start : start + CHUNK]
@@ -45,7 +45,7 @@ def _are_first(values: NDArray[Any]) -> NDArray[np.bool_]:
     return first
 
 
-def distinct(*arrays: NDArray[_Kind]) -> NDArray[_Kind]:
+def distinct(*arrays: NDArray[_Scalar]) -> NDArray[_Scalar]:
     """Return all values sorted, each once; many times faster than numpy.unique, which hashes."""
     ascending = np.concatenate(arrays)
     ascending.sort()

@@ -45,7 +45,7 @@ _SLOT_BITS = np.uint64(32)
 _SLOT_MASK = np.uint64((1 << 32) - 1)
 
 
-class Block(NamedTuple):
+class BitBlock(NamedTuple):
     """`width` neighbouring bits of a fingerprint, the lowest of them at `shift`."""
 
     shift: int
@@ -58,7 +58,7 @@ class Block(NamedTuple):
 
 
 @lru_cache
-def split(count: int, widest: int = BITS) -> tuple[Block, ...]:
+def split(count: int, widest: int = BITS) -> tuple[BitBlock, ...]:
     """Cut a fingerprint into `count` blocks, 1 to 64, from the lowest bits up, as even as can be.
 
     Of a block that is wider than `widest` bits, the lowest ones stand for it. Raises ValueError for
@@ -67,10 +67,10 @@ def split(count: int, widest: int = BITS) -> tuple[Block, ...]:
     if not 1 <= count <= BITS:
         raise ValueError(f"not a number of blocks from 1 to {BITS}: {count}")
     edges = [BITS * number // count for number in range(count + 1)]
-    return tuple(Block(low, min(high - low, widest)) for low, high in pairwise(edges))
+    return tuple(BitBlock(low, min(high - low, widest)) for low, high in pairwise(edges))
 
 
-def _reaches(blocks: tuple[Block, ...], radius: int) -> list[int]:
+def _reaches(blocks: tuple[BitBlock, ...], radius: int) -> list[int]:
     """Return for each block how many of its bits to flip; -1 where the others suffice."""
     quotient, rest = divmod(radius, len(blocks))
     return [min(quotient - (number > rest), block.width) for number, block in enumerate(blocks)]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.blocks import Table
 
     # A table, and which keys to ask it for: that of the query, xor each of these.
-    _Visit = tuple[int, int, array[int], array[int], tuple[int, ...]]
+    _Probe = tuple[int, int, array[int], array[int], tuple[int, ...]]
 
 # Tables for so many times as many as are left are made anew.
 _SHRUNK = 16
@@ -195,7 +195,7 @@ class HammingIndex:
         """Return a copy of what is stored: a view would forbid the array to grow."""
         return np.frombuffer(self._values, np.uint64)[1:].copy()
 
-    def _plan(self, max_distance: int | None) -> list[_Visit] | None:
+    def _plan(self, max_distance: int | None) -> list[_Probe] | None:
         """Return where a lookup looks; None if to compare all is less work."""
         radius = self._radius(max_distance)
         if not self._tables or probe_count(self._blocks, radius, self._width) > len(self):
@@ -243,7 +243,7 @@ class HammingIndex:
     def _make_tables(self) -> None:
         """Choose tables anew, for what is stored."""
         self._tables: list[Table] = []  # the old ones go first: there is not room for both
-        self._plans: dict[int | None, list[_Visit]] = {}
+        self._plans: dict[int | None, list[_Probe]] = {}
         size = len(self)
         layout = cheapest(size, self.max_distance, self._fixed)
         self._blocks, self._width, self._most = layout

@@ -75,7 +75,7 @@ _PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 
 @dataclass
-class Answer:
+class AnswerText:
     """A text that may be an answer: addresses by sign, and records of pages that were kept for it.
 
     `kind` is None until enough addresses have it; `why` says in words what tells.
@@ -95,11 +95,11 @@ class Answers:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._answer = lru_cache(_MOST)(lambda *_: Answer())  # by scope and text
+        self._answer = lru_cache(_MOST)(lambda *_: AnswerText())  # by scope and text
 
     def meet(
         self, record: Record, page: Page, asked: str, before: Version | None = None
-    ) -> Answer | None:
+    ) -> AnswerText | None:
         """Return what is known of the text of a page; None if nothing tells that it is no page.
 
         `asked` is the address that was redirected to this one, which has it in its query, "" for

@@ -28,7 +28,7 @@ _LABELS_SHARE = 0.02
 _SHOWN = 3
 
 
-class Finding(NamedTuple):
+class Comparison(NamedTuple):
     """Whether two pages are the same at a closer look, what differs, and in words."""
 
     same: bool
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
     differs: Differs = "texts"
 
 
-SAME = Finding(True, "", "")
+SAME = Comparison(True, "", "")
 
 
 class CloserLook:
@@ -60,7 +60,7 @@ class CloserLook:
         if self._is_sketched and not self.exact:
             self.radius = max(policy.threshold, policy.near)
 
-    def at(self, kept: Record) -> Finding:
+    def at(self, kept: Record) -> Comparison:
         """Tell whether a kept page within the radius is the same, and what differs."""
         its = None
         with suppress(ValueError):  # it may have none, or of another version
@@ -68,16 +68,16 @@ class CloserLook:
         if its is None or not self._is_sketched:
             same = kept.digest == self._page.digest
             near_is_enough = not (self._is_sketched or self._is_short(kept))
-            return SAME if same or near_is_enough else Finding(False, "another text")
+            return SAME if same or near_is_enough else Comparison(False, "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
         if found is not None:
-            return Finding(False, found.reason, found.differs)
+            return Comparison(False, found.reason, found.differs)
         if self._memory is not None and not same_name(its, self._sketch):
             share = self._memory.share(self._name, sentences_of(self._page.lines))
             if share >= SHARE:
-                return Finding(False, "pages of other names say the same", "repeats")
+                return Comparison(False, "pages of other names say the same", "repeats")
         reason = self._difference(its, kept)
-        return Finding(False, reason) if reason else SAME
+        return Comparison(False, reason) if reason else SAME
 
     def _difference(self, kept: Sketch, record: Record) -> str:
         """Return what two pages differ in, in words, "" if they say the same.

@@ -12,8 +12,8 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode, sentences_of
-from simhash_gate.gate.answers import Answer, Answers
-from simhash_gate.gate.difference import SAME, CloserLook, Finding
+from simhash_gate.gate.answers import Answers, AnswerText
+from simhash_gate.gate.difference import SAME, CloserLook, Comparison
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
     NOTHING_SENT,
@@ -170,7 +170,7 @@ class Gate:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()
 
-    def _answered(self, answer: Answer | None, page: Page, policy: Policy) -> Verdict | None:
+    def _answered(self, answer: AnswerText | None, page: Page, policy: Policy) -> Verdict | None:
         """Return the verdict on what is no page; what was kept before that was known is forgotten.
 
         None if it may be a page.
@@ -231,7 +231,7 @@ class Gate:
         return verdict
 
     def _seen(
-        self, judged: Judging, revisit: Revisit, match: Match | None, found: Finding
+        self, judged: Judging, revisit: Revisit, match: Match | None, found: Comparison
     ) -> Verdict:
         """Return the verdict on a page that is like another one."""
         page, policy, record, *_ = judged
@@ -269,7 +269,7 @@ class Gate:
             self._over.add(run)
         return run in self._over
 
-    def _look_up(self, judged: Judging) -> tuple[Match | None, bool, Finding, NotCompared]:
+    def _look_up(self, judged: Judging) -> tuple[Match | None, bool, Comparison, NotCompared]:
         """Return the match, whether the record was added, and what a closer look found.
 
         Last comes what it could not look at, if the record was added.
@@ -318,7 +318,7 @@ def _kept(
     judged: Judging,
     revisit: Revisit,
     match: Match | None,
-    found: Finding,
+    found: Comparison,
     passed: NotCompared,
 ) -> Verdict:
     """Return the verdict on a page that was kept."""

@@ -20,8 +20,8 @@ from simhash_gate.values import (
     OPTIONAL_SECONDS,
     PROBED,
     SHARE,
-    Kind,
     SettingsError,
+    ValueKind,
     meant,
     one_of,
     setting,
@@ -56,7 +56,7 @@ def _selectors(value: Any) -> tuple[str, ...]:
 
 
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
-SELECTORS = Kind("CSS selectors, as a list", _selectors)
+SELECTORS = ValueKind("CSS selectors, as a list", _selectors)
 ACTIONS, REVISITS = (one_of(*get_args(each)) for each in (Action, Revisit))
 URLS, TRAPS, BLOCKED, LISTINGS = (
     one_of(*get_args(each)) for each in (Urls, Traps, Blocked, Listings)

@@ -12,8 +12,6 @@ from urllib.parse import urlsplit
 import mmh3
 from w3lib.url import canonicalize_url
 
-Query = tuple[tuple[str, str], ...]
-
 ANY = "*"
 """Stands in an address for what may be anything."""
 SIGNS = frozenset({ANY, "#", "x"})
@@ -42,7 +40,7 @@ class Address(NamedTuple):
     path: tuple[str, ...]
     extra: tuple[str, ...] = ()
     slash: bool = False
-    query: Query = ()
+    query: tuple[tuple[str, str], ...] = ()
 
     @property
     def masked(self) -> tuple[str, ...]:

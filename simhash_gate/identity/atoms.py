@@ -16,7 +16,7 @@ from urllib.parse import unquote, unquote_plus
 from simhash_gate.identity.address import ANY, Address, address_of, mask
 from simhash_gate.identity.lists import OTHER_VIEW, SESSION
 
-Kind = Literal[
+AtomKind = Literal[
     "alias", "case", "extra", "index", "page", "place", "scheme", "segment", "slash",  # of a path
     "drop", "default", "value",
 ]  # fmt: skip
@@ -46,7 +46,7 @@ class Atom(NamedTuple):
     | `value` | the parameter `name` with one value or another |
     """
 
-    kind: Kind
+    kind: AtomKind
     name: str = ""
     value: str = ""
 
@@ -89,7 +89,7 @@ def in_effect(atoms: Collection[Atom]) -> tuple[Atom, ...]:
     return in_order(a for a in atoms if a.kind not in ("default", "value") or a.name not in dropped)
 
 
-class Query(NamedTuple):
+class QueryAtoms(NamedTuple):
     """Atoms of the query, ready for use: names that go, pairs that go, names of any value.
 
     Of some names, only `numbers` are known to make no difference.
@@ -101,7 +101,7 @@ class Query(NamedTuple):
     numbers: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, atoms: Collection[Atom], values: Mapping[str, Collection[str]]) -> Query:
+    def of(cls, atoms: Collection[Atom], values: Mapping[str, Collection[str]]) -> QueryAtoms:
         """Make atoms ready; `values` are some that made no difference, by name."""
         return cls(
             frozenset(a.name for a in atoms if a.kind == "drop"),
@@ -146,7 +146,7 @@ def are_numbers(values: Collection[str]) -> bool:
     return bool(values) and all(map(str.isdecimal, values))
 
 
-class Path:
+class PathAtoms:
     """Atoms of the path, ready for use, in the order in which they act.
 
     What makes a path comes first, what takes parts out before a `place`: a part that can be

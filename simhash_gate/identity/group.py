@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 
 from simhash_gate.identity.address import Address
-from simhash_gate.identity.atoms import OF_QUERY, Atom, Path, Query, are_numbers
+from simhash_gate.identity.atoms import OF_QUERY, Atom, PathAtoms, QueryAtoms, are_numbers
 
 OWN = 5
 """Contents that speak for an atom before it acts."""
@@ -24,7 +24,7 @@ MOST_ATOMS = 400
 _LOOKED_AT = 3
 
 
-class Group:
+class AddressGroup:
     """What is known of addresses of one kind; with the name "", of all addresses of a host."""
 
     def __init__(self, name: str) -> None:
@@ -51,8 +51,8 @@ class Group:
         """Tell whether these atoms act, on the values that they are known for by now."""
         return atoms == self.acts and (not self.name or self._ready(atoms) == self.ready)
 
-    def _ready(self, atoms: Collection[Atom]) -> Query | Path:
-        return Query.of(atoms, self.values) if self.name else Path(atoms)
+    def _ready(self, atoms: Collection[Atom]) -> QueryAtoms | PathAtoms:
+        return QueryAtoms.of(atoms, self.values) if self.name else PathAtoms(atoms)
 
     def add(self, address: Address, content: str) -> None:
         """Take notice of a page."""
@@ -73,7 +73,7 @@ class Group:
             if content is not None:
                 yield Atom("default", *pair), content
 
-    def take_over(self, other: Group) -> None:
+    def take_over(self, other: AddressGroup) -> None:
         """Let what speaks for atoms of another kind speak for this one."""
         for atom, contents in other.contents.items():
             self.contents[atom] |= contents
@@ -168,7 +168,7 @@ class _Tally:
             if wrong > TOLERATED * (wrong + self.right[atom])
         }
 
-    def worst(self, group: Group, bad: Collection[Atom]) -> Atom | None:
+    def worst(self, group: AddressGroup, bad: Collection[Atom]) -> Atom | None:
         """Return the atom to blame: one that stands alone between two contents, then a wide one."""
 
         def blame(atom: Atom) -> tuple[float, ...]:

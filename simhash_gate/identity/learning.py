@@ -15,7 +15,7 @@ from functools import cache
 from simhash_gate.identity.address import Address
 from simhash_gate.identity.atoms import OF_QUERY, Atom, between, in_effect
 from simhash_gate.identity.contents import Contents
-from simhash_gate.identity.group import FEW, OWN, VALUES, Group
+from simhash_gate.identity.group import FEW, OWN, VALUES, AddressGroup
 from simhash_gate.identity.lists import TRACKING
 from simhash_gate.identity.reduction import AFTER, Reduction
 from simhash_gate.identity.skips import RECHECK, Skips
@@ -118,9 +118,9 @@ class Host:
         self._fit(self._whole)
         return not failed
 
-    def _add(self, url: str, content: str) -> Group:
+    def _add(self, url: str, content: str) -> AddressGroup:
         """Note a page; return its kind."""
-        if self._met(self.reduction.place(url).path):
+        if self._met(self.reduction.place(url)[0]):
             self._regroup()
         path, kind = self.reduction.place(url)
         group = self.reduction.group(kind)
@@ -131,7 +131,7 @@ class Host:
         self._whole.add(self.reduction.address(url), content)
         return group
 
-    def _deny(self, group: Group, atom: Atom) -> None:
+    def _deny(self, group: AddressGroup, atom: Atom) -> None:
         """Note that an atom makes a difference in a kind; others where it acts are fitted anew."""
         group.denied.add(atom)
         for kind in [*self._pooled.get(atom, ())]:
@@ -230,7 +230,7 @@ class Host:
 
     # ---- what acts ---------------------------------------------------------------------------
 
-    def _fit(self, group: Group) -> None:
+    def _fit(self, group: AddressGroup) -> None:
         """Choose the atoms that act: those with enough for them, less what pages contradict."""
         if not group.dirty and group.grown < group.next:
             return
@@ -255,14 +255,14 @@ class Host:
             else:
                 self._rekey(group.name)
 
-    def _candidates(self, group: Group) -> set[Atom]:
+    def _candidates(self, group: AddressGroup) -> set[Atom]:
         found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
         if group is not self._whole and AFTER not in group.name:
             there = {name for address in group.pages for name, _ in address.query}
             found |= {Atom("drop", name) for name in there}
         return found - group.out - self.forbidden
 
-    def _is_enough(self, group: Group, atom: Atom) -> bool:
+    def _is_enough(self, group: AddressGroup, atom: Atom) -> bool:
         """Tell whether enough contents speak for an atom, with enough values."""
         own = len(group.contents.get(atom, ()))
         values = group.values.get(atom.name, set())
@@ -297,7 +297,7 @@ class Host:
         if self.reduction.key(url) != self.reduction.key(stand_in):
             return  # what made them one acts no more
         atoms = {*self.reduction.reasons(url, stand_in)}
-        group = self.reduction.group(self.reduction.place(url).kind)
+        group = self.reduction.group(self.reduction.place(url)[1])
         last = self.skips.recheck(url, atoms)
         self.back += last
         if last or not atoms:
@@ -317,7 +317,7 @@ class Host:
         owner.dirty = True
         self._pooled.pop(weakest, None)
 
-    def _cut(self, group: Group, url: str, stand_in: str) -> bool:
+    def _cut(self, group: AddressGroup, url: str, stand_in: str) -> bool:
         """Cut a kind at a number, if an atom held for many lower ones, and fails above them."""
         (path, _), (other, _) = self.reduction.place(url), self.reduction.place(stand_in)
         above = path.numbers == other.numbers and path.numbers > group.highest
@@ -343,10 +343,10 @@ class Host:
         """Give all pages, or those of a kind, the keys of now; take back what others skipped."""
 
         def is_meant(url: str) -> bool:
-            if not kind:
-                return True
-            place = self.reduction.place(url) if "?" in url else None
-            return place is not None and place.kind == kind and bool(place.path.query)
+            if not kind or "?" not in url:
+                return not kind
+            path, its_kind = self.reduction.place(url)
+            return its_kind == kind and bool(path.query)
 
         @cache
         def key_of(url: str) -> int:
@@ -385,7 +385,7 @@ class Host:
         self._regroup()
 
     @property
-    def _groups(self) -> tuple[Group, ...]:
+    def _groups(self) -> tuple[AddressGroup, ...]:
         return self._whole, *self.reduction.kinds.values()
 
     @property

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from simhash_gate.identity.address import ANY, Address, Words, address_of
 from simhash_gate.identity.atoms import OF_QUERY, Atom
-from simhash_gate.identity.group import Group
+from simhash_gate.identity.group import AddressGroup
 from simhash_gate.identity.lists import is_one_of
 
 AFTER = " after "
 """Is in the name of a kind that was cut at a number."""
 MOST_PLACED = 50_000
 """Addresses with a query whose place is remembered: 1.1 KB for each."""
-
-
-class Place(NamedTuple):
-    """Where an address stands: what is left of it once atoms of the path acted, and its kind."""
-
-    path: Address
-    kind: str
 
 
 class Reduction:
@@ -30,13 +21,13 @@ class Reduction:
     """
 
     def __init__(self, tracking: frozenset[str]) -> None:
-        self.whole = Group("")
-        self.kinds: dict[str, Group] = {}
+        self.whole = AddressGroup("")
+        self.kinds: dict[str, AddressGroup] = {}
         self.matters: set[str] = set()
         self._tracking = tracking
         self._cuts: dict[str, tuple[int, ...]] = {}
         self._words = Words()
-        self._placed: dict[str, Place] = {}
+        self._placed: dict[str, tuple[Address, str]] = {}
 
     def address(self, url: str) -> Address:
         """Return an address without what only tells of visitors."""
@@ -54,12 +45,12 @@ class Reduction:
         """Tell whether an atom seldom matters on any site."""
         return atom.is_listed or (atom.kind == "drop" and self.is_tracking(atom.name))
 
-    def place(self, url: str) -> Place:
-        """Return where an address stands."""
+    def place(self, url: str) -> tuple[Address, str]:
+        """Return what is left of an address once atoms of the path acted, and its kind."""
         found = self._placed.get(url)
         if found is None:
             path = self.whole.ready.apply(self.address(url))
-            found = Place(path, self.kind(path))
+            found = path, self.kind(path)
             if "?" in url:  # others are seldom asked for again
                 if len(self._placed) >= MOST_PLACED:
                     self._placed.clear()
@@ -81,9 +72,9 @@ class Reduction:
             kind += AFTER + "/".join(map(str, cut))
         return kind
 
-    def group(self, kind: str) -> Group:
+    def group(self, kind: str) -> AddressGroup:
         """Return what is known of addresses of a kind."""
-        return self.kinds.get(kind) or self.kinds.setdefault(kind, Group(kind))
+        return self.kinds.get(kind) or self.kinds.setdefault(kind, AddressGroup(kind))
 
     def speaking(self, kind: str, atom: Atom) -> int:
         """Return how many contents speak for an atom: on a kind, or on all if it is of the path."""
@@ -97,7 +88,7 @@ class Reduction:
         self._cuts[kind] = number
         return True
 
-    def met(self, path: Address) -> list[tuple[str, Group]]:
+    def met(self, path: Address) -> list[tuple[str, AddressGroup]]:
         """Count the words of a path. Return kinds that became one with another, each with that."""
         before = self._words.count(path.host, path.masked)
         merged = []

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
-from simhash_gate.identity.atoms import Atom, Kind
+from simhash_gate.identity.atoms import Atom, AtomKind
 from simhash_gate.stores.base import URL_RULES, Blob
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
 WORDS = ("", "forbidden", "refuted")
-_KINDS = frozenset(get_args(Kind))
+_KINDS = frozenset(get_args(AtomKind))
 _PLACE = re.compile(r"-?\d{1,8}( .+)?")
 
 

@@ -21,7 +21,7 @@ RECHECK = 5
 """So many of the last skips are fetched when a test fails."""
 
 
-class Answer(NamedTuple):
+class Skip(NamedTuple):
     """By which atoms a page need not be fetched. If it is a `test`, it is fetched all the same."""
 
     atoms: tuple[Atom, ...]
@@ -40,7 +40,7 @@ class Skips:
         self._results: Counter[tuple[Atom, bool]] = Counter()
         self._recheck: set[str] = set()
 
-    def ask(self, url: str, stand_in: str, *, skip: bool = True) -> Answer:
+    def ask(self, url: str, stand_in: str, *, skip: bool = True) -> Skip:
         """Return what is to be done with an address for which another one stands.
 
         Without `skip` every one is a test.
@@ -64,9 +64,9 @@ class Skips:
         first = count < FIRSTS or strange or not whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in
-            return Answer(atoms, test=True)
+            return Skip(atoms, test=True)
         self._skipped[url] = stand_in
-        return Answer(atoms, test=False)
+        return Skip(atoms, test=False)
 
     def sample(self, count: int) -> list[str]:
         """Return addresses, spread evenly, that were skipped since, to be fetched as tests.

@@ -106,7 +106,7 @@ class Group:
 
 
 @dataclass(eq=False, slots=True)
-class Visit:
+class TracedRequest:
     """One request: it is `inside` if a page of its own part led to it, and `deep` if that brought
     nothing. `why` it is held back is "" for one that goes on; a `probe` goes on all the same."""
 
@@ -165,7 +165,7 @@ class TrapShield:
         self._words: OrderedDict[str, Words] = OrderedDict()
         self._hashes: tuple[set[int], set[int]] = set(), set()
 
-    def ask(self, address: Address, scope: str, origin: Origin | None) -> Visit:
+    def ask(self, address: Address, scope: str, origin: Origin | None) -> TracedRequest:
         """Return a request, found on a page or on none, with what is to be done with it."""
         parts = _parts(address)
         self._words_of(scope).count(scope, parts)
@@ -177,10 +177,11 @@ class TrapShield:
             origin = origin._replace(group=now + "".join(query))
         name = self._masked(scope, parts) + ("?" if address.query else "")
         name += "&".join(sorted({name for name, _ in address.query}))
-        visit = Visit(address.digest, group, Shape(name), origin)
+        visit = TracedRequest(address.digest, group, Shape(name), origin)
         if visit.inside:
             name += " deep" if visit.deep else ""
-            visit.shape = _latest(self._shapes, name, lambda _: Shape(visit.shape.name))
+            shape = visit.shape.name
+            visit.shape = _latest(self._shapes, name, lambda _: Shape(shape), MOST_SHAPES)
         self._know(visit.page, origin.page if origin else 0)
         if not group.why or not visit.inside or (origin is not None and origin.released):
             return visit
@@ -197,7 +198,7 @@ class TrapShield:
 
     def judged(
         self,
-        visit: Visit,
+        visit: TracedRequest,
         scope: str,
         *,
         passed: bool,
@@ -243,7 +244,7 @@ class TrapShield:
         parent.barren = max(0, parent.barren - GAIN)
         return [self._limit(parent, "")] if parent.why == "barren" else []
 
-    def found(self, visit: Visit, address: Address, scope: str) -> list[Change]:
+    def found(self, visit: TracedRequest, address: Address, scope: str) -> list[Change]:
         """Take an address that a page leads to; return what changes with it."""
         group, page = visit.group, address.digest
         if not visit.inside or visit.held or self._group(address, scope) is not group:
@@ -278,14 +279,15 @@ class TrapShield:
     def _group(self, address: Address, scope: str) -> Group:
         """Return the part of a site: by host, the first part of the path, and if there are more."""
         end = ("/.." if len(address.path) > 1 else "") + ("?" if address.query else "")
-        return _latest(self._groups, self._masked(scope, _parts(address)[:2]) + end, Group)
+        name = self._masked(scope, _parts(address)[:2]) + end
+        return _latest(self._groups, name, Group, MOST_SHAPES)
 
     def _masked(self, scope: str, parts: Iterable[str]) -> str:
         """Return the host and the path of an address, less the scope, where names are masked."""
         return self._words_of(scope).masked(scope, parts).removeprefix(f"{scope}/")
 
     def _words_of(self, scope: str) -> Words:
-        return _latest(self._words, scope, lambda _: Words())
+        return _latest(self._words, scope, lambda _: Words(), MOST_SCOPES)
 
     def _know(self, page: int, parent: int) -> None:
         self._parents.setdefault(page, parent)
@@ -320,12 +322,12 @@ def _parts(address: Address) -> tuple[str, ...]:
     return address.host, *(address.masked or ("",))
 
 
-def _latest(known: OrderedDict[str, T], name: str, make: Callable[[str], T]) -> T:
+def _latest(known: OrderedDict[str, T], name: str, make: Callable[[str], T], most: int) -> T:
     """Return what is known by a name, which is now the latest of all."""
     found = known.get(name)
     if found is None:
         found = known[name] = make(name)
-        if len(known) > MOST_SHAPES:
+        if len(known) > most:
             known.popitem(last=False)
     known.move_to_end(name)
     return found

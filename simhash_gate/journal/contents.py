@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
-from simhash_gate.common.wording import Complain, why
+from simhash_gate.common.wording import Complain, DamagedError, why
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
-    DamagedError,
     Drop,
     Stored,
     drop_of,

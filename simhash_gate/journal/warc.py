@@ -17,13 +17,9 @@ from http import HTTPStatus
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
-from simhash_gate.common.wording import MissingExtraError, need
+from simhash_gate.common.wording import DamagedError, MissingExtraError, need
 
 _LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
-
-
-class DamagedError(ValueError):
-    """Something in a journal is cut off, or makes no sense; the message says what."""
 
 
 @dataclass(frozen=True)

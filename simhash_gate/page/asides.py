@@ -148,8 +148,6 @@ _CARD = 120  # characters, on average: more is no name and price
 _SIGNED = 40  # characters, a date among them: the line of who wrote it and when
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
 
-_Kind = tuple[str, str]
-
 
 def is_thread(root: HtmlElement, facts: Facts) -> bool:
     """Tell if a page says, to search engines or by its software, that it is a thread of a forum."""
@@ -205,9 +203,9 @@ def post_metadata(article: HtmlElement, measures: Measures) -> list[HtmlElement]
     return [element for element in article.iter("*") if element in gone]
 
 
-def _by_kind(elements: Iterable[HtmlElement]) -> dict[_Kind, list[HtmlElement]]:
+def _by_kind(elements: Iterable[HtmlElement]) -> dict[tuple[str, str], list[HtmlElement]]:
     """Sort elements by what they are: their tag, and the first name in their class."""
-    kinds: dict[_Kind, list[HtmlElement]] = defaultdict(list)
+    kinds: dict[tuple[str, str], list[HtmlElement]] = defaultdict(list)
     for element in elements:
         names = element.get("class", "").split()
         kinds[element.tag, names[0] if names else ""].append(element)

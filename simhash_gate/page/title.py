@@ -43,7 +43,7 @@ def words_of(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.casefold()))
 
 
-class Site:
+class SiteNames:
     """The site of a page, by the names that it gives itself, and by its address.
 
     `address` is what the last part of the page's own address says.
@@ -188,7 +188,7 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
     variants = frozenset(filter(None, map(words_of, parts)))
-    site = Site((*facts.sites, *_home_links(root, url)), url)
+    site = SiteNames((*facts.sites, *_home_links(root, url)), url)
     texts = [_visible_text(h1) for h1 in by_tag["h1"][:HEADLINES]]
     headlines = [site.remove_from(headline) for headline in texts if headline]
     title = _name(headlines, whole, variants, site, facts)
@@ -247,7 +247,7 @@ def _name(
     headlines: list[str],
     whole: list[str],
     variants: frozenset[tuple[str, ...]],
-    site: Site,
+    site: SiteNames,
     facts: Facts,
 ) -> str:
     head_titles = [

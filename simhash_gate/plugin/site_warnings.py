@@ -222,7 +222,7 @@ _ADVICE = (
 )
 
 
-class _Visit(NamedTuple):
+class _ThenAndNow(NamedTuple):
     """A page that was visited again: its structure and words then and now, and if it is far."""
 
     url: str
@@ -237,7 +237,7 @@ class SitePages:
 
     def __init__(self) -> None:
         self.warned_at: float | None = None
-        self._visits: deque[_Visit] = deque(maxlen=WINDOW)
+        self._visits: deque[_ThenAndNow] = deque(maxlen=WINDOW)
 
     def recall(self, at: float) -> None:
         """Take over when a redesign was warned of (Unix time)."""
@@ -251,7 +251,7 @@ class SitePages:
         if not was or not now or (self.warned_at is not None and before.time < self.warned_at):
             return ""
         far = hamming_distance(was, now) > FAR and _is_same(before, page)
-        self._visits.append(_Visit(url, was, now, (before.words, page.words), far))
+        self._visits.append(_ThenAndNow(url, was, now, (before.words, page.words), far))
         moved, visited = self._moved() if far else [], len(self._visits)
         if visited < LEAST or wilson(len(moved), visited, _SURE).low <= SHARE:
             return ""
@@ -263,7 +263,7 @@ class SitePages:
             f" of them: {how_many(words[0], 'word')} a page before, {words[1]} now (median)."
         )
 
-    def _moved(self) -> list[_Visit]:
+    def _moved(self) -> list[_ThenAndNow]:
         """Return the pages whose template has gone, for one that no page has left.
 
         Each has another structure now. Structures that are as many as pages are no template.

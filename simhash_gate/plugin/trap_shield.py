@@ -22,7 +22,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.identity.traps import Change, Origin, TrapShield, Visit
+from simhash_gate.identity.traps import Change, Origin, TracedRequest, TrapShield
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
@@ -61,10 +61,10 @@ class TrapGuard(Listener):
         super().__init__(crawl)
         self._limits = any(policy.traps == "limit" for policy in self._policies.all)
         self._shield = TrapShield()
-        self._visits: WeakKeyDictionary[Request, Visit] = WeakKeyDictionary()
+        self._visits: WeakKeyDictionary[Request, TracedRequest] = WeakKeyDictionary()
         self._sampled: set[str] = set()
         self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
-        self._released: list[Visit] = []
+        self._released: list[TracedRequest] = []
         self._steps: Counter[str] = Counter()  # down from pages that were sent again, by part
         # By shape: examples of what was held back or would have been, counts of these and of what
         # brought something new all the same.
@@ -124,7 +124,7 @@ class TrapGuard(Listener):
         self._leads_to(visit, request.url)
         return True
 
-    def _leads_to(self, visit: Visit, url: str) -> None:
+    def _leads_to(self, visit: TracedRequest, url: str) -> None:
         if visit.inside or not visit.leads_into_trap:
             scope = self._policies.site_of(url).scope
             address = self._crawl.keys.host(scope).reduction.key(without_credentials(url))
@@ -191,7 +191,7 @@ class TrapGuard(Listener):
             spread = (held.belief for held in its[:: -max(1, len(its) // count)])
             self._send(islice(dict.fromkeys((*of_each, *spread)), count))
 
-    def _send_more(self, visit: Visit) -> None:
+    def _send_more(self, visit: TracedRequest) -> None:
         self._sampled.discard(visit.group.name)
         waiting = self._parked.of_kind("trap")
         same_shape = [held.belief for held in waiting if held.shape == visit.shape.name]

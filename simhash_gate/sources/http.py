@@ -14,6 +14,7 @@ from typing import Any
 from w3lib.encoding import http_content_type_encoding
 from w3lib.http import headers_raw_to_dict
 
+from simhash_gate.common.wording import DamagedError
 from simhash_gate.gate.eligibility import is_success, why_ineligible
 from simhash_gate.sources import Entry
 
@@ -22,10 +23,6 @@ _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/java
 _START = 5000  # bytes that are looked at where no header tells
 _CHUNK = 1 << 16
 GZIP = b"\x1f\x8b"
-
-
-class DamagedError(ValueError):
-    """A stored response is cut off or damaged, or can't be decoded; the message says how."""
 
 
 def response(

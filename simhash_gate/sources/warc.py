@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import Complain, complaining, why
+from simhash_gate.common.wording import Complain, DamagedError, complaining, why
 from simhash_gate.sources import TOO_LARGE, Entry, File
-from simhash_gate.sources.http import GZIP, DamagedError, read_headers, response
+from simhash_gate.sources.http import GZIP, read_headers, response
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
@@ -162,13 +162,13 @@ def _dechunked(body: bytes) -> bytes:
     ends too early.
     """
 
-    class Stored:
+    class Socket:
         def makefile(self, *_: object) -> io.BytesIO:
             return io.BytesIO(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
 
     if not _CHUNK_SIZE.match(body):
         return body
-    chunks = HTTPResponse(cast("socket.socket", Stored()))
+    chunks = HTTPResponse(cast("socket.socket", Socket()))
     chunks.begin()
     return chunks.read()
 

@@ -182,7 +182,7 @@ FOUND = "scope bigint, a bigint, b bigint, distance int"
 _AT_ONCE = 1 << 20
 
 
-class Kind(NamedTuple):
+class GroupKind(NamedTuple):
     """What the fingerprints of a group agree in, and where its own pairs differ; all are masks."""
 
     same: int
@@ -190,14 +190,14 @@ class Kind(NamedTuple):
 
 
 @lru_cache
-def kinds(radius: int) -> tuple[Kind, ...]:
+def kinds(radius: int) -> tuple[GroupKind, ...]:
     """Return the kinds of groups: one for each block; then, block by block, one for each piece."""
     blocks = [block.mask << block.shift for block in split(radius + 1)]
-    found = [Kind(block, tuple(blocks[:number])) for number, block in enumerate(blocks)]
+    found = [GroupKind(block, tuple(blocks[:number])) for number, block in enumerate(blocks)]
     for whole in found[: radius + 1]:
         pieces = _pieces(~whole.same, radius + 1)
         found += [
-            Kind(whole.same | piece, (*whole.differ, *pieces[:number]))
+            GroupKind(whole.same | piece, (*whole.differ, *pieces[:number]))
             for number, piece in enumerate(pieces)
         ]
     return tuple(found)

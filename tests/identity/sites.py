@@ -12,7 +12,7 @@ from functools import cached_property
 from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.sample import Sample, read_sample, sample_of
 from simhash_gate.identity.address import address_of
-from simhash_gate.identity.traps import Change, TrapShield, Visit
+from simhash_gate.identity.traps import Change, TracedRequest, TrapShield
 
 HOST, SITE = "https://site.example", "site.example"
 LOG_WORDS = math.log(100_000)
@@ -82,7 +82,7 @@ class Crawled:
 def crawl(pages: Pages, start: str, most: int, *, order: str = "breadth") -> Crawled:
     """Crawl generated pages as a spider does that follows every link once."""
     done, shield, rng = Crawled(), TrapShield(), random.Random(1)
-    queue: deque[tuple[str, Visit | None]] = deque([(start, None)])
+    queue: deque[tuple[str, TracedRequest | None]] = deque([(start, None)])
     seen, texts = {start}, set()
     while queue and len(done.fetched) < most:
         batch = []

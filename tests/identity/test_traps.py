@@ -13,7 +13,7 @@ from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.sample import read_sample, sample_of
 from simhash_gate.identity import traps
 from simhash_gate.identity.address import address_of
-from simhash_gate.identity.traps import TrapShield
+from simhash_gate.identity.traps import TracedRequest, TrapShield
 from tests.identity import sites
 
 if TYPE_CHECKING:
@@ -166,13 +166,13 @@ def test_old_versions_in_a_part_that_is_limited_are_something_new() -> None:
 SITE = "https://a.example"
 
 
-def ask(shield: TrapShield, path: str, parent: traps.Visit | None) -> traps.Visit:
+def ask(shield: TrapShield, path: str, parent: TracedRequest | None) -> TracedRequest:
     origin = parent.as_origin if parent else None
     return shield.ask(address_of(SITE + path), "a.example", origin)
 
 
 def judged(
-    shield: TrapShield, visit: traps.Visit, *, passed: bool, title: str, offers=(), blocks=None
+    shield: TrapShield, visit: TracedRequest, *, passed: bool, title: str, offers=(), blocks=None
 ):
     sample = read_sample(sample_of(HashedLines.of(blocks or [title.split()])))
     return shield.judged(

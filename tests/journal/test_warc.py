@@ -9,16 +9,9 @@ import json
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from simhash_gate.common.wording import DamagedError
 from simhash_gate.journal.contents import Found, drops, load
-from simhash_gate.journal.warc import (
-    DamagedError,
-    Drop,
-    GzipMember,
-    Stored,
-    member_at,
-    pack,
-    warcinfo,
-)
+from simhash_gate.journal.warc import Drop, GzipMember, Stored, member_at, pack, warcinfo
 from tests.journal.pages import NOON, drop, packed
 
 HEADERS = [
