@@ -11,7 +11,7 @@ import mmh3
 import numpy as np
 
 from simhash_gate.common.encoded import as_bytes
-from simhash_gate.common.urls import host_of, without_credentials
+from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
 from simhash_gate.fingerprints.features import shingle_hashes
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
@@ -91,12 +91,13 @@ def read_closely(
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
+    compared = dict(options.compare)
     document = read_document(
         body,
         url,
         encoding,
         load_extractor(options.extractor),
-        selectors=_selectors_of(url, options) if options.compare else (),
+        selectors=of_longest_domain(host_of(url), compared, compared.get("", ())),
         anchors=options.anchors,
     )
     if document is None:
@@ -260,14 +261,6 @@ def _is_long(tokens: list[str]) -> bool:
     if len(tokens) <= _LONG:
         return False
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
-
-
-def _selectors_of(url: str, options: Options) -> tuple[str, ...]:
-    """Return the selectors of the longest configured domain that a URL's host belongs to."""
-    selectors = dict(options.compare)
-    labels = host_of(url).removeprefix("www.").split(".")
-    names = (".".join(labels[start:]) for start in range(len(labels)))
-    return next((selectors[name] for name in names if name in selectors), selectors.get("", ()))
 
 
 def _sketch(document: Document, text: _PageText, images: list[str], media: list[str]) -> Sketch:

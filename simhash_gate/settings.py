@@ -177,7 +177,7 @@ class Settings:
         `run` is what a store knows a crawl by, `started` a Unix time, `scrapy` the version of
         Scrapy.
         """
-        versions = {"simhash_gate": _own_version(), "scrapy": scrapy}
+        versions = {"simhash_gate": own_version(), "scrapy": scrapy}
         versions["pipeline"] = pipeline_version(self.options)
         return {
             "crawl": {
@@ -233,7 +233,8 @@ def _differing(mine: Any, other: Any, names: Iterable[str]) -> dict[str, Any]:
     return found
 
 
-def _own_version() -> str:
+def own_version() -> str:
+    """Return the version of this package; "" where it runs without being installed."""
     from importlib.metadata import PackageNotFoundError, version  # not before it is needed
 
     try:

@@ -27,11 +27,11 @@ def replay(settings: Settings, console: Console, sources: Sequence[str]) -> int:
     summary = Summary()
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     lines = verdicts(pages.entries, settings, console.complain)
-    outcomes = console.write_lines(lines, pages.total, summary.add_line)
-    if not outcomes:
+    if not console.write_lines(lines, pages.total, summary.add_line):
         console.complain_of_nothing(shown(*sources), "no page in it")
-    parts = [f"{number} {outcome}" for outcome, number in outcomes.most_common()]
-    console.say(f"pages: {outcomes.total()} ({', '.join(parts) or 'none'})")
+    outcomes = summary.total.outcomes.most_common()
+    parts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes)
+    console.say(f"pages: {summary.seen} ({parts or 'none'})")
     for remark in summary.remarks():
         console.say(remark)
     return console.status()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,8 @@ from simhash_gate.values import PREFIX
 
 Lines = Iterator[tuple[str, dict[str, Any]]]
 Log = tuple[str, Lines]  # the verdicts of one source, and its name
-# Given the names of pages, it yields those that a source has, in its order, each with its name.
-Named = Callable[[Collection[str]], Iterator[tuple[str, Entry]]]
+# Given the names of pages, it yields those that a source has, in its order; the id is the name.
+Named = Callable[[Collection[str]], Iterator[Entry]]
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -192,23 +193,19 @@ def texts_of(sources: Sequence[Named], settings: Settings) -> Texts:
     def texts(names: Collection[str]) -> Mapping[str, str]:
         found: dict[str, str] = {}
         for source in sources:
-            order: list[str] = []
-            for place, (_, page) in enumerate(
-                read_pages(_wanted(source, set(names) - found.keys(), order), settings)
-            ):
-                if isinstance(page, Page) and not page.unreadable:
-                    found[order[place]] = page.markdown
+            for entry, page in read_pages(_wanted(source, set(names) - found.keys()), settings):
+                if isinstance(page, Page):
+                    found[entry.id] = page.markdown
         return found
 
     return texts
 
 
-def _wanted(source: Named, left: set[str], order: list[str]) -> Iterator[Entry]:
-    """Yield the first page of each name that is left, and put the names in `order`."""
-    for name, entry in source(left) if left else ():
-        if name in left and not entry.skipped:
-            left.discard(name)
-            order.append(name)
+def _wanted(source: Named, left: set[str]) -> Iterator[Entry]:
+    """Yield the first page of each name that is left."""
+    for entry in source(left) if left else ():
+        if entry.id in left and not entry.skipped:
+            left.discard(entry.id)
             yield entry
         if not left:
             return
@@ -217,10 +214,10 @@ def _wanted(source: Named, left: set[str], order: list[str]) -> Iterator[Entry]:
 def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
     """Return what finds pages among those of a source, which is read anew from its beginning."""
 
-    def find(names: Collection[str]) -> Iterator[tuple[str, Entry]]:
+    def find(names: Collection[str]) -> Iterator[Entry]:
         for entry in entries():
             known = entry.name, *([] if entry.id is None else [str(entry.id)])
-            yield from ((name, entry) for name in known if name in names)
+            yield from (replace(entry, id=name) for name in known if name in names)
 
     return find
 
@@ -228,12 +225,11 @@ def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
 def of_journal(path: str, complain: Complain) -> Named:
     """Return what finds pages in a journal of dropped pages."""
 
-    def find(names: Collection[str]) -> Iterator[tuple[str, Entry]]:
+    def find(names: Collection[str]) -> Iterator[Entry]:
         for found in drops(path, complain):
             name = without_credentials(found.drop.url)
-            if name not in names:
-                continue
-            with complaining(complain, str(found.place)):
-                yield name, entry_of(found)
+            if name in names:
+                with complaining(complain, str(found.place)):
+                    yield replace(entry_of(found), id=name)
 
     return find

@@ -330,9 +330,8 @@ class _Import:
         if page is None:
             self.skipped += 1
             return
-        if not isinstance(page, Page) or page.unreadable:
-            reason = page.reason if isinstance(page, Page) else str(page)
-            self._console.complain(entry.place, reason or "")
+        if isinstance(page, ReadError):
+            self._console.complain(entry.place, str(page))
             return
         if not entry.url:
             self._console.complain(entry.place, "no URL. A manifest can tell it")

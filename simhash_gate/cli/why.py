@@ -231,16 +231,15 @@ class PageTraces:
         used: dict[str, Any] = {k: v for k, v in known.items() if isinstance(v, int)}
         policy = replace(policy, **used)
         page, other = self.read(settings), kept.read(settings) if kept else None
-        copies = [{"url": url} for url in self.copies]
         if page is not None and other is not None and kept is not None:
             both = compared((kept.url, other), (line["url"], page), settings, url=line["url"])
-            return replace(both, line=line, policy=policy, copies=copies)
-        side = self._side(page, line, "")
+            return replace(both, line=line, policy=policy, copies=self.copies)
+        found = Explanation(line, self._side(page, line, ""), None, policy, copies=self.copies)
         if kept is None:
-            return Explanation(line, side, None, policy, None, copies)
+            return found
         kept.markdown = kept.markdown or self.matched_markdown
         trial = trial_of(kept.record, page.page if page else None)
-        return Explanation(line, side, kept._side(other, line, "matched_"), policy, trial, copies)
+        return replace(found, kept=kept._side(other, line, "matched_"), is_copy=trial)
 
     def _side(self, read: Reading | None, line: Mapping[str, Any], prefix: str) -> Side:
         if read is not None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import TypeVar
 from urllib.parse import urlsplit
+
+T = TypeVar("T")
 
 _CREDENTIALS = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#]*@")
 # Where a scheme may begin anywhere, each letter of a text would be the beginning of one.
@@ -46,3 +50,10 @@ def is_of_domain(url: str, domain: str) -> bool:
     wanted = domain.lower().removeprefix("www.").rstrip(".")
     host = host_of(url)
     return host == wanted or host.endswith(f".{wanted}")
+
+
+def of_longest_domain(host: str, values: Mapping[str, T], default: T) -> T:
+    """Return the value of the longest domain that a host belongs to; `www.` is no matter."""
+    labels = host.removeprefix("www.").split(".")
+    names = (".".join(labels[start:]) for start in range(len(labels)))
+    return next((values[name] for name in names if name in values), default)

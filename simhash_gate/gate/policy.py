@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from cssselect import HTMLTranslator, SelectorError
 
-from simhash_gate.common.urls import host_of
+from simhash_gate.common.urls import host_of, of_longest_domain
 from simhash_gate.values import (
     BITS,
     COUNT,
@@ -177,20 +177,14 @@ class Policies:
 
     def _find_site(self, host: str) -> Site:
         domain = registered_domain(host)
-        policy = self._of_host(host)
+        policy = of_longest_domain(host, self.of_domains, self.default)
         if self._scope == "host":
             return Site(host, domain, without_www(host), policy)
-        shared = self._of_host(domain) if self._scope == "domain" else self.default
+        shared = self.default
+        if self._scope == "domain":
+            shared = of_longest_domain(domain, self.of_domains, self.default)
         policy = replace(policy, window=shared.window, ttl=shared.ttl, quota=shared.quota)
         return Site(host, domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
-
-    def _of_host(self, host: str) -> Policy:
-        labels = without_www(host).split(".")
-        for start in range(len(labels)):
-            policy = self.of_domains.get(".".join(labels[start:]))
-            if policy is not None:
-                return policy
-        return self.default
 
 
 def without_www(host: str) -> str:

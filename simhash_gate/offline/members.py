@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,7 +12,6 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import Page
 from simhash_gate.settings import Settings
 from simhash_gate.sources import File, find
 from simhash_gate.sources.files import is_pages
@@ -26,10 +25,9 @@ from simhash_gate.sources.fingerprints import (
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of
 from simhash_gate.sources.read_pages import read_pages
+from simhash_gate.workers.pool import ReadError
 
 Total = Callable[[], int | None]
-
-_COLUMNS = ("url", "scope", "title", "pipeline", "id", "words")
 
 
 @dataclass
@@ -106,36 +104,29 @@ class Members:
 
     def _of_lines(self, path: str) -> Iterator[Member | None]:
         for place, record, bits in fingerprinted(path, self.complain):
-            if bits is None:
-                yield None
-                continue
-            url, words, known_as = (record.get(name) for name in ("url", "words", "id"))
-            url, known_as = url or "", known_as if isinstance(known_as, str) else ""
-            yield Member(
-                url or record.get("path") or known_as or place,
-                record.get("scope") or scope_of(url, self.settings.scope),
-                bits,
-                record.get("title") or "",
-                words if isinstance(words, int) else 0,
-                record.get("pipeline") or "",
-            )
+            yield None if bits is None else self._member(place, bits, record)
 
     def _of_parquet(self, path: str) -> Iterator[Member]:
         file = self._parquet(path)
         for (numbers, values), texts in file.batches(self.complain) if file else ():
-            nothing = [""] * len(numbers)
-            columns = [texts.get(name, nothing) for name in _COLUMNS]
-            for number, bits, url, scope, title, pipeline, known_as, words in zip(
-                numbers.tolist(), values.tolist(), *columns, strict=True
+            for row, (number, bits) in enumerate(
+                zip(numbers.tolist(), values.tolist(), strict=True)
             ):
-                yield Member(
-                    url or known_as or f"{path}:{number}",
-                    scope or scope_of(url or "", self.settings.scope),
-                    bits,
-                    title or "",
-                    words or 0,
-                    pipeline or "",
-                )
+                known = {name: column[row] for name, column in texts.items()}
+                yield self._member(f"{path}:{number}", bits, known)
+
+    def _member(self, place: str, bits: int, known: Mapping[str, Any]) -> Member:
+        """Return the page of a line or a row. An id that is no text names no page."""
+        url, words, known_as = (known.get(name) for name in ("url", "words", "id"))
+        url, known_as = url or "", known_as if isinstance(known_as, str) else ""
+        return Member(
+            url or known.get("path") or known_as or place,
+            known.get("scope") or scope_of(url, self.settings.scope),
+            bits,
+            known.get("title") or "",
+            words if isinstance(words, int) else 0,
+            known.get("pipeline") or "",
+        )
 
     def _parquet(self, path: str) -> ParquetFile | None:
         with complaining(self.complain, path):
@@ -146,21 +137,16 @@ class Members:
         version = pipeline_version(self.settings.options)
         entries = pages_of(files, self.complain, self.settings.max_bytes)
         for entry, page in read_pages(entries, self.settings, known=True):
-            if isinstance(page, Page):
-                if page.unreadable:
-                    self.complain(entry.place, page.reason or "")
-                elif page.fingerprint is None:
-                    yield None
-                else:
-                    yield Member(
-                        entry.own_name,
-                        entry.scope or scope_of(entry.url, self.settings.scope),
-                        page.fingerprint,
-                        page.title,
-                        page.words,
-                        entry.known.pipeline if entry.known else version,
-                    )
-            elif page is None:
+            if isinstance(page, ReadError):
+                self.complain(entry.place, str(page))
+            elif page is None or page.fingerprint is None:
                 yield None
             else:
-                self.complain(entry.place, str(page))
+                yield Member(
+                    entry.own_name,
+                    entry.scope or scope_of(entry.url, self.settings.scope),
+                    page.fingerprint,
+                    page.title,
+                    page.words,
+                    entry.known.pipeline if entry.known else version,
+                )

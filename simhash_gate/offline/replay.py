@@ -80,9 +80,8 @@ def judge(
     policy = site.policy
     if page is None:
         return Verdict("skipped", entry.skipped, policy)
-    if not isinstance(page, Page) or page.unreadable:
-        reason = page.reason if isinstance(page, Page) else str(page)
-        return Verdict("error", reason or "", policy)
+    if isinstance(page, ReadError):
+        return Verdict("error", str(page), policy)
     at = entry.time if visits and entry.visit else None
     if not visits:
         policy = replace(policy, history=0)
@@ -120,7 +119,7 @@ class CorpusJudge:
         kept = verdict.outcome not in ("duplicate", "skipped")
         if verdict.outcome == "error":
             # A page that the disk kept from being judged is no copy of another.
-            kept = isinstance(page, Page) and not page.unreadable
+            kept = isinstance(page, Page)
         if (record := verdict.record) is not None:
             if record.scope != self._scope:
                 self._scope, self._names = record.scope, {}

@@ -120,7 +120,7 @@ class Explanation:
 
     `line` is its verdict as a verdict log has it. `kept` is the page that it was compared with,
     None for none. `is_copy` tells whether it would be a copy of that page under another policy,
-    None where too little is known of both. `copies` are verdicts on pages that are copies of it.
+    None where too little is known of both. `copies` are the URLs of pages that are copies of it.
     `hint` says how to see the words that differ, where a text is missing.
     """
 
@@ -129,7 +129,7 @@ class Explanation:
     kept: Side | None
     policy: Policy
     is_copy: Callable[[Policy], bool] | None = None
-    copies: Sequence[Mapping[str, Any]] = ()
+    copies: Sequence[str] = ()
     hint: str = _IN_SOURCES
 
     @property
@@ -223,7 +223,7 @@ class Explanation:
             **{name: side and side_as_json(side) for name, side in sides.items()},
             "mismatches": [pair._asdict() for pair in self.field_pairs if pair.differs],
             "changes": None if found is None else [change._asdict() for change in found],
-            "copies": [copy.get("url") for copy in self.copies],
+            "copies": list(self.copies),
             "settings": [way._asdict() for way in self.ways],
         }
 
@@ -244,7 +244,7 @@ class Explanation:
             yield ""
             others = how_many(len(self.copies), "copy" if len(self.copies) == 1 else "copie")
             yield click.style(f"{others} of this page in the crawl", bold=True)
-            yield from (f"   {printable(str(copy['url']))}" for copy in self.copies[:_SHOWN])
+            yield from (f"   {printable(copy)}" for copy in self.copies[:_SHOWN])
             if len(self.copies) > _SHOWN:
                 yield f"   and {len(self.copies) - _SHOWN} more"
         if self.ways:

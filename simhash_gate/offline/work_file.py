@@ -228,7 +228,8 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
         return entry, size, None if failure is None else ReadError(json.loads(failure))
     *fields, sketch = json.loads(known)
     values = dict(zip(_FIELDS, fields, strict=True))
-    return entry, size, Page(**values, sketch=bytes.fromhex(sketch), lines=lines, url=entry.url)
+    page = Page(**values, sketch=bytes.fromhex(sketch), lines=lines, url=entry.url)
+    return entry, size, ReadError(page.reason) if page.unreadable else page
 
 
 def _unpack(markdown: bytes) -> str:

@@ -11,7 +11,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import closing
-from importlib.metadata import version
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -38,11 +37,12 @@ from simhash_gate.plugin.addon import Addon
 from simhash_gate.plugin.conditions import LastmodSitemapSpider
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
+from simhash_gate.settings import own_version
 from simhash_gate.stores import read_store
 
 POLITE = {
     "ROBOTSTXT_OBEY": True,
-    "USER_AGENT": f"simhash-gate/{version('simhash-gate')}",
+    "USER_AGENT": f"simhash-gate/{own_version()}",
     "CONCURRENT_REQUESTS": 8,  # those that wait for their turn delay the end after Ctrl-C
     "DOWNLOAD_DELAY": 0.5,
     "AUTOTHROTTLE_ENABLED": True,

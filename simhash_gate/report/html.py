@@ -36,34 +36,27 @@ SHOWN = (
 )
 """The outcomes of pages, in the order in which they are shown."""
 HERE = Path(__file__).parent
-TEXTS = frozenset(
-    {"Pages of", "Settings that are not the default", "Outcome", "From (UTC)", "Domain", "Crawler"}
-    | {"Log", "Wrong drops", "Fields that differed", "Page", "Nearest kept page", "Why it passed"}
-    | {"Copy", "What differs", "What", "Why", "Examples"}
-)
-"""Columns without numbers."""
-
-
-# "*" stands for the outcomes that a report counts.
+# "#" marks columns of numbers; "*" stands for the outcomes that a report counts.
 TABLES = {
     "settings": "Pages of|Settings that are not the default",
-    "distances": "Bits apart|Pages|*|Another name",
-    "timeline": "From (UTC)|Pages|*",
-    "domains": "Domain|Judged|*|Skipped|Dropped|% dropped|Saved|Another name",
-    "fleet": "Crawler|Responses|Skipped|Judged|Delivered|Dropped|Held back|Like its own|"
-    "Like another's|Like an earlier|Errors|Log",
-    "audit": "Domain|Wrong drops|Audited|Compared|Wrong|At least %|At most %|Fields that differed",
-    "near": "Page|Nearest kept page|Bits|Words|Words of the kept page|Why it passed",
-    "copies": "Copy|Bits|Words|What differs",
-    "unsent": "Domain|What|Why|Requests|Examples",
-    "unjudged": "Outcome|Why|Pages",
+    "distances": "#Bits apart|#Pages|*|#Another name",
+    "timeline": "From (UTC)|#Pages|*",
+    "domains": "Domain|#Judged|*|#Skipped|#Dropped|#% dropped|#Saved|#Another name",
+    "fleet": "Crawler|#Responses|#Skipped|#Judged|#Delivered|#Dropped|#Held back|#Like its own|"
+    "#Like another's|#Like an earlier|#Errors|Log",
+    "audit": "Domain|Wrong drops|#Audited|#Compared|#Wrong|#At least %|#At most %|"
+    "Fields that differed",
+    "near": "Page|Nearest kept page|#Bits|#Words|#Words of the kept page|Why it passed",
+    "copies": "Copy|#Bits|#Words|What differs",
+    "unsent": "Domain|What|Why|#Requests|Examples",
+    "unjudged": "Outcome|Why|#Pages",
 }
 """The columns of each table."""
 
 
 def _tables(shown: Sequence[str]) -> dict[str, list[str]]:
     """Return the columns of each table; `shown` are the outcomes that it counts."""
-    outcomes = "|".join(map(str.capitalize, shown))
+    outcomes = "|".join(f"#{outcome.capitalize()}" for outcome in shown)
     return {
         table: [column for column in columns.replace("*", outcomes).split("|") if column]
         for table, columns in TABLES.items()
@@ -73,7 +66,7 @@ def _tables(shown: Sequence[str]) -> dict[str, list[str]]:
 def _labels(of: Mapping[str, Sequence[str]]) -> str:
     """Return the style by which a cell says the name of its column, where rows are cards."""
     rules = (
-        f'.t-{table} td:nth-child({place})::before {{ content: "{column}"; }}'
+        f'.t-{table} td:nth-child({place})::before {{ content: "{column.lstrip("#")}"; }}'
         for table, columns in of.items()
         for place, column in enumerate(columns, 1)
     )
@@ -138,9 +131,9 @@ def _template() -> Template:
     )
     environment.filters |= {"count": "{:,}".format, "how_many": how_many}
     environment.filters |= {"share": _share, "size": _size, "utc": _utc}
-    environment.tests["web"] = _is_web
     environment.filters |= {"code": _code, "safe_text": safe}
-    environment.globals |= {"difference": difference, "texts": TEXTS}
+    environment.tests["web"] = _is_web
+    environment.globals["difference"] = difference
     return environment.get_template("report.html.jinja")
 
 

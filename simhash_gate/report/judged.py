@@ -264,8 +264,8 @@ def _texts(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+def _short(text: str, longest: int = LONGEST_TEXT) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def url_of(line: Mapping[str, Any], key: str) -> str:
@@ -280,7 +280,7 @@ def text_of(line: Mapping[str, Any], key: str, longest: int = LONGEST_TEXT) -> s
         return ""
     if not isinstance(value, str):
         raise ValueError(f"{key!r} is {value!r}: expected a string")
-    return value if len(value) <= longest else value[: longest - 1] + "…"
+    return _short(value, longest)
 
 
 def _id(line: Mapping[str, Any], key: str) -> str:

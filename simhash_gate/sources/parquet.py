@@ -66,7 +66,7 @@ class ParquetFile:
         self.named = [name for name in _TEXTS if name in names]
         for name in self.named.copy():
             kind = self._file.schema_arrow.field(name).type
-            if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            if _is_text(pa, kind):
                 continue
             if name == "id":  # in files of others, numbers
                 self.named.remove(name)
@@ -75,7 +75,7 @@ class ParquetFile:
         kind = self._file.schema_arrow.field(FINGERPRINT).type
         words = self._file.schema_arrow.field("words").type if "words" in names else None
         self._columns = [*self.named, *(["words"] if words and pa.types.is_integer(words) else ())]
-        self._hex = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        self._hex = _is_text(pa, kind)
         if not (self._hex or pa.types.is_uint64(kind) or pa.types.is_int64(kind)):
             raise ValueError(f"column 'fingerprint' is {kind}: expected uint64, int64 or strings")
 
@@ -118,6 +118,10 @@ class ParquetFile:
                 except ValueError as error:
                     complain(f"{self._path}, row {first + number}", str(error))
         return np.array(kept, np.int64), np.array(values, np.uint64)
+
+
+def _is_text(pa: Any, kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _from_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
@@ -164,7 +168,7 @@ def _column(pa: Any, column: Any, name: str) -> list[Any]:
     kind = column.type
     if pa.types.is_timestamp(kind):  # Python has no nanoseconds
         column = column.cast(pa.timestamp("us", kind.tz), safe=False)
-    texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    texts = _is_text(pa, kind)
     values: list[Any] = column.cast(pa.large_binary() if texts else column.type).to_pylist()
     if texts or name != "html":
         values = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]

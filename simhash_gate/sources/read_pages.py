@@ -39,7 +39,11 @@ def read_pages(
         future.set_result(Page(title, words, bits, 0, listing=False, reason=None))
         return future
 
-    return _in_order(entries, read, settings, settings.workers)
+    for entry, page in _in_order(entries, read, settings, settings.workers):
+        if isinstance(page, Page) and page.unreadable:
+            yield entry, ReadError(page.reason)
+        else:
+            yield entry, page
 
 
 def extract_pages(

@@ -10,9 +10,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from simhash_gate.report.html import render
-from simhash_gate.report.summary import Summary
 from tests.chromium import running_chromium
-from tests.report.verdicts import NOON, audit, copy, crawl, near, verdict
+from tests.report.verdicts import NOON, audit, copy, crawl, near, summary_of, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -45,11 +44,8 @@ def show(browser: Browser, tmp_path: Path, happened: list[str]) -> Iterator[Open
     def show(
         *lines: dict[str, Any], width: int = DESK, texts: Texts | None = None, **context: Any
     ) -> Page:
-        summary = Summary()
-        for line in lines:
-            summary.add_line(line)
         path = tmp_path / "report.html"
-        path.write_bytes(render(summary, name="news", texts=texts))
+        path.write_bytes(render(summary_of(*lines), name="news", texts=texts))
         page = browser.new_page(viewport={"width": width, "height": 900}, **context)
         opened.append(page)
         page.on("console", lambda message: happened.append(f"console: {message.text}"))

@@ -9,17 +9,14 @@ import pytest
 from simhash_gate.report.findings import SWALLOWED, Finding, findings, notes
 from simhash_gate.report.judged import MANY
 from simhash_gate.report.pairs import side_by_side
-from simhash_gate.report.summary import Summary
-from tests.report.verdicts import audit, copy, crawl, near, verdict
+from tests.report.verdicts import audit, copy, crawl, near, summary_of, verdict
 
 OTHER = {"title": "Red shirt", "matched_title": "Blue shirt"}
 SAME = {"title": "Shirt", "matched_title": "Shirt"}
 
 
 def found(*lines: dict[str, Any], **counts: int) -> list[Finding]:
-    summary = Summary()
-    for line in lines:
-        summary.add_line(line)
+    summary = summary_of(*lines)
     for name, number in counts.items():
         setattr(summary, name, number)
     return findings(summary, side_by_side(summary.duplicates.ranked(), None).pairs)
@@ -124,11 +121,9 @@ def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_
 
 
 def test_what_a_trial_would_have_done_is_told_and_where_it_would_not_end_is_wrong() -> None:
-    summary = Summary()
-    for wrong in (True, False):
-        advice = "Set SIMHASH_GATE_TRAPS = 'limit'."
-        crawl_note = {"message": f"{wrong}.", "advice": advice, "wrong": wrong}
-        summary.add_line({"crawl_note": crawl_note})
+    advice = "Set SIMHASH_GATE_TRAPS = 'limit'."
+    said = [{"message": f"{wrong}.", "advice": advice, "wrong": wrong} for wrong in (True, False)]
+    summary = summary_of(*({"crawl_note": crawl_note} for crawl_note in said))
     ((finding,), (note,)) = findings(summary), notes(summary)
     assert (finding.message, note.message) == ("True.", "False.")
     assert finding.advice == "Set `SIMHASH_GATE_TRAPS` = 'limit'."

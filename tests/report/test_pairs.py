@@ -8,20 +8,12 @@ import pytest
 
 from simhash_gate.report.html import render
 from simhash_gate.report.pairs import MOST_BYTES, MOST_TEXTS, Pairs, Texts, side_by_side
-from simhash_gate.report.summary import Summary
-from tests.report.verdicts import SITE, copy
+from tests.report.verdicts import SITE, copy, summary_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 SAME = {"title": "Shirt", "matched_title": "Shirt"}
-
-
-def summary_of(*lines: dict) -> Summary:
-    summary = Summary()
-    for line in lines:
-        summary.add_line(line)
-    return summary
 
 
 def pairs_of(*lines: dict, texts: Texts | None = None) -> Pairs:

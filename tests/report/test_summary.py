@@ -11,14 +11,7 @@ from simhash_gate.report.bounded import MOST_KINDS, Clusters, Timeline, UnsentRe
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
 from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
-from tests.report.verdicts import audit, copy, near, verdict
-
-
-def summary_of(*lines: dict) -> Summary:
-    summary = Summary()
-    for line in lines:
-        summary.add_line(line)
-    return summary
+from tests.report.verdicts import audit, copy, near, summary_of, verdict
 
 
 def test_responses_are_counted_by_domain_and_in_all_those_beyond_a_bound_together() -> None:
@@ -122,8 +115,7 @@ def test_long_texts_are_cut() -> None:
 
 @pytest.mark.slow
 def test_it_says_what_its_figures_lack_and_what_does_not_fit_in_its_tables() -> None:
-    summary = Summary()
-    summary.add_line(copy("a", "x", threshold=5))
+    summary = summary_of(copy("a", "x", threshold=5))
     whole = render(summary, name="news").decode()
     assert "figures lack" not in whole
     assert "may lack" not in whole

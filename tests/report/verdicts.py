@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from simhash_gate.report.summary import Summary
+
 NOON = 1_717_243_200.0  # of 1 June 2024, UTC
 SITE = "https://example.com/"
 
@@ -55,3 +57,11 @@ def audit(domain: str, compared: int, wrong: int, **fields: int) -> dict[str, An
     """Return the line of an audit."""
     counts = {"audited": compared + 10, "compared": compared, "wrong": wrong}
     return {"audit": {"domain": domain, **counts, "fields": fields}}
+
+
+def summary_of(*lines: dict[str, Any]) -> Summary:
+    """Return what a report gathers of some lines."""
+    summary = Summary()
+    for line in lines:
+        summary.add_line(line)
+    return summary
