@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,6 +19,10 @@ from tests.crawls.loaded import LoadedProcess
 
 ROOT = Path(__file__).parents[2]
 PLAIN_TEXT = {"Content-Type": "text/plain"}
+WITHOUT_ADDON = {
+    "ADDONS": "{}",
+    "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
+}
 VOCABULARY = [
     "".join(random.Random(n).choices("bcdfglmnprst", k=2)) + f"{a}{b}r"
     for n, (a, b) in enumerate((a, b) for a in "aeiou" for b in "aeiou" for _ in range(24))
@@ -71,6 +75,11 @@ def html_answer(html: str | bytes, **kwargs) -> Answer:
     body = html.encode() if isinstance(html, str) else html
     headers = {"Content-Type": "text/html; charset=utf-8", **kwargs.pop("headers", {})}
     return Answer(body, headers=headers, **kwargs)
+
+
+def corrected(answer: Answer) -> Answer:
+    """Return a page that says a little more than it did."""
+    return replace(answer, body=answer.body.replace(b"</p>", b" Corrected.</p>", 1))
 
 
 def doing(action: Callable[[], object]) -> Route:
@@ -172,6 +181,7 @@ class Crawl:
     log: str
     items: list[dict]
     stats: dict
+    site: Site
 
     def count(self, name: str) -> int:
         return self.stats.get(f"simhash_gate/{name}", 0)
@@ -198,6 +208,10 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def json_lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def documented(stat: str) -> bool:
@@ -256,11 +270,11 @@ def start(
         for made in (stats, stored):
             if umask >= 0 and made.exists():
                 made.chmod(0o600)
-        lines = stored.read_text("utf-8").splitlines() if stored.exists() else []
+        items = json_lines(stored) if stored.exists() else []
         counted = json.loads(stats.read_text()) if stats.exists() else {}
         for name in counted:
             assert not name.startswith("simhash_gate/") or documented(name), f"undocumented: {name}"
-        return Crawl(process.returncode, log, [json.loads(line) for line in lines], counted)
+        return Crawl(process.returncode, log, items, counted, site)
 
     return process, finish
 

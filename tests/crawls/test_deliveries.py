@@ -46,8 +46,7 @@ def crawled(tmp_path, store):
 
     def run(spider: str = "", **kwargs):
         kwargs["settings"] = {"SIMHASH_GATE_STORE": store}
-        with Site(dict(ARTICLES)).running() as site:
-            result = crawl(tmp_path / "first", site, PATHS, spider=spider, **kwargs)
+        result = crawl(tmp_path / "first", ARTICLES, spider=spider, **kwargs)
         return result, remembered(store)
 
     return run
@@ -135,9 +134,8 @@ def test_a_copy_is_fetched_again_when_the_item_of_the_kept_page_is_not_exported(
         for item in super().parse(response):
             yield item
     """ + EXPORTER.format(when=when)
-    with Site(dict(copies)).running() as site:
-        spider = spider.replace("def export_item", "raised = False\n    def export_item")
-        result = crawl(tmp_path, site, " ".join(copies), spider=spider)
+    spider = spider.replace("def export_item", "raised = False\n    def export_item")
+    result = crawl(tmp_path, copies, spider=spider)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == result.count("rescheduled") == 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from collections import Counter
@@ -10,11 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls.harness import alive, demonstration, told_by, until
-
-
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+from tests.crawls.harness import alive, demonstration, json_lines, told_by, until
 
 
 def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_redesign_once(
@@ -39,7 +34,7 @@ def test_a_year_misses_no_update_knows_what_has_not_changed_and_reports_the_rede
     assert re.findall(r"(\S+) was redesigned", log) == ["morning.example"]
 
     # Each day is a crawl of its own, on one store.
-    visits, items = lines(tmp_path / "visits.jsonl"), lines(tmp_path / "items.jsonl")
+    visits, items = json_lines(tmp_path / "visits.jsonl"), json_lines(tmp_path / "items.jsonl")
     assert {visit["day"] for visit in visits} == {item["day"] for item in items} == set(range(10))
     assert len(visits) == figures["fetches"]
     assert len(items) == sum(visit["delivered"] for visit in visits)
@@ -62,7 +57,7 @@ def test_a_year_that_is_stopped_tells_what_it_has_found(tmp_path) -> None:
     assert 3 <= figures["days"] < 300
     assert len(children) == 1
     assert not alive(int(children[0]))
-    each_day = Counter(visit["day"] for visit in lines(visits))
+    each_day = Counter(visit["day"] for visit in json_lines(visits))
     assert each_day.total() == figures["fetches"]
 
 

@@ -49,8 +49,7 @@ def copies_of_which_the_next_to_be_fetched_differs(number: int) -> dict:
 
 def test_a_copy_that_says_something_else_by_now_does_not_stand_for_the_others(tmp_path) -> None:
     routes = copies_of_which_the_next_to_be_fetched_differs(5)
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=first_fails(4))
+    result = crawl(tmp_path, routes, spider=first_fails(4))
     assert says(result, 1) == says(result, 2) == 1
     assert result.count("forgotten") == 1
 
@@ -69,8 +68,7 @@ def test_a_copy_that_a_full_disk_does_not_take_is_sent_when_the_crawl_is_idle(tm
     routes = {f"/{n}": page(1, noise=n) for n in range(2)}
     settings = {"JOBDIR": tmp_path / "job"}
     spider = first_fails(1, NO_ROOM.strip())
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/0 /1", spider=spider, settings=settings)
+    result = crawl(tmp_path, routes, "/0 /1", spider=spider, settings=settings)
     assert says(result, 1) == 1
     assert "can't be sent now" in result.log
 
@@ -91,8 +89,7 @@ def test_copies_farther_from_each_other_than_from_the_failed_page_are_both_deliv
     """
     settings = {"SIMHASH_GATE_THRESHOLD": 6, "SIMHASH_GATE_NEAR": 6, "CONCURRENT_REQUESTS": 1}
     settings["SIMHASH_GATE_VERIFY"] = False
-    with Site(dict(routes)).running() as site:
-        result = crawl(tmp_path, site, "", spider=spider + first_fails(2), settings=settings)
+    result = crawl(tmp_path, routes, "", spider=spider + first_fails(2), settings=settings)
     assert result.delivered() == ["/one", "/other"]
 
 
@@ -139,20 +136,18 @@ async def parse(self, response):
 Spider.parse = parse
 """
     )
-    with Site(dict(copies)).running() as site:
-        settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
-        result = crawl(tmp_path, site, " ".join(copies), spider=spider, settings=settings)
+    settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+    result = crawl(tmp_path, copies, spider=spider, settings=settings)
     assert len(result.delivered()) == 1
     assert result.delivered()[0] in {"/18", "/19", "/20"}
-    assert max(site.hits.values()) == 2
+    assert max(result.site.hits.values()) == 2
     assert 1 < result.count("rescheduled") == result.count("forgotten") <= 18
 
 
 def test_that_too_many_copies_wait_is_said_and_what_it_costs(tmp_path) -> None:
     little = "\nfrom simhash_gate.plugin import parked\nparked.MOST_BYTES = 12_000\n"
     copies = {f"/{n}": page(1, noise=n) for n in range(6)}
-    with Site(dict(copies)).running() as site:
-        result = crawl(tmp_path, site, " ".join(copies), spider=first_fails(5) + little)
+    result = crawl(tmp_path, copies, spider=first_fails(5) + little)
     assert result.log.count("requests wait, most of them for one reason (copy)") == 1
     assert 0 < result.count("parked/let_go/copy") <= 5
     assert f"failed, and {result.count('parked/let_go/copy')} request" in result.log

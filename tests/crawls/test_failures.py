@@ -6,10 +6,9 @@ import sqlite3
 
 import pytest
 
-from tests.crawls.harness import Site, crawl, html_answer, page
+from tests.crawls.harness import WITHOUT_ADDON, Site, crawl, html_answer, page
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
-PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
 
 COPIES_DROPPED = """
 import asyncio
@@ -42,7 +41,7 @@ def fails(times: int, *, late: bool = False) -> str:
     return FAILS_ONCE.format(before="" if late else broken, after=broken if late else "")
 
 
-@pytest.mark.parametrize("addon", [{}, PLAIN], ids=["add-on", "plain"])
+@pytest.mark.parametrize("addon", [{}, WITHOUT_ADDON], ids=["add-on", "plain"])
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_copy_is_fetched_again_when_the_callback_of_the_kept_page_fails(
     tmp_path, addon, times: int
@@ -223,8 +222,7 @@ def test_a_page_that_can_not_be_read_passes_and_only_that_page(tmp_path) -> None
         "SIMHASH_GATE_MAX_BYTES": 1_000_000,
         "SIMHASH_GATE_WORKERS": 1,
     }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    result = crawl(tmp_path, routes, settings=settings)
     assert result.delivered() == sorted(routes)
     assert (result.count("error"), result.count("new")) == (3, 2)
     for path, why in (
@@ -232,7 +230,7 @@ def test_a_page_that_can_not_be_read_passes_and_only_that_page(tmp_path) -> None
         ("/hungry", "unreadable: MemoryError"),
         ("/broken", "unreadable: RuntimeError:  [2J nothing"),
     ):
-        assert f"Passed {site.url}{path} unjudged: {why}" in result.log
+        assert f"Passed {result.site.url}{path} unjudged: {why}" in result.log
 
 
 def test_a_request_that_has_no_fingerprint_costs_no_page(tmp_path) -> None:
@@ -243,12 +241,11 @@ def test_a_request_that_has_no_fingerprint_costs_no_page(tmp_path) -> None:
     async def start(self):
         yield self.request("/0", dont_filter=True)
     """
-    with Site(dict(COPIES)).running() as site:
-        settings = {"REQUEST_FINGERPRINTER_CLASS": "picky.Picky"}
-        result = crawl(tmp_path, site, "", spider=spider, settings=settings)
+    settings = {"REQUEST_FINGERPRINTER_CLASS": "picky.Picky"}
+    result = crawl(tmp_path, COPIES, "", spider=spider, settings=settings)
     assert result.delivered() == ["/0"]
     assert result.count("error") == 1
-    assert f"Passed {site.url}/0 unjudged" in result.log
+    assert f"Passed {result.site.url}/0 unjudged" in result.log
 
 
 def test_a_killed_worker_costs_no_page(tmp_path) -> None:

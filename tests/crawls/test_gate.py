@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.crawls.harness import Answer, Site, crawl, html_answer, page, text
+from tests.crawls.harness import WITHOUT_ADDON, Answer, Site, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
-PLAIN = {"ADDONS": "{}", "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}'}
 
 
 def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_path) -> None:
@@ -28,15 +27,14 @@ def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_p
         "/large": html_answer("<p>word</p>" * 1000),
         "/secret": page(5),
     }
-    with Site(routes).running() as site:
-        settings = {**IN_ORDER, "ROBOTSTXT_OBEY": True, "SIMHASH_GATE_MAX_BYTES": 10_000}
-        paths = "/a /b /c /empty /gone /image /moved /large /secret"
-        result = crawl(tmp_path, site, paths, settings=settings)
-        hits = site.hits
+    settings = {**IN_ORDER, "ROBOTSTXT_OBEY": True, "SIMHASH_GATE_MAX_BYTES": 10_000}
+    paths = "/a /b /c /empty /gone /image /moved /large /secret"
+    result = crawl(tmp_path, routes, paths, settings=settings)
+    hits = result.site.hits
     assert result.delivered() == ["/a", "/c", "/c2", "/empty", "/image", "/large"]
     assert {"path": "/b", "failure": "NearDuplicate"} in result.items
     (line,) = [line for line in result.log.splitlines() if "Dropped" in line]
-    assert f"Dropped {site.url}/b: near-duplicate of {site.url}/a (distance " in line
+    assert f"Dropped {result.site.url}/b: near-duplicate of {result.site.url}/a (distance " in line
     assert "threshold 3; 305 and 305 words)" in line
     assert result.count("bytes_saved") == len(page(1, noise=2).body)
     assert hits["/secret"] == 0
@@ -80,9 +78,8 @@ META_SPIDER = """
 def test_policies_come_from_the_spider_the_domains_and_the_request(tmp_path) -> None:
     copy = page(1, noise=2)
     routes = {"/a": page(1), "/b?off": copy, "/b?tag": copy, "/b?bad": copy, "/b?odd": copy}
-    with Site(routes).running() as site:
-        settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": '{"127.0.0.1": {"threshold": 7}}'}
-        result = crawl(tmp_path, site, "", spider=META_SPIDER, settings=settings)
+    settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": '{"127.0.0.1": {"threshold": 7}}'}
+    result = crawl(tmp_path, routes, "", spider=META_SPIDER, settings=settings)
     assert {item["path"]: item["outcome"] for item in result.items} == {
         "/a": "new",
         "/b?off": "skipped",
@@ -91,7 +88,7 @@ def test_policies_come_from_the_spider_the_domains_and_the_request(tmp_path) -> 
         "/b?odd": "error",
     }
     assert result.items[0]["threshold"] == 7
-    assert f"Tagged {site.url}/b?tag" in result.log
+    assert f"Tagged {result.site.url}/b?tag" in result.log
     assert "unknown key 'treshold'" in result.log
     assert "meta['simhash_gate'] = 3: expected a mapping" in result.log
     assert "Traceback" not in result.log
@@ -108,7 +105,7 @@ CARELESS_SPIDER = """
 """
 
 
-@pytest.mark.parametrize("settings", [{}, PLAIN], ids=["add-on", "plain"])
+@pytest.mark.parametrize("settings", [{}, WITHOUT_ADDON], ids=["add-on", "plain"])
 def test_a_copied_meta_carries_no_verdict_along(tmp_path, settings) -> None:
     routes = {"/a": page(1), "/gone": html_answer("gone", status=404), "/refused": page(1)}
     result = crawl(tmp_path, routes, "/a", spider=CARELESS_SPIDER, settings=settings)
@@ -160,11 +157,11 @@ def test_the_signal_and_the_errback_carry_response_and_verdict(tmp_path) -> None
         yield {"path": error.response.url, "failure": str(error),
                "matched": error.verdict.match.record.url, "markdown": error.verdict.markdown}
     """
-    with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
-        result = crawl(tmp_path, site, "/a /b", spider=spider, settings=IN_ORDER)
+    routes = {"/a": page(1), "/b": page(1, noise=2)}
+    result = crawl(tmp_path, routes, spider=spider, settings=IN_ORDER)
     (drop,) = [item for item in result.items if "failure" in item]
-    assert drop["path"] == f"{site.url}/b"
-    assert drop["matched"] == f"{site.url}/a"
+    assert drop["path"] == f"{result.site.url}/b"
+    assert drop["matched"] == f"{result.site.url}/a"
     assert drop["failure"].startswith("distance ")
     assert drop["markdown"] == result.items[0]["markdown"]
 
@@ -193,11 +190,10 @@ def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
         url = failure.request.url[len(self.settings["TEST_SITE"]):]
         yield {"path": url, "failure": "", "markdown": failure.value.verdict.markdown}
     """
-    with Site(routes).running() as site:
-        settings = {**IN_ORDER, **workers}
-        result = crawl(tmp_path, site, " ".join(routes), spider=spider, settings=settings)
+    settings = {**IN_ORDER, **workers}
+    result = crawl(tmp_path, routes, spider=spider, settings=settings)
     assert result.delivered() == ["/a", "/c"]
-    links = [re.findall(rf"\({site.url}(/.*)\)", item["markdown"]) for item in result.items]
+    links = [re.findall(rf"\({result.site.url}(/.*)\)", item["markdown"]) for item in result.items]
     assert links == [["/x"], ["/x"], ["/x"], []]
     assert result.count("repeated") == 1
     assert (result.count("new"), result.count("duplicate"), result.count("checked")) == (2, 2, 4)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
-PATHS = " ".join(COPIES)
 KEEP = {"SIMHASH_GATE_JOURNAL": "journal"}
 
 
@@ -65,9 +64,9 @@ def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes
         locked: "from simhash_gate.plugin import threads\nthreads.LONGEST_CLOSING = 0.1\n",
     }
     lock = FileLock(tmp_path / "journal/.lock") if obstacle is locked else nullcontext()
-    with Site(dict(COPIES)).running() as site, lock:
+    with lock:
         spider = "\n" + patches.get(obstacle, "")
-        result = crawl(tmp_path, site, PATHS, spider=spider, settings=KEEP)
+        result = crawl(tmp_path, COPIES, spider=spider, settings=KEEP)
     assert result.status == 0
     assert len(result.delivered()) == 1
     assert result.count("journal_failed") == result.count("dropped") == 4
@@ -81,8 +80,7 @@ from simhash_gate.plugin import journal, threads
 threads.MOST_WAITING = 0
 journal.MOST_WAITING = 6_000
 """
-    with Site(dict(COPIES)).running() as site:  # each has 2.5 kB
-        result = crawl(tmp_path, site, PATHS, spider=limits, settings=KEEP)
+    result = crawl(tmp_path, COPIES, spider=limits, settings=KEEP)  # each has 2.5 kB
     assert "Not written down: 4 dropped pages" in result.log
     assert "bytes wait to be written" not in result.log
 
@@ -94,8 +92,7 @@ import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 """
     routes = pages_in_a_row(15, 20_000)
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), spider=limit, settings=KEEP)
+    result = crawl(tmp_path, routes, spider=limit, settings=KEEP)
     assert len(result.delivered()) == 1
     assert result.count("journaled") > 0
     assert result.count("journal_failed") > 0

@@ -72,8 +72,7 @@ def test_what_a_copy_leads_to_that_fails_is_fetched_from_another_copy(tmp_path) 
             raise ValueError("broken")
         for path in response.css""",
     )
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /b /c /d", spider=spider, settings=IN_ORDER)
+    result = crawl(tmp_path, routes, "/a /b /c /d", spider=spider, settings=IN_ORDER)
     assert "broken" in result.log
     assert result.delivered() == ["/a", "/x", "/y"]
     assert result.count("links/copies") == 2
@@ -155,9 +154,8 @@ def test_no_link_of_a_copy_is_followed_to_another_domain_or_where_revisits_are_d
 @pytest.mark.parametrize("installed", [{}, placed_by_hand()], ids=["add-on", "by hand"])
 def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, installed) -> None:
     routes = {"/a": page(1), "/b": page(1, noise=2, links='<a href="/c">c</a>'), "/c": page(3)}
-    with Site(routes).running() as site:
-        settings = {**IN_ORDER, **installed, "SIMHASH_GATE_ACTION": "links"}
-        result = crawl(tmp_path, site, "/a /b", spider=LINKS_SPIDER, settings=settings)
+    settings = {**IN_ORDER, **installed, "SIMHASH_GATE_ACTION": "links"}
+    result = crawl(tmp_path, routes, "/a /b", spider=LINKS_SPIDER, settings=settings)
     assert result.delivered() == ["/a", "/c"]
     assert "Held back the items of" in result.log
     assert result.count("items_held") == 1

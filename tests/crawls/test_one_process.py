@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_gate.journal.contents import drops
-from tests.crawls.harness import ROOT, SPIDER, Site, page
+from tests.crawls.harness import ROOT, SPIDER, Site, json_lines, page
 from tests.crawls.loaded import LoadedProcess
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ class Crawled:
     """What one of the crawls left: its delivered paths, its stats, and the lines of its log."""
 
     def __init__(self, folder: Path, number: int) -> None:
-        lines = (folder / f"{number}.jsonl").read_text().splitlines()
-        self.delivered = sorted(json.loads(line)["path"] for line in lines if "markdown" in line)
+        items = json_lines(folder / f"{number}.jsonl")
+        self.delivered = sorted(item["path"] for item in items if "markdown" in item)
         stats = json.loads((folder / f"{number}.stats").read_text())
         self.stats = {k[13:]: v for k, v in stats.items() if k.startswith("simhash_gate/")}
         self.verdicts = lines_of(folder / f"{number}.verdicts")
@@ -97,24 +97,24 @@ class Crawled:
 
 
 def lines_of(path: Path) -> list[dict]:
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    return [line for line in lines if "outcome" in line]
+    return [line for line in json_lines(path) if "outcome" in line]
 
 
 def crawl_all(
-    folder: Path, site: Site, how: str, names: str, *, paths: dict, broken="", **settings
+    folder: Path, how: str, names: str, routes: dict, *, broken="", **settings
 ) -> tuple[list[Crawled], str]:
     (folder / "crawls.py").write_text(
         SPIDER.replace("class Spider(Base)", "class _(Base)") + SCRIPT
     )
-    common = {"site": site.url, "paths": " ".join(paths), "broken": broken, "settings": settings}
+    common = {"paths": " ".join(routes), "broken": broken, "settings": settings}
     environment = os.pathsep.join([str(ROOT), str(ROOT / "tests/crawls")])
-    process = LoadedProcess(
-        *("crawls", how, names, json.dumps(common)),
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": environment},
-    )
-    _, log = process.communicate(timeout=120)
+    with Site(routes).running() as site:
+        process = LoadedProcess(
+            *("crawls", how, names, json.dumps({**common, "site": site.url})),
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": environment},
+        )
+        _, log = process.communicate(timeout=120)
     assert process.returncode == 0, log
     assert "Traceback" not in log.replace("ValueError: broken", "") or broken, log
     own = "SIMHASH_GATE_VERDICTS" not in settings
@@ -125,10 +125,8 @@ def crawl_all(
 @pytest.mark.parametrize("store", ["memory:", "sqlite"])
 def test_crawls_at_once_share_their_store_and_nothing_else(tmp_path, store, names) -> None:
     url = store if store == "memory:" else f"sqlite:///{tmp_path}/store.sqlite"
-    with Site(ARTICLES | COPIES).running() as site:
-        crawls, _ = crawl_all(
-            *(tmp_path, site, "at once", names), paths=ARTICLES | COPIES, SIMHASH_GATE_STORE=url
-        )
+    routes = ARTICLES | COPIES
+    crawls, _ = crawl_all(tmp_path, "at once", names, routes, SIMHASH_GATE_STORE=url)
     assert [len(crawled.verdicts) for crawled in crawls] == [24, 24]
     assert all(crawled.adds_up() for crawled in crawls)
     articles = [sorted(path.rpartition("/")[2] for path in c.delivered) for c in crawls]
@@ -142,14 +140,9 @@ def test_crawls_at_once_share_their_store_and_nothing_else(tmp_path, store, name
 @pytest.mark.parametrize("names", ["one two", "one one"])
 def test_a_page_that_fails_in_one_crawl_is_delivered_by_the_other(tmp_path, names) -> None:
     store = f"sqlite:///{tmp_path}/store.sqlite"
-    with Site(ARTICLES).running() as site:
-        crawls, _ = crawl_all(
-            *(tmp_path, site, "at once", names),
-            paths=ARTICLES,
-            broken=BROKEN,
-            SIMHASH_GATE_STORE=store,
-        )
-    failing, other = crawls
+    (failing, other), _ = crawl_all(
+        tmp_path, "at once", names, ARTICLES, broken=BROKEN, SIMHASH_GATE_STORE=store
+    )
     assert other.stats.get("forgotten", 0) == 0
     assert failing.stats.get("forgotten", 0) <= 1
     assert set(failing.delivered) | set(other.delivered) == set(ARTICLES)
@@ -163,10 +156,7 @@ def test_a_crawl_after_another_knows_what_the_store_knows_and_nothing_else(
     tmp_path, store, names
 ) -> None:
     url = store if store == "memory:" else f"sqlite:///{tmp_path}/store.sqlite"
-    with Site(ARTICLES).running() as site:
-        crawls, _ = crawl_all(
-            *(tmp_path, site, "one after the other", names), paths=ARTICLES, SIMHASH_GATE_STORE=url
-        )
+    crawls, _ = crawl_all(tmp_path, "one after the other", names, ARTICLES, SIMHASH_GATE_STORE=url)
     assert all(crawled.adds_up() for crawled in crawls)
     first, second = crawls
     assert first.delivered == sorted(ARTICLES)
@@ -189,8 +179,7 @@ def test_crawls_that_are_given_the_same_files_mix_up_no_line_and_lose_no_drop(
         "SIMHASH_GATE_JOURNAL": "journal",
         "SIMHASH_GATE_AUDIT": 0.5,
     }
-    with Site(ARTICLES | COPIES).running() as site:
-        _, log = crawl_all(*(tmp_path, site, "at once", names), paths=ARTICLES | COPIES, **shared)
+    _, log = crawl_all(tmp_path, "at once", names, ARTICLES | COPIES, **shared)
     assert " ERROR" not in log
     verdicts = lines_of(tmp_path / "both.verdicts")
     assert len(verdicts) == 48

@@ -42,8 +42,7 @@ def test_other_names_prices_and_variants_are_other_pages_and_copies_are_dropped(
         "/drill/large": product("A drill", data=ld("D-2", "19.90")),
         "/drill/again": product("A drill", data=ld("D-1", "19.90")),
     }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=IN_ORDER)
+    result = crawl(tmp_path, routes, settings=IN_ORDER)
     assert set(routes) - set(result.delivered()) == {"/copy", "/drill/again"}
     assert result.count("names_differ") == 2
     assert result.count("offers_differ") == 2
@@ -60,8 +59,7 @@ def test_fields_of_the_users_own_tell_pages_apart(tmp_path, selector: str, expec
     }
     domains = json.dumps({"127.0.0.1": {"compare": [selector]}})
     settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": domains}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    result = crawl(tmp_path, routes, settings=settings)
     assert result.delivered() == expected
     assert result.count("fields_differ") == len(expected) - 1
 
@@ -69,8 +67,7 @@ def test_fields_of_the_users_own_tell_pages_apart(tmp_path, selector: str, expec
 def test_a_selector_that_matches_nothing_is_reported_once(tmp_path) -> None:
     routes = {f"/{n}": product(f"Drill {n}") for n in range(25)}
     settings = {**IN_ORDER, "SIMHASH_GATE_COMPARE": '["h1", ".gone"]'}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+    result = crawl(tmp_path, routes, settings=settings)
     assert result.log.count("'.gone' has matched nothing on 20 pages of 127.0.0.1") == 1
     assert "'h1' has matched nothing" not in result.log
 

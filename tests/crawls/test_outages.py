@@ -159,10 +159,8 @@ def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, store
         "SIMHASH_GATE_STORE_FAILURE": "close",
         "CONCURRENT_REQUESTS": 1,
     }
-    with Site(routes).running() as site:
-        paths = " ".join(routes)
-        result = crawl(tmp_path, site, paths, spider=IMPATIENT, settings=settings)
-        assert site.hits.total() < len(routes)
+    result = crawl(tmp_path, routes, spider=IMPATIENT, settings=settings)
+    assert result.site.hits.total() < len(routes)
     assert result.stats["finish_reason"] == "simhash_gate_store_failed"
     assert result.log.count("Closing the spider (SIMHASH_GATE_STORE_FAILURE = 'close')") == 1
 
@@ -205,10 +203,9 @@ def test_the_crawl_goes_on_while_the_store_lets_it_wait(tmp_path, store) -> None
     """The store goes on only when the crawl, waiting for a verdict, has sent all beats."""
     beats = {f"/beat?{n}": Answer(b"beat", headers=PLAIN_TEXT) for n in range(10)}
     routes = {**COPIES, **beats, "/away": doing(store.hang), "/back": doing(store.go_on)}
-    with Site(routes).running() as site:
-        settings = {"SIMHASH_GATE_STORE": store.url, "SIMHASH_GATE_WORKERS": 0}
-        result = crawl(tmp_path, site, "", spider=BEATS, settings=settings)
-        assert all(site.hits[path] for path in beats)
+    settings = {"SIMHASH_GATE_STORE": store.url, "SIMHASH_GATE_WORKERS": 0}
+    result = crawl(tmp_path, routes, "", spider=BEATS, settings=settings)
+    assert all(result.site.hits[path] for path in beats)
     (item,) = result.items
     assert item["outcome"] == "new"
 
@@ -259,10 +256,10 @@ def test_a_store_that_is_back_soon_after_the_end_of_a_crawl_has_its_pages(tmp_pa
 def test_a_slow_store_judges_every_page(tmp_path, redis) -> None:
     """At 100 ms a call: of two articles in eight copies each, one page each is kept."""
     routes = {f"/{seed}/{n}": page(seed, noise=n) for seed in (1, 2) for n in range(8)}
-    with closing(Proxy(redis.port)) as proxy, Site(routes).running() as site:
+    with closing(Proxy(redis.port)) as proxy:
         proxy.delay = 0.1
         settings = {"SIMHASH_GATE_STORE": f"redis://127.0.0.1:{proxy.port}/0"}
-        result = crawl(tmp_path, site, " ".join(routes), settings=settings)
+        result = crawl(tmp_path, routes, settings=settings)
     assert (result.count("checked"), result.count("new"), result.count("dropped")) == (16, 2, 14)
     assert result.count("store_failed") == result.count("store_outages") == 0
     assert sorted(path[:2] for path in result.delivered()) == ["/1", "/2"]

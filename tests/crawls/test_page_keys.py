@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crawls.harness import Answer, Site, crawl, page
+from tests.crawls.harness import Answer, Site, corrected, crawl, page
 from tests.crawls.test_revisits import outcomes
 
 ADDRESSES = [
@@ -26,10 +26,6 @@ def with_link(answer: Answer, href: str) -> Answer:
     """Return a page that calls a URL its own."""
     link = f'<link rel="canonical" href="{href}"><title>'.encode()
     return Answer(answer.body.replace(b"<title>", link, 1), headers=answer.headers)
-
-
-def corrected(answer: Answer) -> Answer:
-    return Answer(answer.body.replace(b"</p>", b" Corrected.</p>", 1), headers=answer.headers)
 
 
 def store_of(request, kind: str, folder) -> str:
@@ -112,8 +108,7 @@ def test_two_canonical_links_say_nothing(tmp_path) -> None:
     routes = {}
     for number in range(4):
         routes[f"/story/{number}"] = with_link(with_link(page(number), "/x"), "/y")
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes))
+    result = crawl(tmp_path, routes)
     assert outcomes(result) == dict.fromkeys(routes, "new")
 
 
@@ -147,9 +142,8 @@ def test_scrapy_itself_can_drop_requests_by_what_never_matters(tmp_path) -> None
     asked = "/a /a?utm_source=x&gclid=7 /b?ref=1 /b?ref=2 /word/1 /word/2 /a?own=1"
     name = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
     settings = {"REQUEST_FINGERPRINTER_CLASS": name, "SIMHASH_GATE_TRACKING": "own"}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, asked, spider=words, settings=settings)
-        assert {*site.hits} == {*routes}
+    result = crawl(tmp_path, routes, asked, spider=words, settings=settings)
+    assert {*result.site.hits} == {*routes}
     assert result.stats["dupefilter/filtered"] == 3
 
 
@@ -165,7 +159,6 @@ def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tm
     name = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
     routes = {"/a": page(1, links='<a href="/b">b</a> <a href="/c">c</a>')}
     routes |= {"/b": page(2), "/c": page(3)}
-    with Site(routes).running() as site:
-        settings = {"REQUEST_FINGERPRINTER_CLASS": name}
-        result = crawl(tmp_path, site, "", spider=words, settings=settings)
+    settings = {"REQUEST_FINGERPRINTER_CLASS": name}
+    result = crawl(tmp_path, routes, "", spider=words, settings=settings)
     assert outcomes(result) == dict.fromkeys(routes, "new")

@@ -54,10 +54,8 @@ def test_what_a_crawl_writes_is_its_owners_alone(tmp_path, store: dict, umask: i
     (tmp_path / "scrapy.cfg").touch()
     for folder in FOLDERS:  # which Scrapy would make such that it can't enter them
         (tmp_path / folder).mkdir(parents=True)
-    with Site({**COPIES, "/b": page(2)}).running() as site:
-        paths = " ".join([*COPIES, "/b"])
-        settings = {**EVERYTHING, **store}
-        result = crawl(tmp_path, site, paths, spider=MODES, settings=settings, umask=umask)
+    routes, settings = {**COPIES, "/b": page(2)}, {**EVERYTHING, **store}
+    result = crawl(tmp_path, routes, spider=MODES, settings=settings, umask=umask)
     assert result.delivered() == ["/0", "/b"]
     live = ours(result.items[-1]["modes"])
     for ending in (".sqlite", ".sqlite-wal", ".sqlite-shm", ".lock", ".warc.gz", "verdicts.jsonl"):

@@ -12,7 +12,7 @@ from warcio.archiveiterator import ArchiveIterator
 from crawler.site.process import running_site, truth
 from simhash_gate.journal.contents import drops
 from simhash_gate.journal.segments import segments
-from tests.crawls.harness import Answer, Crawl, Site, crawl, page
+from tests.crawls.harness import WITHOUT_ADDON, Answer, Crawl, Site, crawl, page
 from tests.crawls.test_demo import start_demo
 
 if TYPE_CHECKING:
@@ -119,17 +119,9 @@ def test_a_download_from_within_a_callback_is_refused_in_a_recovery(tmp_path) ->
     assert again.count("not_fetched") == 4
 
 
-def test_a_recovery_leaves_a_waiting_queue_and_a_cache_alone(tmp_path) -> None:
-    settings = {"JOBDIR": str(tmp_path / "job"), "HTTPCACHE_ENABLED": "True"}
-    with Site(dict(COPIES)).running() as site:
-        crawl(tmp_path, site, PATHS, settings=KEEP)
-        again = recover(tmp_path, site, settings=settings)
-    assert len(again.delivered()) == 4
-    assert not (tmp_path / "job").exists()
-    assert not any(name.startswith("httpcache") for name in again.stats)
-
-
-def test_a_recovery_leaves_what_the_crawl_wrote_down_alone(tmp_path) -> None:
+def test_a_recovery_leaves_a_waiting_queue_a_cache_and_what_the_crawl_wrote_down_alone(
+    tmp_path,
+) -> None:
     written = {
         **KEEP,
         "SIMHASH_GATE_VERDICTS": "log.jsonl",
@@ -139,8 +131,11 @@ def test_a_recovery_leaves_what_the_crawl_wrote_down_alone(tmp_path) -> None:
     with Site(dict(COPIES)).running() as site:
         assert crawl(tmp_path, site, PATHS, settings=written).count("journaled") == 4
         before = {path: (tmp_path / path).read_bytes() for path in ("log.jsonl", "report.html")}
-        result = recover(tmp_path, site, settings=written)
-    assert result.count("recovered") == 4
+        of_requests = {"JOBDIR": str(tmp_path / "job"), "HTTPCACHE_ENABLED": "True"}
+        result = recover(tmp_path, site, settings=written | of_requests)
+    assert result.count("recovered") == len(result.delivered()) == 4
+    assert not (tmp_path / "job").exists()
+    assert not any(name.startswith("httpcache") for name in result.stats)
     assert {path: (tmp_path / path).read_bytes() for path in before} == before
     assert "Audit:" not in result.log
 
@@ -184,10 +179,7 @@ def test_a_callback_that_is_no_method_of_the_spider_is_never_replaced(tmp_path) 
         ({"SIMHASH_GATE_RECOVER": "."}, "'.': no journal of dropped pages is in this folder"),
         ({"SIMHASH_GATE_RECOVER": "empty"}, "'empty': no dropped page is in it: an empty file"),
         (
-            {
-                **{"SIMHASH_GATE_RECOVER": ".", "ADDONS": "{}"},
-                "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
-            },
+            {"SIMHASH_GATE_RECOVER": ".", **WITHOUT_ADDON},
             "SIMHASH_GATE_RECOVER needs the add-on",
         ),
         (
@@ -198,12 +190,11 @@ def test_a_callback_that_is_no_method_of_the_spider_is_never_replaced(tmp_path) 
 )
 def test_a_recovery_that_can_not_be_does_not_become_a_crawl(tmp_path, settings, message) -> None:
     (tmp_path / "empty").touch()
-    with Site(dict(COPIES)).running() as site:
-        result = crawl(tmp_path, site, PATHS, settings=settings)
+    result = crawl(tmp_path, COPIES, settings=settings)
     assert result.status == 1
     assert message in result.log
     assert result.items == []
-    assert not site.hits
+    assert not result.site.hits
 
 
 def test_a_truncated_journal_gives_its_other_pages_and_is_named(tmp_path) -> None:

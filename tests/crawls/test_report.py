@@ -42,8 +42,7 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
         "SIMHASH_GATE_DOMAINS": json.dumps({"127.0.0.1": {"window": 99}}),
         "CONCURRENT_REQUESTS": 1,
     }
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=QUIET, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=QUIET, settings=settings)
     lines = [json.loads(line) for line in (tmp_path / "logs/test.jsonl").read_text().splitlines()]
     said = lines[0]["crawl"]
     assert time.time() - said["started"] < 300
@@ -61,10 +60,10 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     assert len(dropped) == result.count("dropped") == 3
     assert sum(line["bytes"] for line in dropped) == result.count("bytes_saved")
     assert all(line["time"] for line in lines)
-    assert dropped[0]["url"] == f"{site.url}/b"
-    assert dropped[0]["matched_url"] == f"{site.url}/a"
-    assert dropped[0]["matched_key"] == f"{site.url}/a".replace("http:", "https:")
-    assert dropped[0]["canonical_url"] == f"{site.url}/b"
+    assert dropped[0]["url"] == f"{result.site.url}/b"
+    assert dropped[0]["matched_url"] == f"{result.site.url}/a"
+    assert dropped[0]["matched_key"] == f"{result.site.url}/a".replace("http:", "https:")
+    assert dropped[0]["canonical_url"] == f"{result.site.url}/b"
     assert dropped[0]["matched_title"] == "Story 1"
 
     assert "Dropped" not in result.log
@@ -83,8 +82,8 @@ def test_the_log_and_the_report_say_what_the_stats_say(tmp_path) -> None:
     assert "Spider test, started 20" in str(root.xpath("string(//header/p)"))
     assert root.xpath("string(//header//tbody/tr[2]/td[2]/code)") == "window = 99"
     links = root.xpath("//section[@id='clusters']/div/details[1]//a/@href")
-    assert links[0] == f"{site.url}/a"
-    assert set(links[1:]) == {f"{site.url}/b", f"{site.url}/e"}
+    assert links[0] == f"{result.site.url}/a"
+    assert set(links[1:]) == {f"{result.site.url}/b", f"{result.site.url}/e"}
 
 
 def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
@@ -99,12 +98,11 @@ def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
         "SIMHASH_GATE_VERIFY": False,
         "CONCURRENT_REQUESTS": 1,
     }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /b /c", settings=settings)
+    result = crawl(tmp_path, routes, "/a /b /c", settings=settings)
     assert result.count("dropped") == 2
     root = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
     first, second = root.xpath("//section[@id='duplicates']//details")
-    assert first.xpath(".//a/@href") == [f"{site.url}/a", f"{site.url}/b"]
+    assert first.xpath(".//a/@href") == [f"{result.site.url}/a", f"{result.site.url}/b"]
     (place,) = first.xpath("p[@class='place']")
     assert [mark.text for mark in place.iter("ins", "del")] == ["12", "13"]
     kept, own = first.xpath(".//div[@class='text']")
@@ -129,8 +127,7 @@ def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
         "SIMHASH_GATE_REPORT": "spider.py/report.html",
         "CONCURRENT_REQUESTS": 1,
     }
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, PATHS, settings=settings)
+    result = crawl(tmp_path, ROUTES, settings=settings)
     assert result.status == 0
     assert result.delivered() == ["/a", "/c", "/empty", "/image"]
     assert result.log.count(message) == 1
@@ -146,8 +143,7 @@ def test_a_log_or_a_report_that_can_not_be_written_costs_no_page(
 def test_a_disk_that_hangs_holds_no_crawl(tmp_path) -> None:
     os.mkfifo(tmp_path / "log.jsonl")  # nobody reads it: it can't even be opened
     settings = {"SIMHASH_GATE_VERDICTS": "log.jsonl", "CONCURRENT_REQUESTS": 1}
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=IMPATIENT, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=IMPATIENT, settings=settings)
     assert result.status == 0
     assert result.delivered() == ["/a", "/c", "/empty", "/image"]
     assert result.log.count("The crawl ends without all of its verdicts written") == 1
@@ -161,8 +157,7 @@ class Broken:
         raise RuntimeError("no database")
 """
     settings = {"SIMHASH_GATE_VERDICTS": "log.jsonl", "ITEM_PIPELINES": '{"spider.Broken": 1}'}
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, PATHS, spider=IMPATIENT + never_opened, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=IMPATIENT + never_opened, settings=settings)
     assert "no database" in result.log
     assert "verdicts" not in result.log
     assert not (tmp_path / "log.jsonl").exists()

@@ -17,7 +17,7 @@ import pytest
 from simhash_gate.history.validators import FEWEST_UNCHANGED
 from simhash_gate.history.versions import History
 from simhash_gate.stores import open_store
-from tests.crawls.harness import Answer, Answering, Crawl, Site, crawl, html_answer, page
+from tests.crawls.harness import Answer, Answering, Crawl, Site, corrected, crawl, html_answer, page
 from tests.stores.kept import histories, keep_text, texts
 
 if TYPE_CHECKING:
@@ -409,9 +409,6 @@ def test_a_crawl_in_two_languages_gets_each_update_and_each_page_in_its_own(tmp_
         yield {**item, "said": response.meta["said"], "text": response.css("article").get()}
 """
     routes = {path: Spoken(page(n), other=page(1000 + n)) for n, path in enumerate(FEW)}
-
-    def corrected(answer: Answer) -> Answer:
-        return replace(answer, body=answer.body.replace(b"</p>", b" Corrected.</p>", 1))
 
     def told(result: Crawl, outcome: str) -> list[tuple[str, str]]:
         assert len(result.items) == 2 * len(FEW)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.crawls.harness import Answer, Crawl, Site, crawl, page
+from tests.crawls.harness import WITHOUT_ADDON, Answer, Crawl, Site, corrected, crawl, page
 
 FOLLOWS = """
     def parse(self, response):
@@ -24,11 +24,6 @@ def outcomes(result: Crawl) -> dict[str, str]:
     return {item["path"]: item["outcome"] for item in result.items if "outcome" in item}
 
 
-def corrected(seed: int) -> Answer:
-    answer = page(seed)
-    return Answer(answer.body.replace(b"</p>", b" Corrected.</p>", 1), headers=answer.headers)
-
-
 @pytest.fixture
 def settings(tmp_path) -> dict:
     store = f"sqlite:///{tmp_path}/store.sqlite"
@@ -43,7 +38,7 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
         assert outcomes(first) == {"/": "new", "/a": "new", "/b": "new"}
         routes["/"] = page(1, noise=5, links='<a href="/a">a</a> <a href="/b">b</a> <a href="/c">')
         routes["/a"] = page(2, noise=6)
-        routes["/b"] = corrected(3)
+        routes["/b"] = corrected(page(3))
         second = crawl(tmp_path / "2", site, "/", spider=FOLLOWS, settings=settings)
     assert outcomes(second) == {"/b": "updated", "/c": "new"}
     assert second.count("unchanged") == 2
@@ -59,17 +54,13 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
 
 
 def test_unchanged_pages_pass_or_are_dropped_if_asked(settings, tmp_path) -> None:
-    plain = {
-        "ADDONS": "{}",
-        "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
-    }
     routes = {"/": page(1, links='<a href="/a">a</a>'), "/a": page(2), "/copy": page(2, noise=1)}
     with Site(routes).running() as site:
         crawl(tmp_path / "1", site, "/", spider=FOLLOWS, settings=settings)
         for asked, paths in (
             ({"SIMHASH_GATE_REVISIT": "pass"}, ["/", "/a"]),
             ({"SIMHASH_GATE_REVISIT": "drop"}, []),
-            (plain, ["/", "/a"]),  # without the spider middleware they pass
+            (WITHOUT_ADDON, ["/", "/a"]),  # without the spider middleware they pass
         ):
             result = crawl(tmp_path / "2", site, "/ /a /copy", settings=settings | asked)
             assert sorted(outcomes(result)) == paths
@@ -89,7 +80,7 @@ def test_a_copy_stands_in_for_a_page_that_is_gone_and_one_that_moved_is_still_kn
         second = crawl(tmp_path / "2", site, "/a /copy /old", settings=settings)
         assert second.delivered() == ["/copy"]
         assert second.count("unchanged") == 1
-        routes["/new"] = corrected(2)
+        routes["/new"] = corrected(page(2))
         third = crawl(tmp_path / "3", site, "/copy /old", settings=settings)
     assert third.count("unchanged") == 1
     assert outcomes(third) == {"/new": "updated"}
@@ -108,10 +99,9 @@ def test_a_crawl_that_never_ends_delivers_an_update_of_its_own_page(settings, tm
         yield self.request("/", meta={"simhash_gate_time": 1.7e9})
         yield self.request("/other", meta={"simhash_gate_time": "yesterday"})
     """
-    routes = {"/": lambda hit: page(1, noise=hit) if hit in (1, 2) else corrected(1)}
+    routes = {"/": lambda hit: page(1, noise=hit) if hit in (1, 2) else corrected(page(1))}
     settings |= {"SIMHASH_GATE_REVISIT_AFTER": "12h"}
-    with Site({**routes, "/other": page(2)}).running() as site:
-        result = crawl(tmp_path, site, "/", spider=spider, settings=settings)
+    result = crawl(tmp_path, {**routes, "/other": page(2)}, "/", spider=spider, settings=settings)
     found = [(item["path"], item["outcome"]) for item in result.items]
     assert sorted(found) == [("/", "new"), ("/", "updated"), ("/other", "error")]
     assert result.count("unchanged") == 2
@@ -126,7 +116,7 @@ def test_what_a_failed_callback_got_comes_again(settings, tmp_path) -> None:
     routes = {"/": page(1)}
     with Site(routes).running() as site:
         crawl(tmp_path / "1", site, "/", settings=settings)
-        routes["/"] = corrected(1)
+        routes["/"] = corrected(page(1))
         failed = crawl(tmp_path / "2", site, "/", spider=fails, settings=settings)
         assert failed.count("updated") == failed.count("forgotten") == 1
         third = crawl(tmp_path / "3", site, "/", settings=settings)

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crawls.harness import Site, crawl, page
+from tests.crawls.harness import WITHOUT_ADDON, crawl, page
 
 WRONG = "SIMHASH_GATE_THRESHOLD = 'three': expected a whole number from 0 to 64"
-WITHOUT_ADDON = {
-    "ADDONS": "{}",
-    "DOWNLOADER_MIDDLEWARES": '{"simhash_gate.SimhashGateMiddleware": 20}',
-}
 SPIDERS_ALONE = {
     "ADDONS": "{}",
     "SPIDER_MIDDLEWARES": '{"simhash_gate.SimhashGateInnerSpiderMiddleware": 10000}',
@@ -44,10 +40,9 @@ def test_a_crawl_does_not_start_and_its_log_ends_with_what_is_wrong(
     for module in ("jinja2", "fastwarc"):
         (tmp_path / f"{module}.py").write_text("raise ImportError")
     settings = {"LOG_LEVEL": "WARNING", f"SIMHASH_GATE_{name}": value, **more}
-    with Site({"/a": page(1)}).running() as site:
-        result = crawl(tmp_path, site, "/a", settings=settings)
+    result = crawl(tmp_path, {"/a": page(1)}, settings=settings)
     assert result.status == 1
     _, _, told = result.log.rpartition("simhash_gate.values.SettingsError: ")
     assert f"SIMHASH_GATE_{name}" in told
     assert said in told.splitlines()[0]
-    assert not site.hits
+    assert not result.site.hits

@@ -388,9 +388,8 @@ def is_reached(url) -> bool:
 
 def test_a_pool_that_keeps_no_session_is_told_at_the_start_with_the_remedy(tmp_path) -> None:
     """A crawler alone on an idle pool may get the same session each time, by chance."""
-    with running(Pooled, mode="transaction") as server, Site(dict(COPIES)).running() as site:
-        settings = {"SIMHASH_GATE_STORE": server.url}
-        result = crawl(tmp_path, site, "/a /b", settings=settings)
+    with running(Pooled, mode="transaction") as server:
+        result = crawl(tmp_path, COPIES, settings={"SIMHASH_GATE_STORE": server.url})
     (told,) = re.findall("ERROR: (The gate judges nothing and passes every page: .*)", result.log)
     assert "pool_mode = session" in told
     assert result.delivered() == ["/a", "/b"]
@@ -423,9 +422,7 @@ def test_a_redis_whose_settings_may_not_be_asked_for_is_used_without_a_word(tmp_
 def warnings_of(server, folder):
     """Crawl on a server; return what the log warns of."""
     try:
-        with Site(dict(COPIES)).running() as site:
-            settings = {"SIMHASH_GATE_STORE": server.url}
-            result = crawl(folder, site, "/a /b", settings=settings)
+        result = crawl(folder, COPIES, settings={"SIMHASH_GATE_STORE": server.url})
     finally:
         server.kill()
     assert result.count("new") == result.count("duplicate") == 1

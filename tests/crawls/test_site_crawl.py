@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -21,6 +20,7 @@ from tests.crawls.harness import (
     ROOT,
     Answer,
     Site,
+    json_lines,
     page,
     until,
 )
@@ -58,12 +58,8 @@ def told(process: LoadedProcess) -> tuple[int, str]:
     return process.returncode, messages
 
 
-def lines(file: Path) -> list[dict]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-
-
 def paths(file: Path) -> list[str]:
-    parts = [urlsplit(line["url"]) for line in lines(file)]
+    parts = [urlsplit(line["url"]) for line in json_lines(file)]
     return sorted(part.path + (f"?{part.query}" if part.query else "") for part in parts)
 
 
@@ -111,7 +107,7 @@ def site():
 def test_a_site_becomes_a_corpus_that_has_each_page_once(tmp_path, site) -> None:
     status, messages = told(started(tmp_path, f"{site.url}/", "-o", "corpus.jsonl"))
     assert status == 0
-    found = lines(tmp_path / "corpus.jsonl")
+    found = json_lines(tmp_path / "corpus.jsonl")
     copies = {"/docs/2", "/docs/2?print=1"}
     got = set(paths(tmp_path / "corpus.jsonl"))
     assert len(found) == len(got) == 6
@@ -136,7 +132,7 @@ def test_a_site_becomes_a_corpus_that_has_each_page_once(tmp_path, site) -> None
     status, messages = told(started(tmp_path, f"{site.url}/", "-o", "corpus.jsonl"))
     assert status == 2
     assert "it is there already" in messages
-    assert lines(tmp_path / "corpus.jsonl") == found
+    assert json_lines(tmp_path / "corpus.jsonl") == found
 
 
 def test_a_file_that_was_removed_is_made_anew(tmp_path, site) -> None:
@@ -146,7 +142,7 @@ def test_a_file_that_was_removed_is_made_anew(tmp_path, site) -> None:
     assert "Not all was crawled (closespider_itemcount). The same command goes on." in messages
     (tmp_path / "corpus.jsonl").unlink()
     assert told(started(tmp_path, *stopped[:3]))[0] == 0
-    assert len(lines(tmp_path / "corpus.jsonl")) == 6
+    assert len(json_lines(tmp_path / "corpus.jsonl")) == 6
 
 
 def test_the_crawl_stays_below_the_folder_of_its_start(tmp_path, site) -> None:
@@ -251,9 +247,9 @@ def test_after_a_kill_and_after_ctrl_c_no_page_is_lost_and_none_written_twice(tm
         status, messages = told(started(tmp_path, *arguments))
         assert status == 0
         known = truth(url)
-    parts = [urlsplit(line["url"]) for line in lines(file)]
+    parts = [urlsplit(line["url"]) for line in json_lines(file)]
     got = Counter(f"{part.path}?{part.query}".rstrip("?") for part in parts)
-    assert max(Counter(line["url"] for line in lines(file)).values()) == 1
+    assert max(Counter(line["url"] for line in json_lines(file)).values()) == 1
     pages = [served for served in known.log if served.path in got and served.status == 200]
     assert {served.article for served in pages if served.article} == set(known.articles)
     assert {served.product for served in pages if served.product} == set(known.products)
@@ -303,4 +299,4 @@ class Docs(SiteSpider):
     assert status == 0
     assert paths(tmp_path / "docs.jsonl") == [f"/docs/{n}" for n in ("", 2, 3, 4)]
     assert "'USER_AGENT': 'simhash-gate/" in log
-    assert all(line["path"] == line["url"] for line in lines(tmp_path / "docs.jsonl"))
+    assert all(line["path"] == line["url"] for line in json_lines(tmp_path / "docs.jsonl"))

@@ -30,8 +30,7 @@ def table(log: str) -> tuple[list[str], list[dict[str, str]]]:
 
 def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path) -> None:
     settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_AUDIT": 1}
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, " ".join(ROUTES), spider=SPIDER, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=SPIDER, settings=settings)
     legend, rows = table(result.log)
     assert len(legend) == 2
     assert legend[0].startswith("fetched = skipped")
@@ -57,8 +56,7 @@ def test_domains_that_have_no_row_are_in_the_sum(tmp_path) -> None:
 from simhash_gate.plugin import stats
 stats.MOST_DOMAINS = 1
 """
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, "/a /b", spider=SPIDER + few)
+    result = crawl(tmp_path, ROUTES, "/a /b", spider=SPIDER + few)
     _, (first, more, total) = table(result.log)
     assert more["domain"] == "and 1 more domain"
     assert (first["fetched"], total["fetched"]) == ("2", "4")

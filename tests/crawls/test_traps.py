@@ -62,9 +62,8 @@ def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: st
         "SIMHASH_GATE_VERDICTS": str(log),
         "CLOSESPIDER_PAGECOUNT": "250",
     }
-    with Site(Routes({})).running() as site:
-        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=settings)
-        hits = {path for path in site.hits if path.startswith("/list")}
+    done = crawl(tmp_path, Routes({}), "/", spider=SPIDER, settings=settings)
+    hits = {path for path in done.site.hits if path.startswith("/list")}
     assert {f"/story/{number}" for number in range(20)} <= set(done.delivered())
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     held = [line for line in lines if line.get("not_sent") == "trap"]
@@ -73,7 +72,7 @@ def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: st
         assert len(hits) <= 100
         assert done.count("trap/limited") >= 1
         assert done.count("trap/held") == len(held) == len(failed) > 0
-        sent = {line["url"] for line in held} & {site.url + path for path in hits}
+        sent = {line["url"] for line in held} & {done.site.url + path for path in hits}
         assert 5 <= len(sent) == done.count("trap/resent") < len(held) / 4  # the last sample
         assert {item["why"] for item in failed} == {"barren"}
         assert "Not fetched http://" in done.log
@@ -105,8 +104,7 @@ def test_a_request_that_asks_for_it_is_left_alone(tmp_path: Path) -> None:
         "SIMHASH_GATE_ACTION": "tag",
         "CLOSESPIDER_PAGECOUNT": "150",
     }
-    with Site(Routes({})).running() as site:
-        done = crawl(tmp_path, site, "/", spider=spider, settings=settings)
+    done = crawl(tmp_path, Routes({}), "/", spider=spider, settings=settings)
     held = {item["path"] for item in done.items if item.get("failure") == "HeldBack"}
     assert len(held) > 10
     assert not any(path.endswith("7") for path in held)
@@ -138,8 +136,7 @@ ONE_BY_ONE = {
 
 
 def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> None:
-    with Site(Tags({})).running() as site:
-        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=ONE_BY_ONE)
+    done = crawl(tmp_path, Tags({}), "/", spider=SPIDER, settings=ONE_BY_ONE)
     assert done.count("trap/recovered") >= 1
     assert done.count("trap/resent") >= 1
     fetched = {int(item["path"].rpartition("=")[2]) for item in done.items if "t=" in item["path"]}
@@ -178,10 +175,9 @@ class Tree(dict):
 def test_what_seemed_endless_is_sent_once_its_pages_lead_to_nothing_new(
     tmp_path: Path, at_once: int
 ) -> None:
-    with Site(Tree({})).running() as site:
-        settings = {"SIMHASH_GATE_TRAPS": "limit", "CONCURRENT_REQUESTS": at_once}
-        done = crawl(tmp_path, site, "/tree/0", spider=SPIDER, settings=settings)
-        hits = {path for path in site.hits if path.startswith("/tree/")}
+    settings = {"SIMHASH_GATE_TRAPS": "limit", "CONCURRENT_REQUESTS": at_once}
+    done = crawl(tmp_path, Tree({}), "/tree/0", spider=SPIDER, settings=settings)
+    hits = {path for path in done.site.hits if path.startswith("/tree/")}
     assert done.count("trap/held") > 50
     assert "lead to ever more of the same" in done.log
     assert len(hits) == 400
@@ -209,18 +205,16 @@ def test_a_page_that_shows_no_links_is_no_end_of_a_maze(
     tmp_path: Path, most: int, deepest: int
 ) -> None:
     """It failed, or is as deep as the crawl goes: 1,093 pages of the maze are within six links."""
-    with Site(Maze(most)).running() as site:
-        settings = {"SIMHASH_GATE_TRAPS": "limit", "DEPTH_LIMIT": deepest}
-        done = crawl(tmp_path, site, "/tree/0", spider=SPIDER, settings=settings)
+    settings = {"SIMHASH_GATE_TRAPS": "limit", "DEPTH_LIMIT": deepest}
+    done = crawl(tmp_path, Maze(most), "/tree/0", spider=SPIDER, settings=settings)
     assert done.count("trap/held") > 50
     assert done.count("trap/resent") <= 40
 
 
 def test_what_a_page_elsewhere_links_to_is_sent_after_it_was_held(tmp_path: Path) -> None:
-    with Site(Linked({})).running() as site:
-        done = crawl(tmp_path, site, "/", spider=SPIDER, settings=ONE_BY_ONE)
-        assert site.hits["/tag?t=137"] == 1
-        assert site.hits["/tag?t=138"] == 0
+    done = crawl(tmp_path, Linked({}), "/", spider=SPIDER, settings=ONE_BY_ONE)
+    assert done.site.hits["/tag?t=137"] == 1
+    assert done.site.hits["/tag?t=138"] == 0
     assert "/tag?t=137" in {item["path"] for item in done.items if "failure" not in item}
     assert "/tag?t=137" in {item["path"] for item in done.items if "failure" in item}
 

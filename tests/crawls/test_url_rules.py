@@ -93,9 +93,8 @@ def test_a_crawl_learns_what_makes_no_difference_and_sends_no_more_of_it(tmp_pat
 def test_by_default_and_where_distances_alone_teach_nothing_everything_is_sent(
     tmp_path, settings, said
 ) -> None:
-    with Site(site_of()).running() as site:
-        result = crawl(tmp_path, site, "/list", spider=FOLLOWS, settings=settings)
-    assert sum(site.hits.values()) == 1 + 3 * ARTICLES
+    result = crawl(tmp_path, site_of(), "/list", spider=FOLLOWS, settings=settings)
+    assert sum(result.site.hits.values()) == 1 + 3 * ARTICLES
     assert result.count("url/avoided") == 0
     found = re.search(said, result.log)
     assert found

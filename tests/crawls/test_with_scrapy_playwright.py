@@ -79,8 +79,7 @@ def test_the_browser_pages_of_dropped_pages_are_closed(settings, tmp_path) -> No
     """A page that stays open takes the place of others: here there is place for one."""
     settings |= {"PLAYWRIGHT_MAX_PAGES_PER_CONTEXT": 1, "SIMHASH_GATE_JOURNAL": "journal"}
     beside = alike.Beside(spider=WITH_PAGE, settings=settings, serve=scripted)
-    with beside.serving(alike.COPIES) as site:
-        result = beside.crawl(tmp_path, site, " ".join(alike.COPIES))
+    result = beside.crawl(tmp_path, alike.COPIES)
     assert len(result.delivered()) == 1
     assert result.count("dropped") == result.count("journaled") == 4
     assert result.stats["playwright/page_count"] == len(alike.COPIES)

@@ -136,14 +136,13 @@ NOT_INSTALLED = "the gate is not installed"
 )
 def test_a_page_that_is_not_judged_has_a_verdict_that_says_why(tmp_path, settings, reasons) -> None:
     settings = {**settings, "CONCURRENT_REQUESTS": 1}
-    with Site(ROUTES).running() as site:
-        result = crawl(tmp_path, site, " ".join(ROUTES), spider=UNJUDGED, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=UNJUDGED, settings=settings)
     found = {item.pop("path"): item for item in result.items if "failure" not in item}
     if "/a" not in reasons:
         judged = found.pop("/a")
         assert (judged["outcome"], judged["title"]) == ("new", "Story 2")
     assert found == {
-        path: NOTHING | {"reason": reason, "url": site.url + path}
+        path: NOTHING | {"reason": reason, "url": result.site.url + path}
         for path, reason in reasons.items()
     }
     warnings = result.log.count("Verdicts are asked for, but the gate is not installed")
@@ -166,9 +165,7 @@ class ArticlePage(web_poet.WebPage):
             raise ValueError("broken")
 """
     beside = alike.Beside(spider=spider, settings=settings_of(order))
-    with beside.serving(alike.COPIES) as site:
-        paths = " ".join(alike.COPIES)
-        result = beside.crawl(tmp_path, site, paths, SCRAPY_POET_CACHE=cache)
+    result = beside.crawl(tmp_path, alike.COPIES, SCRAPY_POET_CACHE=cache)
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
     assert result.count("rescheduled") >= 1

@@ -81,9 +81,7 @@ def test_limits_are_those_of_the_suite(tmp_path, beside, suite, bounds, alarm, s
     settings = {"SPIDERMON_ENGINE_STOP_MONITORS": suite}
     if bounds:
         beside.spider += STRICT.format(bounds=bounds)
-    with beside.serving(alike.ROUTES) as site:
-        paths = " ".join(alike.ROUTES)
-        result = beside.crawl(tmp_path, site, paths, SIMHASH_GATE_STORE=store, **settings)
+    result = beside.crawl(tmp_path, alike.ROUTES, SIMHASH_GATE_STORE=store, **settings)
     found = OK | {alarm: "FAIL"}
     if bounds:
         del found[DROPPED]
@@ -95,8 +93,7 @@ def test_pages_that_read_alike_are_an_alarm(tmp_path) -> None:
     names = {f"/{n}": text(n, 3) for n in range(8)}
     html = "<title>{0}</title><h1>{0}</h1><p>" + text(77, 400)
     routes = {path: html_answer(html.format(name)) for path, name in names.items()}
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, " ".join(routes), settings=SETTINGS)
+    result = crawl(tmp_path, routes, settings=SETTINGS)
     assert result.count("collapses") == 1
     assert results(result.log)[ALIKE] == "FAIL"
     said = "1 warning that many pages of a domain read alike"
