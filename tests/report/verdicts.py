@@ -1,7 +1,5 @@
 """Lines of a verdict log, made up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 NOON = 1_717_243_200.0  # of 1 June 2024, UTC
