@@ -1,7 +1,5 @@
 """What the tests of every room use: the stores and their servers, a browser, the slow ones."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

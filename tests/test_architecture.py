@@ -1,7 +1,5 @@
 """The rules of the house: who may import whom, and who must not load what."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Docs can't rot: what users type and read is in them, and what is in them exists."""
 
-from __future__ import annotations
-
 import dataclasses
 import doctest
 import re

@@ -1,7 +1,5 @@
 """Pages of which only the same line of the site's chrome was read: their titles tell them apart."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate import Gate, Policy, open_store, read_page

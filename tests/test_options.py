@@ -1,7 +1,5 @@
 """The options of reading a page: what is allowed, and the version that they make."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """Windows, as far as that can be tried here: a crawl in which what only POSIX has is missing."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What a stranger installs: the built files, in a new environment, in a Scrapy project."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -10,14 +8,11 @@ import sys
 import tarfile
 import zipfile
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.crawls.harness import ROOT, Site, page
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [
     pytest.mark.slow,

@@ -4,23 +4,19 @@ What is read comes from strangers. A pattern that looks on to the end from every
 can share a run of characters out in many ways, stops the crawl for minutes at one page.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re
 import sys
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import simhash_gate
 from simhash_gate.page import offer
 from simhash_gate.page.blocks import Block
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 if sys.version_info >= (3, 11):
     from re import _compiler as compiler  # type: ignore[attr-defined]

@@ -1,7 +1,5 @@
 """SIMHASH_GATE_* settings: defaults, every way to write them, every way to get them wrong."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.gate.policy import Policy

@@ -1,13 +1,11 @@
 """What is told of methods that compare pairs of pages, and what the smaller commands print."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
 import sys
 from collections import Counter
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.quality import archives, audit, trees
 from benchmarks.quality.__main__ import main
@@ -16,9 +14,6 @@ from benchmarks.quality.methods import OURS, page_text
 from benchmarks.quality.sets import Pair, Pairs, Rate, Scores
 from crawler.truth import words
 from tests.crawls.harness import Answer, Site, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def pair(label: str, changed: float = 0.0) -> Pair:

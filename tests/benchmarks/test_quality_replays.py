@@ -1,7 +1,5 @@
 """What is told of methods that see whole sites, on sites whose copies are known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

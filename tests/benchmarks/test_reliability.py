@@ -1,7 +1,5 @@
 """A fixed round of the chaos run balances; and its books can fail."""
 
-from __future__ import annotations
-
 import json
 import signal
 

@@ -1,7 +1,5 @@
 """Each benchmark of speed runs on little, and prints what was measured."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import product

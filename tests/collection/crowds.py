@@ -1,7 +1,5 @@
 """Fingerprints that are near each other, and which pairs of them brute force finds."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

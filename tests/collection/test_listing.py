@@ -1,7 +1,5 @@
 """All pairs and all copies of a collection: what brute force finds, on every path."""
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Files that are whole or not there, and lines that are added to files."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat

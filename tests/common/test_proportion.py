@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.common.proportion import wilson

@@ -1,7 +1,5 @@
 """Moments in all the ways in which sources write them."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta, timezone
 
 import pytest

@@ -1,7 +1,5 @@
 """URLs are shown and remembered without the user's name and password."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

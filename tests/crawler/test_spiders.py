@@ -1,7 +1,5 @@
 """The spiders as they are started: with the gate and without, and with what they can not take."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """The examples, run by the very commands of their READMEs, in a copy of their folders."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Blocks of a fingerprint, and the probes that reach one of every neighbour."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

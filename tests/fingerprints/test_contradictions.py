@@ -1,7 +1,5 @@
 """When names and offers of two pages contradict each other."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.fingerprints.contradictions import (

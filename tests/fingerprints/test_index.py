@@ -1,7 +1,5 @@
 """The index of fingerprints: what it finds, what it keeps, and what that takes."""
 
-from __future__ import annotations
-
 import tracemalloc
 from itertools import product
 

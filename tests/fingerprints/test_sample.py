@@ -1,7 +1,5 @@
 """The sample of what a page says."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import example, given, settings

@@ -1,7 +1,5 @@
 """What is remembered of a page: its bytes, and what of another page it lacks."""
 
-from __future__ import annotations
-
 import random
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Answers in place of pages: read from HTML, judged over a real store."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import pytest

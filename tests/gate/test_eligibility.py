@@ -1,7 +1,5 @@
 """Which responses are judged, fetched or stored."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.gate.eligibility import why_ineligible

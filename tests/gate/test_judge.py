@@ -1,11 +1,8 @@
 """The judge: one rule of the house a test, over a real store."""
 
-from __future__ import annotations
-
 import time
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,13 +12,11 @@ from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import History
 from simhash_gate.page import Page
 from simhash_gate.stores import open_store
 from tests.stores.kept import histories
-
-if TYPE_CHECKING:
-    from simhash_gate.gate.verdict import Verdict
 
 DEFAULT = Policy()
 BITS = 0x0123_4567_89AB_CDEF

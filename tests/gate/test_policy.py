@@ -1,7 +1,5 @@
 """Policies, where they come from, and scopes."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.gate.policy import Policies, Policy, scope_of

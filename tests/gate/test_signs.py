@@ -1,7 +1,5 @@
 """Pages that differ in symbols or media alone: read from HTML, and judged over a real store."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.gate.judge import Gate

@@ -1,7 +1,5 @@
 """What a site repeats, and what that is worth in a verdict."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 from simhash_gate.gate.site_memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory

@@ -1,7 +1,5 @@
 """Plans: which page is visited when, by its history and a budget."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

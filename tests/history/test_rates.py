@@ -1,7 +1,5 @@
 """How often pages change, by what irregular visits found."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Policies: which visits do most for what each wants."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is kept of a page's text, packed and unpacked."""
 
-from __future__ import annotations
-
 import struct
 import zlib
 

@@ -1,7 +1,5 @@
 """What servers say of pages before they are fetched, and whether it is believed."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.history.notes import note_in, with_note

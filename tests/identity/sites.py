@@ -1,7 +1,5 @@
 """Generated sites for the trap shield: pages by their path, honest ones and traps."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections import deque

@@ -1,7 +1,5 @@
 """One key for all addresses of a page, and canonical links that pages refute."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.identity import keys as keys_module

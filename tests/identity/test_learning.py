@@ -1,9 +1,7 @@
 """What a host's pages show not to matter: what acts, what is tested, and what is taken back."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable
 from itertools import product
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,9 +9,6 @@ from simhash_gate.identity import contents
 from simhash_gate.identity.atoms import Atom
 from simhash_gate.identity.learning import BELOW, Host
 from simhash_gate.identity.saved import entries_of, load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SITE = "http://example.com"
 OWN, ONE = 5, 1

@@ -1,9 +1,7 @@
 """The trap shield over generated sites: traps end soon, honest sites are left alone."""
 
-from __future__ import annotations
-
+import random
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -15,9 +13,6 @@ from simhash_gate.identity import traps
 from simhash_gate.identity.address import address_of
 from simhash_gate.identity.traps import TracedRequest, TrapShield
 from tests.identity import sites
-
-if TYPE_CHECKING:
-    import random
 
 ORDERS = ("breadth", "depth", "shuffled")
 

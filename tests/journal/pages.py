@@ -1,7 +1,5 @@
 """Dropped pages for the tests of the journal."""
 
-from __future__ import annotations
-
 import random
 
 from simhash_gate.journal.warc import Drop, Stored, pack

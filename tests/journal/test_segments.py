@@ -1,7 +1,5 @@
 """The files of a journal: bounded together, whole records only, nobody else's touched."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.journal.contents import drops

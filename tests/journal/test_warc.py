@@ -1,7 +1,5 @@
 """The records of a journal: what other tools read of them, and what comes back."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,16 +1,11 @@
 """How the tests run the command, and what they do to its files."""
 
-from __future__ import annotations
-
 import json
 import resource
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
 
 COMMAND = [sys.executable, "-m", "simhash_gate.cli"]
 

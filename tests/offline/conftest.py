@@ -4,8 +4,6 @@ It runs in the process of the test. What only a process shows (terminals, pipes,
 left running) is tested in processes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import json
@@ -19,20 +17,15 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from simhash_gate.cli import main
-from simhash_gate.stores import open_store
+from simhash_gate.stores import Record, open_store
 from tests.crawls.harness import ROOT, page, text
 from tests.offline.command import COMMAND
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simhash_gate.stores import Record
 
 
 @dataclass

@@ -1,7 +1,5 @@
 """Extractors that go wrong, for SIMHASH_GATE_EXTRACTOR."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

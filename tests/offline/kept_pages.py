@@ -1,7 +1,5 @@
 """Pages that a store remembers."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 from simhash_gate.stores import Record, open_store

@@ -1,7 +1,5 @@
 """Bad input is reported with its place and counted; the rest goes on; nothing is half-written."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

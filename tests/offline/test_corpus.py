@@ -1,7 +1,5 @@
 """The files of a corpus: names that lead nowhere else, front matter that says what was given."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """`simhash-gate dedupe`: what is kept, in every form, whatever goes wrong on the way."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The examples of docs/commands.md, run: what they show is what comes out."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

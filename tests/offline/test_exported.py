@@ -1,7 +1,5 @@
 """Exported lines that `store import` can't use are named, and the others are added."""
 
-from __future__ import annotations
-
 from simhash_gate.offline.exported import blob_line, page_line
 from tests.offline.kept_pages import record
 from tests.offline.test_store_command import URLS, Kept, kept, rule, visited

@@ -1,7 +1,5 @@
 """`simhash-gate fingerprint`: a line for each file, in order."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """`simhash-gate history`: what is known of each page's past, and when to come back."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import pytest

@@ -1,7 +1,5 @@
 """`simhash-gate pairs` and `similar`: which pages are compared, and how they are written."""
 
-from __future__ import annotations
-
 import csv
 import json
 import tempfile

@@ -1,7 +1,5 @@
 """No command shows a password that a URL has, wherever the URL comes from."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

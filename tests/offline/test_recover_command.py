@@ -1,7 +1,5 @@
 """`simhash-gate recover`: a journal's pages, filtered, as lines and as a file."""
 
-from __future__ import annotations
-
 import signal
 
 import pytest

@@ -1,7 +1,5 @@
 """`simhash-gate replay` over a manifest: the gate of a crawl, one line for each page."""
 
-from __future__ import annotations
-
 from scrapy import Request
 from scrapy.utils.request import fingerprint
 

@@ -1,18 +1,13 @@
 """`simhash-gate replay` over the cache of a real crawl: it judges as the crawl did."""
 
-from __future__ import annotations
-
 import gzip
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import brotli
 
 from tests.crawls.harness import Answer, Site, crawl, page
 from tests.offline.kept_pages import remembered
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 PATHS = "/a /copy /packed /brotli /b /missing /text /xhtml"
 

@@ -1,7 +1,5 @@
 """`simhash-gate replay` over WARC files."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import zlib

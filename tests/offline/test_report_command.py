@@ -1,7 +1,5 @@
 """`simhash-gate report`: from a log, a replay, a store; what can't be used is named."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,18 +1,13 @@
 """`simhash-gate report` over the verdict logs of several crawlers."""
 
-from __future__ import annotations
-
 import gzip
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from lxml import html
 
 from tests.report.verdicts import copy, crawl, verdict
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def log_of(run: str, *lines: dict) -> str:

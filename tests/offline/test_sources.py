@@ -1,11 +1,9 @@
 """Every command reads every source, several at once, and finds the same pages in each."""
 
-from __future__ import annotations
-
 import gzip
 import zipfile
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -16,9 +14,6 @@ from tests.crawls.harness import page
 from tests.offline.command import write_lines
 from tests.offline.test_replay_warc import record
 from tests.sources.corpora import FORMS, row, write_corpus
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URLS = [f"https://example.com/{name}" for name in ("a", "copy", "b", "late-copy", "c")]
 BODIES = [page(seed, noise=noise).body for seed, noise in ((1, 0), (1, 2), (2, 0), (1, 5), (3, 0))]

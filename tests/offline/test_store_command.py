@@ -1,7 +1,5 @@
 """`simhash-gate store`: what is in a store, by scope; forgotten, and moved to another."""
 
-from __future__ import annotations
-
 import json
 import time
 from contextlib import closing

@@ -1,7 +1,5 @@
 """`simhash-gate store import`: archives, corpora and other stores become pages of a store."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

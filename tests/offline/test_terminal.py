@@ -1,7 +1,5 @@
 """What a terminal changes: colours, and a progress bar where it does not disturb."""
 
-from __future__ import annotations
-
 import pytest
 
 

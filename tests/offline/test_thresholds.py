@@ -1,7 +1,5 @@
 """Where a threshold should lie, from counts alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.offline.thresholds import Labelled, Scope

@@ -1,7 +1,5 @@
 """`simhash-gate tune`, over pages on disk and over stores of known fingerprints."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.settings import read_settings

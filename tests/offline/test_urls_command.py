@@ -1,7 +1,5 @@
 """`simhash-gate urls`: what is known of URLs is listed, tried, moved and learned."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 

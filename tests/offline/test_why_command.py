@@ -1,7 +1,5 @@
 """`simhash-gate why`: what became of a page, and two pages for a person to look at."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What tests of reading a page share: a text, and what is left of a body that is cleaned."""
 
-from __future__ import annotations
-
 import json
 
 from simhash_gate.page.clean import Cleaned, clean

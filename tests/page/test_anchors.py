@@ -1,7 +1,5 @@
 """The links of a whole page."""
 
-from __future__ import annotations
-
 from simhash_gate.options import Options
 from simhash_gate.page.skeleton import LONGEST_TEXT, MOST_ANCHORS
 from simhash_gate.pipeline import pipeline_version, read_page

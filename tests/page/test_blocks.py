@@ -1,7 +1,5 @@
 """The lines of a page, with and without its flow."""
 
-from __future__ import annotations
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html

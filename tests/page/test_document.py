@@ -1,7 +1,5 @@
 """Pages whose text is in their structured data alone: shells for scripts, and menus."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate import Options, hamming_distance, read_page

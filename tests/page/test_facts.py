@@ -1,7 +1,5 @@
 """What structured data say of a page: JSON-LD, microdata and `meta`, of its main entity alone."""
 
-from __future__ import annotations
-
 import json
 import pickle
 

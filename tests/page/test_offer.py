@@ -1,7 +1,5 @@
 """What a page offers: by its data, by what is chosen, by what stands near the headline."""
 
-from __future__ import annotations
-
 import pytest
 from lxml import html
 

@@ -1,7 +1,5 @@
 """The name of a page: its headline, or its `<title>` without the site's part."""
 
-from __future__ import annotations
-
 import timeit
 
 import pytest

@@ -1,23 +1,17 @@
 """The report in a real browser: it opens, sorts, filters, and hostile pages do nothing to it."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from simhash_gate.report.html import render
+from simhash_gate.report.pairs import Texts
 from tests.chromium import running_chromium
 from tests.report.verdicts import NOON, audit, copy, crawl, near, summary_of, verdict
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
-
-    from simhash_gate.report.pairs import Texts
 
 PHONE, DESK = 360, 1280
 

@@ -1,7 +1,5 @@
 """What differs between two texts: all of it marked, nothing else, bounded, and harmless."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What looks wrong: said in a sentence, with what helps, the worst first; or nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """What several crawlers did together: figures that add up, and a section for each."""
 
-from __future__ import annotations
-
 from lxml import html
 
 from simhash_gate.report.html import render

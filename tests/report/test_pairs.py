@@ -1,17 +1,12 @@
 """Duplicates beside their kept pages: their order, and which texts are asked for."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 import pytest
 
 from simhash_gate.report.html import render
 from simhash_gate.report.pairs import MOST_BYTES, MOST_TEXTS, Pairs, Texts, side_by_side
 from tests.report.verdicts import SITE, copy, summary_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 SAME = {"title": "Shirt", "matched_title": "Shirt"}
 

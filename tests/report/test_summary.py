@@ -1,7 +1,5 @@
 """What a report gathers: exact where it can be, bounded always."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Lines of a verdict log, made up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from simhash_gate.report.summary import Summary

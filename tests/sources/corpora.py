@@ -1,9 +1,7 @@
 """Corpora as `simhash-gate dedupe` makes them."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -11,9 +9,6 @@ import pyarrow.parquet as pq
 from simhash_gate import read_page
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.options import pipeline_version
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORMS = ("folder", "corpus.jsonl", "corpus.parquet")
 

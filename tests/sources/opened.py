@@ -1,20 +1,15 @@
 """What comes out of sources, as a command gets it."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+from simhash_gate.sources import Entry
 from simhash_gate.sources.open import open_pages
 from tests.crawls.harness import page
 from tests.offline.test_replay_warc import record
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from simhash_gate.sources import Entry
 
 MAX_BYTES = 100_000
 

@@ -1,7 +1,5 @@
 """A corpus as a source: its pages are what they were before they were Markdown."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

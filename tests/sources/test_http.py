@@ -1,7 +1,5 @@
 """What a stored response is, told as Scrapy tells it."""
 
-from __future__ import annotations
-
 import gzip
 import random
 import sys

@@ -1,7 +1,5 @@
 """The Markdown of a page, read again: it says what the page says."""
 
-from __future__ import annotations
-
 import pytest
 from lxml.html import document_fromstring
 

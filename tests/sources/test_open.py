@@ -1,12 +1,10 @@
 """Sources of every kind, several at once, and what is said of folders."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import shutil
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,9 +14,6 @@ from simhash_gate.sources.open import open_pages
 from tests.journal.pages import packed
 from tests.sources.opened import html, opened, warc_of, write_warc
 from tests.sources.test_wacz import wacz
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "https://example.com/"
 NOON = 1717243200.0  # of 1 June 2024

@@ -1,7 +1,5 @@
 """The URL that a page in a file, or its path, tells."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.identity.canonical import canonical_of, canonical_urls

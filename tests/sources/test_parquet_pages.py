@@ -1,10 +1,9 @@
 """Parquet files of pages."""
 
-from __future__ import annotations
-
 import os
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -12,9 +11,6 @@ import pytest
 
 from simhash_gate import read_page
 from tests.sources.opened import measured, opened
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "https://example.com/"
 NOON = datetime(2024, 6, 1, 12, tzinfo=timezone.utc)

@@ -1,7 +1,5 @@
 """How far ahead pages are read: enough to keep processes busy, and never too much at once."""
 
-from __future__ import annotations
-
 import pytest
 
 from simhash_gate.settings import read_settings

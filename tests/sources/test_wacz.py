@@ -1,19 +1,14 @@
 """WACZ files: several archives in one, damaged ones, hostile ones."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import random
 import zipfile
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.sources.opened import measured, opened, warc_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 URL = "https://example.com/"
 SEVERAL = {

@@ -1,7 +1,5 @@
 """All functions over Spark Connect: from a client without a JVM of its own, to a real server."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

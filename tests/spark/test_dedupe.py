@@ -1,7 +1,5 @@
 """`dedupe`: the kept set of the commands, page by page and by fingerprints alone."""
 
-from __future__ import annotations
-
 import json
 import random
 

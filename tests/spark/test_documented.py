@@ -1,7 +1,5 @@
 """What docs/spark.md shows, run with Spark."""
 
-from __future__ import annotations
-
 import re
 import sys
 

@@ -1,7 +1,5 @@
 """The example of examples/, run by spark-submit as its README says."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -1,7 +1,5 @@
 """`read_pages`: what is read is what `read_page` reads, and no page is lost."""
 
-from __future__ import annotations
-
 import logging
 import time
 

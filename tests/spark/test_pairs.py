@@ -1,7 +1,5 @@
 """`near_duplicates`: exact, each pair once, whatever the fingerprints; `clusters` of such pairs."""
 
-from __future__ import annotations
-
 import random
 from itertools import combinations, pairwise
 

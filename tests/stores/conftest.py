@@ -1,7 +1,5 @@
 """Stores, pages and crawlers for the suites of this room."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 `crawler_process.py ROLE URL RUN [SEED]` prints a line for each thing it has done.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import sys

@@ -1,7 +1,5 @@
 """Short names for what the suites of this room keep and ask."""
 
-from __future__ import annotations
-
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, Blob
 from simhash_gate.stores.histories import PageHistory, history_in
 from simhash_gate.stores.sqlite import SQLiteDriver

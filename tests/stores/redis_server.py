@@ -1,7 +1,5 @@
 """Real Redis servers for the tests: on free loopback ports, and gone with who started them."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The stores that suites run over, as parameters, and the fixtures of the servers they need."""
 
-from __future__ import annotations
-
 from functools import partial
 from hashlib import sha256
 from typing import Any

@@ -1,7 +1,5 @@
 """What every store finds, keeps and lets go; the table in store_urls.py names the stores."""
 
-from __future__ import annotations
-
 import random
 from contextlib import closing, nullcontext
 from dataclasses import replace

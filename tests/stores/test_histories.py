@@ -1,7 +1,5 @@
 """Histories of pages in every store: what counts for which run, what a death leaves, and bounds."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import pytest

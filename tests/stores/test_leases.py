@@ -1,7 +1,5 @@
 """Runs on a server, which live as long as their lease: what is left when it runs out."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Every store against a list that is searched from end to end."""
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A server that was killed, and what is between it and a store: slow, hanging, cut, not there."""
 
-from __future__ import annotations
-
 from contextlib import closing, suppress
 from dataclasses import replace
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """A PostgreSQL store: whose its tables are, how they are asked, and who may use them."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from time import sleep

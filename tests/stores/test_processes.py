@@ -1,7 +1,5 @@
 """Many crawlers, each a process of its own, on one store."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from contextlib import closing

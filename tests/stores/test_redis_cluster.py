@@ -1,7 +1,5 @@
 """A cluster of Redis: the scripts are those of one server, only the ways to them differ."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The keys of a Redis store: whose they are, how they are asked, and what is left of them."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """A server of Redis: how it is reached, its outages, its rights, its full memory."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Runs in every store: whose records count, when they are settled, what a death leaves."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The file of a database: its schema, its damage, a full disk, and what stands in its place."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

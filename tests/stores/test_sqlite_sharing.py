@@ -1,7 +1,5 @@
 """Many owners of one database: what each sees of the others, and of their deaths."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

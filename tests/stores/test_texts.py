@@ -1,7 +1,5 @@
 """Texts of pages in every store."""
 
-from __future__ import annotations
-
 import random
 
 from tests.stores.kept import keep_text, text, texts

@@ -1,7 +1,5 @@
 """Windows of a store: how many pages count as recent, and how old they may be."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 
