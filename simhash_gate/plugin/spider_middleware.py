@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -82,9 +83,10 @@ class GateComponent:
 
     @property
     def gate(self) -> CrawlGate | None:
-        """The downloader middleware that judges this crawl's pages."""
+        """The downloader middleware that judges this crawl's pages; None without an engine."""
         if self._found is None:
-            self._found = self._crawler.get_downloader_middleware(CrawlGate)
+            with suppress(RuntimeError):  # tests of middlewares have no engine, or not yet
+                self._found = self._crawler.get_downloader_middleware(CrawlGate)
         return self._found
 
 
