@@ -29,13 +29,13 @@ TESTS = (
     *("extension_*", "feedexport*", "pipeline*", "request_*", "scheduler*", "signals"),
     *("spider_crawl", "spider_start", "spidermiddleware*"),
 )
-SWITCH = "GATE_IN_DEFAULT_SETTINGS"
+WORKERS = "WORKERS_OF_THE_GATE"
 GATE = f"""
 import os
 
-if os.environ.get("{SWITCH}"):
+if "{WORKERS}" in os.environ:
     ADDONS = {{"simhash_gate.Addon": 0}}
-    SIMHASH_GATE_WORKERS = int(os.environ["{SWITCH}"]) - 1
+    SIMHASH_GATE_WORKERS = os.environ["{WORKERS}"]
 """
 """What is added to Scrapy's default settings. Of a thousand crawls each would start processes, and
 wait for them: by default the tests read pages in their own."""
@@ -57,8 +57,8 @@ class Tested(NamedTuple):
 def prepared(folder: Path, scrapy: str) -> Path:
     """Return the sources of a version of Scrapy, with what runs its tests; made once."""
     sources = folder / f"scrapy-{scrapy}"
-    python = _python(sources)
-    if python.exists():
+    python, settings = _python(sources), sources / "scrapy/settings/default_settings.py"
+    if settings.exists() and GATE in settings.read_text("utf-8"):
         return sources
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(sources, ignore_errors=True)
@@ -71,11 +71,12 @@ def prepared(folder: Path, scrapy: str) -> Path:
     tox = ConfigParser(interpolation=None)
     tox.read(sources / "tox.ini")
     needed = [line for line in tox["test-requirements"]["deps"].splitlines() if line]
-    needed = [line.partition("#")[0].strip() for line in (*needed, "pytest", "pytest-xdist")]
+    needed = [line.partition("#")[0].strip() for line in needed]
+    needed += ["pytest", "pytest-timeout", "pytest-xdist"]
     venv.create(python.parents[1], with_pip=True)
     editable = ("--editable", sources, "--editable", ROOT)
     subprocess.run([python, "-m", "pip", "install", "--quiet", *editable, *needed], check=True)
-    with (sources / "scrapy/settings/default_settings.py").open("a", encoding="utf-8") as file:
+    with settings.open("a", encoding="utf-8") as file:
         file.write(GATE)
     return sources
 
@@ -87,7 +88,7 @@ def tested(sources: Path, gate: bool, given: Any) -> Tested:
     names = [str(path) for each in TESTS for path in sorted(sources.glob(f"tests/test_{each}.py"))]
     arguments = ["-q", "-n", str(given.processes), f"--junitxml={results}", "--timeout=300"]
     chosen = ["-k", given.only] if given.only else []
-    environment = {**os.environ, SWITCH: str(given.workers + 1) if gate else ""}
+    environment = {**os.environ, **({WORKERS: str(given.workers)} if gate else {})}
     began = time.monotonic()
     subprocess.run(
         [_python(sources), "-m", "pytest", *arguments, *chosen, *(given.tests or names)],
