@@ -42,8 +42,8 @@ def product_item(response) -> dict:
     }
 
 
-def card_items(response):
-    for card in response.css(".card"):
+def card_items(response, css=".card"):
+    for card in response.css(css):
         yield {"name": card.css("a::text").get(), "price": card.css(".price::text").get()}
 
 
@@ -135,7 +135,21 @@ class FrontPageTooSpider(Everyday, CrawlSpider):
         return []
 
     def parse_offers(self, response):
-        for item in card_items(response):
+        for item in card_items(response, "main > .card"):
+            yield {**item, "on": response.css("h1::text").get()}
+
+
+class OthersBoughtSpider(Products):
+    """Takes what stands beside a product: others, with their prices.
+
+    An `aside` is left out of what a page says, so the spider names what it takes from there.
+    """
+
+    name = "others_bought"
+    custom_settings = {"SIMHASH_GATE_COMPARE": ["aside .card"]}
+
+    def parse(self, response):
+        for item in card_items(response, "aside .card"):
             yield {**item, "on": response.css("h1::text").get()}
 
 

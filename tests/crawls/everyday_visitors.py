@@ -264,9 +264,7 @@ class CurrenciesSpider(Everyday):
         yield from self.follow(response, "a.shipping", self.parse_delivery)
 
     def parse_delivery(self, response):
-        number, days = response.url.split("/")[-2], response.css(".days::text").get()
-        if number in "012":
-            yield {"for": response.meta["cookiejar"], "number": number, "days": days}
+        yield {"for": response.meta["cookiejar"], "days": response.css(".days::text").get()}
 
 
 class CurrencyByCurrencySpider(Everyday):
