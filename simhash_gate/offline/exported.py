@@ -138,6 +138,8 @@ def _value(name: str, value: Any) -> Any:
         if not 0 <= _checked(value, int) < 1 << 63:
             raise ValueError("expected a count")
         return value
+    if name == "gave":
+        return _checked(value, bool)
     text = _checked(value, str)
     if name in ("sketch", "data"):
         return base64.b64decode(text, validate=True)
@@ -145,6 +147,9 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _checked(value: Any, *kinds: type) -> Any:
-    if not isinstance(value, kinds) or isinstance(value, bool):
-        raise ValueError("expected a string" if str in kinds else "expected a number")
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise ValueError(f"expected {_KINDS_OF_VALUES[kinds[0]]}")
     return value
+
+
+_KINDS_OF_VALUES = {str: "a string", int: "a number", bool: "true or false"}

@@ -30,8 +30,9 @@ NAME_BITS = 32
 """Of a key: those before them stand for the name of the page."""
 _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-HEAD_BYTES = 16
-_HEAD = struct.Struct(">QIHBB")
+HEAD_BYTES = 24
+HINTS = "IHBBHHI"
+_HEAD = struct.Struct(f">Q{HINTS}")
 _DAY = 86_400
 
 
@@ -47,6 +48,10 @@ class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as use
     """A store can't be reached or written just now: worth trying again later."""
 
 
+Identity = tuple[str, str, str, str, int]
+"""What tells a record from all others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Record:
     """One remembered page.
@@ -56,6 +61,10 @@ class Record:
     `sketch` is what a closer look needs, if anything: it begins with a key of 8 bytes, of which 4
     stand for the name of the page. A `settled` page can't fail any more: its callback ended well
     and its items are out, or its run has ended. `url` never has a user name or a password.
+
+    `asker` is for which callback and which visitor the page was asked for, `carries` what its
+    request handed on beside that; both are lines of text, "" where that is not known or nothing.
+    `gave` tells whether an item came of the page, or nobody knows.
     """
 
     scope: str
@@ -71,15 +80,23 @@ class Record:
     last_seen: float
     sketch: bytes = b""
     settled: bool = False
+    asker: str = ""
+    carries: str = ""
+    gave: bool = True
 
     def __post_init__(self) -> None:
         if "@" in self.url:
             object.__setattr__(self, "url", without_credentials(self.url))
 
     @property
-    def identity(self) -> tuple[str, str, str, int]:
+    def identity(self) -> Identity:
         """What tells this record from every other."""
-        return (self.scope, self.run, self.request, self.fingerprint)
+        return (self.scope, self.run, self.request, self.asker, self.fingerprint)
+
+    def stands_for(self, page: Record) -> bool:
+        """Tell whether what came of this page is all that the request of another one is for."""
+        known = bool(self.asker and page.asker)
+        return (not known or self.asker == page.asker) and page.carries in ("", self.carries)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +153,8 @@ class Window:
 class Answer(NamedTuple):
     """What `check_and_add` did.
 
-    Not added: `match` is the best one within the radius. Added: `match` is the nearest page beyond
-    the radius that the lookup found within `near`, or None.
+    Not added: `match` is the best one within the radius. Added: `match` is the nearest page within
+    `near` that is none, or None.
     """
 
     added: bool
@@ -145,27 +162,44 @@ class Answer(NamedTuple):
 
 
 def head_of(record: Record) -> bytes:
-    """Return the fingerprint of a page, 8 bytes, and hints of 8 bytes what else it is."""
+    """Return the fingerprint of a page, 8 bytes, and hints of 16 bytes what else it is."""
     return _HEAD.pack(record.fingerprint, *hints_of(record))
 
 
-def hints_of(record: Record) -> tuple[int, int, int, int]:
-    """Return hashes of the request, 32 bits, and the run, 16; of name and rest of the key, 8 each.
+class Hints(NamedTuple):
+    """Hashes of what a page is, so short that pages that differ can have the same."""
 
-    Pages that differ can have the same hints.
+    request: int
+    run: int
+    name: int
+    key: int
+    asker: int
+    carries: int
+    url: int
+
+
+def hints_of(record: Record) -> Hints:
+    """Return the hints of a page: those of request and URL have 32 bits, name and key 8, others 16.
+
+    `key` is the rest of the key of its sketch, behind the name.
     """
     key = key_of(record.sketch)
     request, run = hash64(record.request), hash64(record.run)
-    return request % 2**32, run % 2**16, (key >> NAME_BITS) % 2**8, key % 2**8
+    asker, carries = hash64(record.asker) % 2**16, hash64(record.carries) % 2**16
+    name, rest = (key >> NAME_BITS) % 2**8, key % 2**8
+    url = mmh3.hash(as_bytes(record.url), signed=False)
+    return Hints(request % 2**32, run % 2**16, name, rest, asker, carries, url)
 
 
 def pack(record: Record) -> bytes:
     """Return all of a record but its scope, and whether it is settled."""
-    texts = map(_quoted, (record.url, record.request, record.title, record.pipeline, record.run))
-    url, request, title, pipeline, run = texts
+    named = (record.url, record.request, record.title, record.pipeline, record.run)
+    texts = map(_quoted, (*named, record.asker, record.carries))
+    url, request, title, pipeline, run, asker, carries = texts
     numbers = f"{record.fingerprint},{record.digest},{record.words}"
     times = f"{float(record.first_seen)!r},{float(record.last_seen)!r}"
-    head = as_bytes(f"[{url},{request},{numbers},{title},{pipeline},{run},{times}]")
+    names = f"{title},{pipeline},{run},{asker},{carries}"
+    head = as_bytes(f"[{url},{request},{numbers},{names},{times}]")
     return len(head).to_bytes(4, "big") + head + record.sketch
 
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, hash64
 
-SETTLED, DURABLE = 1, 2
-"""Marks of a page: once it is settled, and if it counts whatever becomes of its run. Else 0."""
+SETTLED, DURABLE, GAVE = 1, 2, 4
+"""Marks of a page, bits: it is settled; it counts whatever becomes of its run; it gave an item."""
 ROW_BYTES = 8 + HEAD_BYTES
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
@@ -104,7 +104,7 @@ class Driver(Protocol):
         """Return the pages with these numbers, None for those gone, and what is new, if any."""
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        """Raise the mark of pages to `mark`, and the time when they were seen last to `seen`."""
+        """Add marks to those of pages, and raise the time when they were seen last to `seen`."""
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
         """Remove pages; return the state of the scope, a new one if no page is left."""
@@ -154,7 +154,7 @@ ORDER BY page.scope, page.id LIMIT 1000
 """
 _PAGES_OF_RUN = """
 SELECT page.id, name FROM page JOIN scope ON scope.id = page.scope
-WHERE run = %(run)s AND mark < 2 ORDER BY page.scope, page.id
+WHERE run = %(run)s AND mark & 2 = 0 ORDER BY page.scope, page.id
 """
 _SAME = "(blob.data = %(old)s OR %(whatever)s)"
 _PUT = f"""
@@ -225,6 +225,11 @@ class SQLDriver(Driver):
         while some := self._rows(query, args | {"after": after}):
             yield from some
             after = some[-1][0]
+
+
+def mark_of(record: Record) -> int:
+    """Return the marks of a page that is added."""
+    return SETTLED * record.settled | GAVE * record.gave
 
 
 def number_of(name: str) -> int:

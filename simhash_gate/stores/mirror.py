@@ -15,10 +15,20 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from simhash_gate.stores.base import NAME_BITS, Record, Window, hash64, hints_of, key_of
+from simhash_gate.stores.base import (
+    HINTS,
+    NAME_BITS,
+    Hints,
+    Match,
+    Record,
+    Window,
+    hash64,
+    hints_of,
+    key_of,
+)
 from simhash_gate.stores.driver import ROW_BYTES, News, State
 
-_REST = Struct(">QIHBB")  # of a page, but for its fingerprint: the number and hints
+_REST = Struct(f">Q{HINTS}")  # of a page, but for its fingerprint: the number and hints
 _SCOPE_COST = 30  # a scope without pages takes as much room as so many pages
 
 Rank: TypeAlias = "tuple[int, int, int]"
@@ -41,6 +51,10 @@ class Lookup(NamedTuple):
     after: int = 0  # only pages with a higher number count
     before: int = 0  # the number that the page has itself: and of these only those with a lower one
 
+    def has_found(self, match: Match) -> bool:
+        """Tell whether the best page is a match, so that the page is not added."""
+        return match.distance <= self.radius and match.record.stands_for(self.record)
+
     def rank(self, other: Record, number: int) -> Rank | None:
         """Return the rank of a page, the least for the best; None if it is not compared.
 
@@ -52,10 +66,12 @@ class Lookup(NamedTuple):
             return None
         if other.pipeline != page.pipeline or (self.exact and other.digest != page.digest):
             return None
+        if not self.has_found(Match(other, distance)):
+            return _BEYOND, distance, -number
         key, its_key = key_of(page.sketch), key_of(other.sketch)
         has_name = key >> NAME_BITS == its_key >> NAME_BITS
         unlike = _unlike(other.request == page.request, has_name, key == its_key)
-        return unlike if distance <= self.radius else _BEYOND, distance, -number
+        return unlike, distance, -number
 
 
 class Mirror:
@@ -85,7 +101,7 @@ class Mirror:
         else:
             rows = np.frombuffer(heads, np.uint64).reshape(-1, ROW_BYTES // 8)
             self._fingerprints += rows[:, 1].tobytes()
-            self._rest += rows[:, ::2].tobytes()
+            self._rest += rows[:, _BUT_FINGERPRINT].tobytes()
         self.state = news.state
         while self._rest and self._number(0) < news.first:
             self._cut(0, 1)
@@ -106,14 +122,21 @@ class Mirror:
 
         With `but`, of all runs but these.
         """
-        wanted, run, *_ = hints_of(record)
-        runs = {run} if but is None else {hash64(other) % 2**16 for other in but}
+        wanted = hints_of(record)
+        runs = {wanted.run} if but is None else {hash64(other) % 2**16 for other in but}
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
         return [
             number
-            for number, request, run, _, _ in rows
-            if request == wanted and (run in runs) == (but is None)
+            for number, its in rows
+            if (its.request, its.asker) == (wanted.request, wanted.asker)
+            and (its.run in runs) == (but is None)
         ]
+
+    def at_address(self, record: Record) -> list[int]:
+        """Return the numbers of the pages that may have the URL of a record, in order."""
+        urls = np.frombuffer(self._rest, ">u4")[_REST.size // 4 - 1 :: _REST.size // 4]
+        places = (urls == hints_of(record).url).nonzero()[0].tolist()
+        return [self._number(place) for place in places]
 
     def near(self, lookup: Lookup) -> list[tuple[Rank, int]]:
         """Return ranks and numbers of the pages that a lookup may compare, the best first.
@@ -125,22 +148,26 @@ class Mirror:
         if not places:
             return []
         end = self._place(lookup.before) if lookup.before else len(self)
-        request, _, name, key = hints_of(record)
+        wanted = hints_of(record)
         dismissed = {
-            (other.fingerprint, *hints_of(other)[:2])
+            (other.fingerprint, its.request, its.run, its.asker)
             for other in lookup.dismissed
             if other.scope == record.scope
+            for its in [hints_of(other)]
         }
         found = []
         for place, distance in places:
-            number, its_request, run, its_name, its_key = self._row(place)
+            number, its = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            if dismissed and (self._fingerprint(place), its_request, run) in dismissed:
+            identity = self._fingerprint(place), its.request, its.run, its.asker
+            if identity in dismissed:
                 continue
-            has_name = its_name == name
-            unlike = _unlike(its_request == request, has_name, has_name and its_key == key)
-            rank = unlike if distance <= lookup.radius else _BEYOND, distance, -number
+            stands = wanted.asker in (its.asker, _UNKNOWN) or its.asker == _UNKNOWN
+            stands &= not record.carries or its.carries == wanted.carries
+            has_name, has_key = its.name == wanted.name, its.key == wanted.key
+            unlike = _unlike(its.request == wanted.request, has_name, has_name and has_key)
+            rank = unlike if stands and distance <= lookup.radius else _BEYOND, distance, -number
             found.append((rank, number))
         return sorted(found)
 
@@ -158,17 +185,20 @@ class Mirror:
         del self._fingerprints[start * 8 : end * 8]
         del self._rest[start * _REST.size : end * _REST.size]
 
-    def _row(self, place: int) -> tuple[int, ...]:
-        return _REST.unpack_from(self._rest, place * _REST.size)
+    def _row(self, place: int) -> tuple[int, Hints]:
+        number, *hints = _REST.unpack_from(self._rest, place * _REST.size)
+        return number, Hints(*hints)
 
     def _number(self, place: int) -> int:
-        return self._row(place)[0]
+        return int.from_bytes(self._rest[place * _REST.size : place * _REST.size + 8], "big")
 
     def _fingerprint(self, place: int) -> int:
         return int.from_bytes(self._fingerprints[place * 8 : place * 8 + 8], "big")
 
 
-_BEYOND = 4
+_BEYOND = 4  # the rank of what is no match: too far away, or asked for something else
+_UNKNOWN = hash64("") % 2**16
+_BUT_FINGERPRINT = [0, 2, 3]  # of the columns of eight bytes that drivers have
 
 
 def _unlike(has_request: bool, has_name: bool, has_key: bool) -> int:

@@ -27,17 +27,17 @@ from simhash_gate.stores.base import (
 )
 from simhash_gate.stores.driver import (
     DURABLE,
-    SETTLED,
     Loaded,
     News,
     Row,
     SQLDriver,
     State,
+    mark_of,
     number_of,
 )
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 17
+VERSION = 18
 """Of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -88,9 +88,9 @@ WHERE scope.id = %(id)s
 _LIVE = base.address_of(base.RUN, base.LIVE, "")[:8]
 # What counts whatever becomes of its run is on disk before anybody is told so.
 _CHANGE = f"""
-UPDATE page SET mark = greatest(mark, %(mark)s), last_seen = greatest(last_seen, %(seen)s)
+UPDATE page SET mark = mark | %(mark)s::smallint, last_seen = greatest(last_seen, %(seen)s)
 WHERE id = ANY(%(numbers)s::bigint[])
-    AND (%(mark)s < {DURABLE} OR set_config('synchronous_commit', 'on', true) = 'on')
+    AND (%(mark)s::smallint & {DURABLE} = 0 OR set_config('synchronous_commit', 'on', true) = 'on')
 """
 
 
@@ -117,7 +117,7 @@ class PostgresDriver(SQLDriver):
         head, self._run = base.head_of(record), number_of(record.run)
         args = (
             *(number_of(known.scope), *known[1:], through, as_bytes(known.scope)),
-            *(self._run, SETTLED if record.settled else 0, float(record.last_seen)),
+            *(self._run, mark_of(record), float(record.last_seen)),
             *(head, base.pack(record)),
         )
         ((number, first, removals, old),) = self._rows(_APPEND, args, prepare=True)

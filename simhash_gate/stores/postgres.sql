@@ -14,8 +14,8 @@ CREATE TABLE scope (
 ) WITH (fillfactor = 50);
 
 -- Within a scope, ids are in order of insertion. `head` and `body` are as crawlers pack them;
--- `last_seen` goes before what they say; `mark` is 1 once a page is settled, 2 if it counts whatever
--- becomes of its run.
+-- `last_seen` goes before what they say; `mark` adds up 1 once a page is settled, 2 if it counts
+-- whatever becomes of its run, 4 if it gave an item.
 CREATE TABLE page (
     id bigint PRIMARY KEY,
     scope bigint NOT NULL,
@@ -159,12 +159,12 @@ SELECT
     page.id, as_text(scope.name) AS scope, its.told ->> 0 AS url,
     its.told ->> 5 AS title, (its.told ->> 4)::bigint AS words,
     encode(substring(page.head FOR 8), 'hex') AS fingerprint,
-    to_timestamp((its.told ->> 8)::double precision) AS first_seen,
+    to_timestamp((its.told ->> 10)::double precision) AS first_seen,
     to_timestamp(page.last_seen) AS last_seen, its.told ->> 7 AS run,
-    coalesce(state.state, 'dead') AS run_state, page.mark > 0 AS settled, its.told ->> 6 AS pipeline,
+    coalesce(state.state, 'dead') AS run_state, page.mark & 3 > 0 AS settled, its.told ->> 6 AS pipeline,
     its.told ->> 1 AS request
 FROM page
 JOIN scope ON scope.id = page.scope
 CROSS JOIN LATERAL (SELECT told(page.body) OFFSET 0) AS its
 LEFT JOIN state ON state.key = convert_to(lpad(to_hex(page.run), 16, '0'), 'UTF8')
-WHERE page.mark = 2 OR state.state <> 'dead';
+WHERE page.mark & 2 > 0 OR state.state <> 'dead';

@@ -3,7 +3,7 @@
 --
 -- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the removals,
 -- and the ms until the scope expires; under a page's number the page: its mark, when it was seen
--- last, then its body. KEYS[2] is a string: for each page 24 bytes in order, the number and what is
+-- last, then its body. KEYS[2] is a string: for each page 32 bytes in order, the number and what is
 -- compared of it.
 --
 -- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,
@@ -24,7 +24,7 @@ end
 
 if ARGV[1] == 'clock' then return redis.call('TIME') end
 
-local SIZE = 24
+local SIZE = 32
 local MARK_AND_SEEN = 9
 local pages, heads, operation = KEYS[1], KEYS[2], ARGV[1]
 local known_last, known_removals, data = tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -116,7 +116,7 @@ if operation == 'change' then  -- then the mark, and when they were seen last
         local page = redis.call('HGET', pages, n)
         if page then
             local its_mark, its_seen = struct.unpack('>Bd', page)
-            local changed = struct.pack('>Bd', math.max(mark, its_mark), math.max(seen, its_seen))
+            local changed = struct.pack('>Bd', bit.bor(mark, its_mark), math.max(seen, its_seen))
             redis.call('HSET', pages, n, changed .. string.sub(page, MARK_AND_SEEN + 1))
         end
     end

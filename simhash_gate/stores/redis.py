@@ -29,11 +29,11 @@ from simhash_gate.stores.base import (
     read_server,
     refusal,
 )
-from simhash_gate.stores.driver import DURABLE, SETTLED, Driver, Loaded, News, Row, State
+from simhash_gate.stores.driver import DURABLE, ROW_BYTES, Driver, Loaded, News, Row, State, mark_of
 
 logger = logging.getLogger(__name__)
 
-_HINTS = 2  # in a row of three numbers; its third and fourth byte stand for the run
+_HINTS = 2  # in a row of four numbers; its third and fourth byte stand for the run
 _AT_ONCE = 500  # pages or blobs
 _IDLE = 1.0  # seconds after which a connection is looked at before it is used
 _SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
@@ -72,7 +72,7 @@ class RedisDriver(Driver):
 
     def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
-        page = _PAGE.pack(SETTLED if record.settled else 0, record.last_seen)
+        page = _PAGE.pack(mark_of(record), record.last_seen)
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
         data = b"".join((head, page, base.pack(record)))
         news = self._ask(known, b"append", data, through, expiry)
@@ -202,7 +202,7 @@ class RedisDriver(Driver):
 
     def _heads(self, scope: str) -> Any:
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
-        return np.frombuffer(heads, ">u8").reshape(-1, 3)
+        return np.frombuffer(heads, ">u8").reshape(-1, ROW_BYTES // 8)
 
     def _pages(self, scope: str, heads: Any) -> Iterator[tuple[int, Row]]:
         """Yield numbers and pages of those of these heads that are there."""
@@ -264,7 +264,7 @@ def _row(scope: str, page: bytes) -> Row:
 
 def _is_of(row: Row, run: int) -> bool:
     """Tell whether a page goes with a run."""
-    return row.mark < DURABLE and base.hash64(base.split(row.body)[0][base.RUN_FIELD]) == run
+    return not row.mark & DURABLE and base.hash64(base.split(row.body)[0][base.RUN_FIELD]) == run
 
 
 def _is_lost(connection: Any) -> bool:

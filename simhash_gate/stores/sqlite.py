@@ -26,7 +26,7 @@ from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.files import is_locked, open_database, private_folder, private_lock
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Record, StoreError, StoreMissing, StoreUnavailable
-from simhash_gate.stores.driver import SETTLED, Loaded, News, Row, SQLDriver, State, number_of
+from simhash_gate.stores.driver import Loaded, News, Row, SQLDriver, State, mark_of, number_of
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 12
+VERSION = 13
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
@@ -65,7 +65,7 @@ INSERT INTO page (id, scope, run, mark, last_seen, head, body)
 VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
 """
 _LOAD = "SELECT mark, last_seen, body FROM page WHERE id = ?"
-_CHANGE = "UPDATE page SET mark = max(mark, ?), last_seen = max(last_seen, ?) WHERE id = ?"
+_CHANGE = "UPDATE page SET mark = mark | ?, last_seen = max(last_seen, ?) WHERE id = ?"
 _EMPTY = "DELETE FROM scope WHERE id = ? AND NOT EXISTS (SELECT 1 FROM page WHERE scope = scope.id)"
 _LEFT_SCOPES = """
 SELECT scope.id, name FROM page JOIN scope ON scope.id = page.scope
@@ -146,7 +146,7 @@ class MemoryDriver(SQLDriver):
             self._new_scopes += 1
             if self._new_scopes % _AT_ONCE == 0:
                 self._bound_scopes()
-        mark, head = SETTLED if record.settled else 0, base.head_of(record)
+        mark, head = mark_of(record), base.head_of(record)
         values = (time_ns() // 1000, scope, number_of(record.run), mark, record.last_seen, head)
         number = self._cursor.execute(_APPEND, (*values, base.pack(record))).lastrowid or 0
         if through:

@@ -15,7 +15,7 @@ from typing import TypeVar
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores import base
 from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
-from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, Driver, News, Row
+from simhash_gate.stores.driver import DURABLE, GAVE, ROW_BYTES, SETTLED, Driver, News, Row
 from simhash_gate.stores.histories import Histories
 from simhash_gate.stores.mirror import Lookup, Mirror, Mirrors, Rank
 from simhash_gate.stores.runs import Life, Runs
@@ -95,10 +95,11 @@ class Store:
         does not stay for a moment. Only records of the same scope and pipeline version, of live and
         ended runs, inside the window and not among `dismissed` are compared; with `exact`, only
         those with the same digest; with `unseen`, only those that others have added since this
-        store looked at the scope last. The best match is one with the same request fingerprint,
-        then one whose sketch begins with the same 8 bytes, then with the same 4, then the least
-        distance, then the latest. It is exact for every radius from 0 to 64; with None nothing is
-        looked at, and the record added. `near` is exact, too. A match within the radius that has
+        store looked at the scope last. One that does not stand for this page (`stands_for`) is no
+        match. The best match is one with the same request fingerprint, then one whose sketch begins
+        with the same 8 bytes, then with the same 4, then the least distance, then the latest. It is
+        exact for every radius from 0 to 64; with None nothing is looked at, and the record added.
+        `near` is exact, too. A match within the radius that has
         the same request is seen when `record` is. Adding evicts what falls out of the window,
         oldest first.
 
@@ -122,15 +123,17 @@ class Store:
         *,
         settled: bool = False,
         durable: bool = False,
+        gave: bool = False,
         seen: float = NEVER,
     ) -> None:
         """Mark the records with these identities; those that are gone are passed over.
 
         `settled` ones can't fail any more. `durable` ones count for all later runs, whatever
         becomes of their own; so does what their runs have kept of the visits to their requests,
-        even if the record itself is gone. `seen` moves `last_seen`, never back.
+        even if the record itself is gone. `gave` notes that an item came of them. `seen` moves
+        `last_seen`, never back.
         """
-        mark = DURABLE if durable else SETTLED if settled else 0
+        mark = SETTLED * settled | DURABLE * durable | GAVE * gave
 
         with self._asking():
             for scope in {record.scope for record in records}:
@@ -166,6 +169,15 @@ class Store:
             numbers = self._find(mirror, [record])[-1:]
             rows = self.driver.load(mirror.state, numbers)[1] if numbers else [None]
             return self._counting(rows[0])
+
+    def at_address(self, record: Record) -> list[Record]:
+        """Return the pages in the record's scope that have its URL, whatever their requests."""
+        with self._asking(write=False):
+            mirror = self._mirror(record.scope)
+            self._catch_up(mirror)
+            rows = self.driver.load(mirror.state, mirror.at_address(record))[1]
+            found = filter(None, map(self._counting, rows))
+            return [page for page in found if page.url == record.url]
 
     def count(self, scope: str) -> int:
         """Return how many pages of a scope are remembered, those of other live runs too."""
@@ -299,7 +311,7 @@ class Store:
         seconds = None if window.seconds is None else window.seconds + _EXPIRY_SLACK
         while True:
             number, match = self._best(lookup, mirror)
-            if match is not None and match.distance <= lookup.radius:
+            if match is not None and lookup.has_found(match):
                 if lookup.before:
                     self._remove(mirror, [lookup.before])
                 kept, at = match.record, record.last_seen
@@ -381,13 +393,14 @@ class Store:
         """Return the record of a row as it is now; None if it is gone, or died with its run."""
         if row is None:
             return None
-        (*fields, _), sketch = base.split(row.body)
+        (*fields, asker, carries, first_seen, _), sketch = base.split(row.body)
         run = fields[base.RUN_FIELD]
         life = life_of(run) if life_of else self._runs.life(run, row.life)
-        if life == "dead" and row.mark < DURABLE:
+        if life == "dead" and not row.mark & DURABLE:
             return None
-        settled = row.mark >= SETTLED or life == "ended"
-        return Record(*[row.scope, *fields, row.seen, sketch, settled])
+        settled = bool(row.mark & (SETTLED | DURABLE)) or life == "ended"
+        marks = settled, asker, carries, bool(row.mark & GAVE)
+        return Record(*[row.scope, *fields, first_seen, row.seen, sketch, *marks])
 
     def _is_due(self, name: str, more: int, most: int) -> bool:
         self._kept[name] += more
