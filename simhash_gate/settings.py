@@ -19,7 +19,6 @@ from simhash_gate.stores.base import without_password
 from simhash_gate.values import (
     BUDGET,
     COUNT,
-    FIELD_NAMES,
     FLAG,
     MIB,
     PARAMETERS,
@@ -34,6 +33,9 @@ from simhash_gate.values import (
     setting,
     settings_in,
     whole_number,
+)
+from simhash_gate.values import (
+    NAMES as LISTED,
 )
 from simhash_gate.workers.cores import PROCESSES, default_workers
 
@@ -128,9 +130,10 @@ class Settings:
     )
     keep_markdown: int = setting(0, BUDGET, "How many bytes of Markdown the store keeps")
     tracking: tuple[str, ...] = setting((), PARAMETERS, "Names that make no difference in any URL")
+    ignore: tuple[str, ...] = setting((), LISTED, "What of requests makes no difference")
     verdicts: str = setting("", PATH_PATTERN, "A verdict log")
     report: str = setting("", PATH_PATTERN, "A report, one HTML file")
-    audit_fields: tuple[str, ...] = setting((), FIELD_NAMES, "The fields that are compared")
+    audit_fields: tuple[str, ...] = setting((), LISTED, "The fields that are compared")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
     recover: str = setting("", PATH, "Give dropped responses to their callbacks")
     policies: Policies

@@ -178,4 +178,4 @@ PATH_PATTERN = ValueKind(
     _path_pattern,
 )
 PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *", _names)
-FIELD_NAMES = ValueKind("names of item fields: a list, or with commas between them", _names)
+NAMES = ValueKind("names: a list, or with commas between them", _names)

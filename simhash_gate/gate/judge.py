@@ -13,6 +13,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import NO_SKETCH, decode, sentences_of
 from simhash_gate.gate.answers import Answers, AnswerText
+from simhash_gate.gate.asked import Asked, what_else
 from simhash_gate.gate.difference import SAME, CloserLook, Comparison
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
+ANYBODY = Asked()
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
 FEW_WORDS = 5
 MOST_LOOKS = 16
@@ -81,6 +83,7 @@ class Gate:
         dismissed: Collection[Record] = (),
         at: float | None = None,
         sent: Sent = NOTHING_SENT,
+        asked: Asked = ANYBODY,
     ) -> Verdict:
         """Return the verdict on a page; a page that is not a duplicate is remembered.
 
@@ -91,7 +94,8 @@ class Gate:
         other; once that run has ended, the page, whatever address it came by, is `unchanged` if
         it says the same, else `updated`, or `rewritten` if it is further than `near` from what it
         was. Records in `dismissed` are not compared. `at` is the Unix time at which the page was
-        seen, now by default; `sent` is what the server sent with it. Raises `StoreError`.
+        seen, now by default; `sent` is what the server sent with it, `asked` what it was asked for:
+        a page that was kept for something else is no match. Raises `StoreError`.
         """
         request = request or key_of(without_credentials(url))
         at = time.time() if at is None else at
@@ -109,6 +113,9 @@ class Gate:
             first_seen=at,
             last_seen=at,
             sketch=(page.sketch or NO_SKETCH) if policy.verify else b"",
+            asker=asked.by,
+            carries=asked.carries,
+            gave=asked.gives,
         )
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
@@ -145,18 +152,25 @@ class Gate:
         """Note that a page is gone, and forget its record; False if it was not known.
 
         So the next copy of it that is visited is new: its content does not go with the page that
-        stood for it. Raises `StoreError`.
+        stood for it. Its key may have been another one then. Raises `StoreError`.
         """
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
-        own = replace(trace, request=own_key(url))
-        kept = self._revisits.found_gone(own) or self._revisits.found_gone(trace)
-        if kept is not None:
-            self.store.forget(kept, adopted=True)
-        return kept is not None
+        kept = self.store.at_address(trace)
+        for record in kept:
+            self.store.forget(record)
+        keys = {own_key(url), request, key_of(url), *(record.request for record in kept)}
+        known = [self._revisits.found_gone(replace(trace, request=key)) for key in sorted(keys)]
+        return bool(kept) or any(known)
 
     def known(self, record: Record, policy: Policy) -> Revisit:
-        """Return what is known of the visits to the page of a record. Raises `StoreError`."""
-        return self._revisits.of(record, policy)
+        """Return what is known of the visits to the page of a record. Raises `StoreError`.
+
+        Nothing that it said before counts for a request that hands on something else.
+        """
+        revisit = self._revisits.of(record, policy)
+        before = revisit.previous
+        same = before is not None and record.carries in ("", before.carries)
+        return revisit if same else Revisit(revisit.history)
 
     def confirm(self, record: Record, policy: Policy) -> None:
         """Note that a page was as it had been, though it was not fetched. Raises `StoreError`."""
@@ -187,14 +201,18 @@ class Gate:
         page, policy, record, sent, *_ = judged
         before = revisit.previous
         kept = revisit.kept
-        if before is None or kept is None or what_changed(before, page, policy):
+        if before is None or kept is None or what_changed(before, page, policy, record):
             return None
-        if kept.request == record.request and self.store.current(kept) is not None:
+        current = self.store.current(kept)
+        kept = current or kept
+        if current is not None and kept.request == record.request:
             self.store.update([kept], seen=record.last_seen)
         else:
             self.store.forget(kept, adopted=True)
             window = Window(policy.window, policy.ttl)
-            self.store.check_and_add(replace(record, settled=True), None, window=window)
+            url = before.url or record.url  # the one that delivered it
+            again = replace(record, url=url, settled=True, gave=kept.gave)
+            self.store.check_and_add(again, None, window=window)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
@@ -258,6 +276,7 @@ class Gate:
         """Return the version that a record remembers, if it is that of an earlier visit."""
         record = judged.record
         one = other.request == record.request or key_of(other.url) == key_of(record.url)
+        one = one and other.asker in ("", record.asker)
         if not one or not self._is_over(other.run):
             return None
         version = version_in(other, revisit.history)
@@ -274,7 +293,7 @@ class Gate:
 
         Last comes what it could not look at, if the record was added.
         """
-        policy = judged.policy
+        policy, record = judged.policy, judged.record
         look = CloserLook(judged.page, policy, judged.memory)
         first: Match | None = None
         found = SAME
@@ -284,7 +303,7 @@ class Gate:
             many = looks >= MOST_LOOKS
             unseen = many or contradicted >= MOST_CONTRADICTIONS  # others may have kept it by now
             added, match = self.store.check_and_add(
-                judged.record,
+                record,
                 look.radius,
                 passed_over,
                 near=policy.near,
@@ -293,6 +312,10 @@ class Gate:
                 window=Window(policy.window, policy.ttl),
             )
             if added or match is None:
+                if match is not None and first is None and match.distance <= look.radius:
+                    found = look.at(match.record)
+                    if found.same:
+                        found = Comparison(False, what_else(match.record, record), "carried")
                 missed: NotCompared = "many_alike" if many else ""
                 return first or match, added, found, missed
             finding = look.at(match.record)
@@ -328,7 +351,7 @@ def _kept(
         bits = hamming_distance(before.fingerprint, record.fingerprint)
         match = Match(revisit.kept, bits)
         outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
-        reason = f"{what_changed(before, page, policy)}; {age_of(before, record.last_seen)}"
+        reason = f"{what_changed(before, page, policy, record)}; {age_of(before, record.last_seen)}"
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before
         )

@@ -16,6 +16,7 @@ from simhash_gate.fingerprints.contradictions import TEXT_ALONE, UNKNOWN
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.fingerprints.words import words
+from simhash_gate.gate.asked import what_else
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.validators import NOTHING, Validators
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
 MOST_VISITED = 50_000
 """Pages of which a run knows that it has visited them; another content of one is no update."""
 _SHOWN = 60
-_OF_VERSION = ("fingerprint", "digest", "words", "title", "run", "first_seen", "last_seen")
+_OF_VERSION = (
+    *("fingerprint", "digest", "words", "title", "run", "first_seen", "last_seen"),
+    *("asker", "carries"),
+)
 
 
 class Sent(NamedTuple):
@@ -87,12 +91,12 @@ class Revisits:
         if moved:
             record = replace(record, request=moved_from)
             history = self._history(record)
-        last = history.last_of(self._pipeline)
+        last = history.last_of(self._pipeline, record.asker)
         if last is None or history.gone is not None or not self.counts(last, record, policy):
             return Revisit(history)
         kept = record_of(last, record)
         if moved:  # from now on this run has kept it
-            last = replace(last, run=self._run)
+            last = replace(last, run=self._run, url=record.url)
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
@@ -105,7 +109,7 @@ class Revisits:
         own. So has another rendition: a copy in other words, no update. Raises `StoreError`.
         """
         revisit = self.of(record, policy, sent.moved_from)
-        last = revisit.history.last_of(self._pipeline)
+        last = revisit.history.last_of(self._pipeline, record.asker)
         has_moved = revisit.kept is not None and revisit.kept.request != record.request
         if has_moved or (last is not None and precise(last.url) == precise(record.url)):
             return record, revisit
@@ -114,10 +118,10 @@ class Revisits:
             if alone.request == record.request or (last is None and alone is own):
                 continue
             its = self.of(alone, policy)
-            before = its.history.last_of(self._pipeline)
+            before = its.history.last_of(self._pipeline, record.asker)
             if before is not None and precise(before.url) == precise(record.url):
                 return (alone if last else record), its
-        if last is None or not what_changed(last, page, policy):
+        if last is None or not what_changed(last, page, policy, record):
             return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
         here = last.run == self._run or (record.scope, record.request) in self._visited
@@ -140,19 +144,13 @@ class Revisits:
         if revisit.history.versions:
             self._write(record, revisit.history.like_another(record.last_seen), record.last_seen)
 
-    def found_gone(self, record: Record) -> Record | None:
-        """Note that a page is gone; return what can be told of its record, None for nothing.
-
-        It is not gone if this run has fetched it by another address.
-        """
+    def found_gone(self, record: Record) -> bool:
+        """Note that the page of a record is gone; False if that was known, or nothing is."""
         history = self._history(record)
-        last = history.last_of(self._pipeline)
-        if last is None or (last.run == self._run and precise(last.url) != precise(record.url)):
-            return None
+        if history.last is None or precise(history.last.url) != precise(record.url):
+            return False
         self._write(record, history.left(record.last_seen), record.last_seen)
-        if history.gone is not None:
-            return None
-        return record_of(last, record)
+        return history.gone is None
 
     def _history(self, record: Record) -> History:
         kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
@@ -214,6 +212,8 @@ def _version(
         record.title,
         record.run,
         record.pipeline,
+        asker=record.asker,
+        carries=record.carries,
         headline=headline,
         offers=offers,
         url=record.url,
@@ -223,7 +223,8 @@ def _version(
 def record_of(version: Version, record: Record) -> Record:
     """Return the record of an earlier version of the page of `record`, as far as it is known."""
     fields = {name: getattr(version, name) for name in _OF_VERSION}
-    return replace(record, **fields, url=version.url or record.url, sketch=b"", settled=True)
+    known = replace(record, **fields, url=version.url or record.url, sketch=b"", settled=True)
+    return replace(known, gave=True)
 
 
 def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:
@@ -245,11 +246,14 @@ def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Ver
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
 
-def what_changed(before: Version, page: Page, policy: Policy) -> str:
-    """Return in words what a page says that it did not say before; "" if it says the same."""
+def what_changed(before: Version, page: Page, policy: Policy, record: Record) -> str:
+    """Return in words what a page says that it did not say before; "" if it says the same.
+
+    What its request hands on is part of that: `record` tells of the visit.
+    """
     assert page.fingerprint is not None
     headline, offers, _ = _name_and_offers(page.sketch)
-    found = []
+    found = list(filter(None, [what_else(record_of(before, record), record)]))
     if before.headline and headline and list(words(before.headline)) != list(words(headline)):
         found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
     if before.offers is not None and before.offers != offers:

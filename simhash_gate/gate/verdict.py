@@ -24,7 +24,7 @@ Outcome = (
     | Answered
 )
 NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
-Differs = Literal["", "names", "offers", "fields", "texts", "repeats"]
+Differs = Literal["", "names", "offers", "fields", "texts", "repeats", "carried"]
 
 ANSWERED: tuple[Answered, ...] = get_args(Answered)
 """The outcomes of what is no page."""
@@ -42,10 +42,12 @@ class Verdict:
     what kept a page that passed from being compared with all that is like it: `few_words` of its
     own, `many_alike` that are other pages; `unreadable`.
     `differs` says in what a page that passed differs from the match, though it is as near;
-    with `repeats`, what they have in common is what the site repeats. `previous` is what this page
+    with `repeats`, what they have in common is what the site repeats; with `carried`, only their
+    requests differ. `previous` is what this page
     was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
     has kept of the text of the page that was found, if it has. A copy `follows` so many links that
-    no page of the crawl had before it. `canonical_url` is its URL without what makes no difference.
+    no page of the crawl had before it. It is `unpaid` if no item came of the page that it is like:
+    it passes. `canonical_url` is its URL without what makes no difference.
     """
 
     outcome: Outcome
@@ -60,6 +62,7 @@ class Verdict:
     previous: Version | None = None
     kept: KeptPage | None = None
     follows: int = 0
+    unpaid: bool = False
     canonical_url: str = ""
 
     def __post_init__(self) -> None:
@@ -69,6 +72,8 @@ class Verdict:
     @property
     def rejected(self) -> bool:
         """Whether an action applies: the page has been seen, or is none."""
+        if self.unpaid:
+            return False
         if self.outcome == "blocked":
             return self.policy.blocked == "drop"
         revisited = self.outcome == "unchanged" and self.record is None

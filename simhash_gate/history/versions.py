@@ -12,7 +12,7 @@ from simhash_gate.history.validators import Validators
 MOST_VISITS = 60
 """Of one page; a rate of change that is found from so many is known well enough."""
 
-_FORMAT = 2
+_FORMAT = 3
 
 
 class Visit(NamedTuple):
@@ -39,7 +39,7 @@ class Version:
     `run` is the run that kept this version. `headline` and `offers` are what the page claims;
     `offers` is None where that is not known.
     `etag` and `modified` are its `ETag` and `Last-Modified`; `variant` names what was asked for.
-    `url` is the address that it came by.
+    `url` is the address that it came by first. `asker` and `carries` are those of a record.
     """
 
     first_seen: float
@@ -58,6 +58,8 @@ class Version:
     modified: str = ""
     variant: str = ""
     url: str = ""
+    asker: str = ""
+    carries: str = ""
 
     @property
     def validators(self) -> Validators:
@@ -91,9 +93,12 @@ class History:
         """The Unix time of the last visit; 0 if there was none."""
         return self.visits[-1].time if self.visits else 0.0
 
-    def last_of(self, pipeline: str) -> Version | None:
-        """Return the version that was seen last among those that were read in one way."""
-        return next((kept for kept in reversed(self.versions) if kept.pipeline == pipeline), None)
+    def last_of(self, pipeline: str, asker: str) -> Version | None:
+        """Return the version that was seen last of those read in one way, for one asker."""
+        for kept in reversed(self.versions):
+            if kept.pipeline == pipeline and (kept.asker == asker or not (kept.asker and asker)):
+                return kept
+        return None
 
     def visited(self, version: Version, *, again: Version | None, most: int) -> History:
         """Return the history with one more visit, which found a version; it keeps `most` of them.
@@ -104,7 +109,14 @@ class History:
         if again is not None:
             # A capture that is older than the last visit is no news of when the page was seen.
             times = sorted((again.first_seen, again.last_seen, version.last_seen))
-            version = replace(version, first_seen=times[0], last_seen=times[-1], run=again.run)
+            version = replace(
+                version,
+                first_seen=times[0],
+                last_seen=times[-1],
+                run=again.run,
+                url=again.url or version.url,  # it is the address that delivered it
+                carries=version.carries or again.carries,
+            )
         visits = (*self.visits, Visit(version.last_seen, again is None))[-MOST_VISITS:]
         return History((*kept, version)[-max(1, most) :], visits)
 

@@ -20,7 +20,7 @@ By = Literal["spider", "canonical", "list", "host", "url"]
 
 FEWEST_WORDS = 20
 """A page of fewer words tells of no other that it is another one."""
-UNSURE = frozenset({"", "repeats"})
+UNSURE = frozenset({"", "repeats", "carried"})
 MOST_HOSTS, MOST_ADDRESSES = 1_000, 100_000
 """Of one crawl, 1.6 KB for each address, 3.6 with a query; hosts met longest ago go first."""
 _BETWEEN = 1_000  # questions, before the addresses are counted again

@@ -19,10 +19,11 @@ from scrapy.http import Response
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.requests import NotSent
 from simhash_gate.plugin.threads import pause, result
 from simhash_gate.stores import Record
+from simhash_gate.stores.base import Identity
 
 if TYPE_CHECKING:
     WithText = Callable[[Verdict], Awaitable[Verdict]] | None
@@ -53,9 +54,10 @@ class Lifecycle:
         self._parked = crawl.parked
         self._store = crawl.store
         self._stats = crawl.crawler.stats
-        self._followed = crawl.followed
+        self._followed, self._yields = crawl.followed, crawl.yields
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
         self._unkept: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
+        self._unpaid: dict[Identity, FollowedPage] = {}
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
         settings = crawl.crawler.settings
         # Scrapy fetches no more while the responses it works on exceed this size: a page that has
@@ -84,16 +86,27 @@ class Lifecycle:
     def judged(self, judged: Judged) -> None:
         """Follow a page that has its verdict, if it can still fail."""
         page: FollowedPage | None = None
-        if judged.verdict.record is not None:
-            page = self._keep(judged.verdict.record)
-        elif judged.verdict.audited or judged.verdict.follows:
+        verdict = judged.verdict
+        if verdict.record is not None:
+            page = self._keep(verdict.record)
+            if verdict.outcome == "unchanged" and not self._yields.wants_more(verdict.record):
+                page.given += 1  # it is asked for again, and gave something before
+        elif verdict.audited or verdict.follows or verdict.unpaid:
             page = self._unkept[judged.request] = FollowedPage(None)
+            if verdict.unpaid and verdict.match is not None and self.sees_end:
+                page.unpaid_for = verdict.match.record
+                self._unpaid[page.unpaid_for.identity] = page
+                self._followed.add(page.unpaid_for.identity)
         for listener in self._listeners:
             listener.judged(judged, page)
 
     def found(self, request: Request, response: Response) -> bool:
         """Tell on which page a request was found; return whether it may go on."""
-        return all(listener.found(request, response) for listener in self._listeners)
+        if not all(listener.found(request, response) for listener in self._listeners):
+            return False
+        if (page := self._of(response.request)) is not None:
+            page.sent += 1
+        return True
 
     def reached(self, request: Request, stage: Stage = Stage.RECEIVED) -> None:
         """Note how far a page has come on its way to its callback.
@@ -103,6 +116,11 @@ class Lifecycle:
         page = self._of(request)
         if page is not None and page.stage < stage:
             page.stage = stage
+
+    def awaits(self, request: Request) -> None:
+        """Note that the callback of a page awaits another one: what comes of it is of both."""
+        if (page := self._of(request)) is not None:
+            page.awaits = True
 
     def finished(self, request: Request | None, seconds: float) -> None:
         """Note that the callback has said all it has to say, and how long it took."""
@@ -142,15 +160,18 @@ class Lifecycle:
         self._tell(page)
         self._settle(page)
 
-    def item_done(self, response: Response | None, *, well: bool = True) -> None:
-        """Note that an item was scraped or dropped, or `well` that it was lost on its way."""
+    def item_done(
+        self, response: Response | None, *, well: bool = True, given: bool = False
+    ) -> None:
+        """Note that an item was `given` or dropped, or `well` that it was lost on its way."""
         page = self._of(response.request if response is not None else None)
-        if page is None or page.record is None:
+        if page is None:
             return
         if not well:
             self._fail(page)
             return
         page.items -= 1
+        page.given += given
         self._settle(page)
 
     def failed(self, response: object) -> None:
@@ -163,8 +184,9 @@ class Lifecycle:
         self._parked.idle()
         for listener in self._listeners:
             listener.idle()
-        for page in [page for page in self._kept.values() if page.stage in SWALLOWED]:
-            self._fail(page)
+        for page in (*self._kept.values(), *self._unpaid.values()):
+            if page.stage in SWALLOWED:
+                self._fail(page)
 
     async def closed(self, spider: Spider, *, paused: bool) -> None:
         """Tell that the spider was closed, one listener after the other; no page can fail later."""
@@ -202,12 +224,14 @@ class Lifecycle:
 
     def _settle(self, page: FollowedPage) -> None:
         """Settle a page if it has left and all of its items are done."""
-        if not self.sees_end or page.record is None:
+        followed = page.record or page.unpaid_for
+        if not self.sees_end or followed is None or page.stage is not Stage.LEFT or page.items > 0:
             return
-        if page.stage is Stage.LEFT and page.items <= 0:
-            if self.settles:
-                self._store.settle(page.record)
-            self._take_out(page, Stage.SETTLED)
+        copy = page.record is None
+        self._yields.ended(followed, given=page.given, sent=page.sent, is_copy=copy)
+        if self.settles and page.record is not None:
+            self._store.settle(replace(page.record, gave=page.given > 0 and not page.awaits))
+        self._take_out(page, Stage.SETTLED)
 
     def _fail(self, page: FollowedPage) -> None:
         if page.record is not None:
@@ -221,7 +245,10 @@ class Lifecycle:
     def _take_out(self, page: FollowedPage, stage: Stage) -> None:
         if page.record is not None:
             del self._kept[page.record.identity]
-            self._followed.discard(page.record.identity)
+        elif page.unpaid_for is not None:
+            self._unpaid.pop(page.unpaid_for.identity, None)
+        if (followed := page.record or page.unpaid_for) is not None:
+            self._followed.discard(followed.identity)
         page.stage = stage
         self._tell(page)
 
@@ -246,7 +273,12 @@ class SettledJudge:
         self._with_text = with_text
 
     async def verdict(
-        self, ask: Callable[..., Verdict], scope: str, request: str, fingerprint: int | None
+        self,
+        ask: Callable[..., Verdict],
+        scope: str,
+        request: str,
+        asker: str,
+        fingerprint: int | None,
     ) -> Verdict:
         """Return the verdict of `ask(gate, dismissed=...)`. Raises `StoreError`.
 
@@ -254,7 +286,7 @@ class SettledJudge:
         """
         trace = None
         if fingerprint is not None:
-            trace = self._store.run.trace(scope, request, fingerprint)
+            trace = self._store.run.trace(scope, request, asker, fingerprint)
         dismissed: list[Record] = []
         deadline: float | None = None
         while True:

@@ -19,7 +19,9 @@ from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
 from simhash_gate.plugin.requests import NotSent
 from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.plugin.yields import Yields
 from simhash_gate.stores import Record
+from simhash_gate.stores.base import Identity
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_LINES = 20_000  # an audit ends with a line for each of 10,000 domains
-Identity = tuple[str, str, str, int]
-"""What tells a record from all others."""
 
 
 class Stage(IntEnum):
@@ -62,12 +62,18 @@ class Stage(IntEnum):
 class FollowedPage:
     """A page that may still fail. `items` of it are not yet scraped or dropped.
 
-    `record` is what was remembered of a kept page. A copy that reaches its callback has none.
+    `record` is what was remembered of a kept page. A copy that reaches its callback has none; it is
+    `unpaid_for` a kept page of which no item came. So many items were `given`, and so many requests
+    `sent`. Its callback `awaits` other pages itself.
     """
 
     record: Record | None
     stage: Stage = Stage.PASSED
     items: int = 0
+    unpaid_for: Record | None = None
+    given: int = 0
+    sent: int = 0
+    awaits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +124,7 @@ class Crawl:
     """What listeners are made from: a crawl, its settings, its store, and what it asks for.
 
     `lines` are what other listeners leave to the verdict log and the report. `followed` are the
-    kept pages that may still fail, from when the store has them.
+    kept pages that may still fail, from when the store has them. `yields` knows what came of pages.
     """
 
     crawler: Crawler
@@ -128,7 +134,11 @@ class Crawl:
     keys: Keys = field(default_factory=Keys)
     variants: Variants = field(default_factory=Variants)
     followed: set[Identity] = field(default_factory=set)
+    yields: Yields = field(init=False)
     lines: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "yields", Yields(self.store, self.followed))
 
     def note(self, message: str, advice: str, *, wrong: bool = False) -> None:
         """Tell the log and the report what is worth knowing of the crawl, or looks `wrong`."""

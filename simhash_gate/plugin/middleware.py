@@ -26,6 +26,7 @@ from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
+from simhash_gate.plugin.asked_for import AskedFor
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.conditions import validators_in
 from simhash_gate.plugin.crawl_settings import check, overridden, store_url
@@ -47,12 +48,14 @@ from simhash_gate.plugin.page_keys import (
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
+    INLINE_KEY,
     META_KEY,
     RECOVERED_KEY,
     NotSent,
     close,
     forget_others,
     is_retry,
+    mark_inline,
     mark_kept,
     orphaned_page,
 )
@@ -133,6 +136,8 @@ class SimhashGateMiddleware(CrawlGate):
         folder = None if self._only_looks else job_dir(crawler.settings)
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)
+        self._asked_for = AskedFor(crawler, settings.ignore, anybody=self._only_looks)
+        self._yields = crawl.yields
         self._variants = crawl.variants
         self._page_keys = PageKeys(crawler, keys)
         self._audit = Audit.for_crawl(crawl)
@@ -176,6 +181,7 @@ class SimhashGateMiddleware(CrawlGate):
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self.crawler.request_fingerprinter)
+        self._asked_for.note(request)
         if self._traps is not None:  # first: what it holds back stands for no other request
             self._traps.ask(request)
         if self._stand_ins is not None:
@@ -232,6 +238,7 @@ class SimhashGateMiddleware(CrawlGate):
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
         verdict, fingerprint = unfetched or await self._verdict(request, response, site)
+        verdict = self._yields.given(verdict)
         if self._audit is not None:
             verdict = self._audit.choose(site.domain, fingerprint, verdict)
         if self._new_links is not None:
@@ -263,8 +270,11 @@ class SimhashGateMiddleware(CrawlGate):
             return "no_callback"
         if RECOVERED_KEY in request.meta:
             return "recovered"
-        if request.meta.get(META_KEY) is False:
+        wanted = request.meta.get(META_KEY)
+        if wanted is False:
             return "meta"
+        if wanted is None and INLINE_KEY in request.meta:
+            return "inline"
         if blocking_service(response.status, response.headers.get):
             return ""
         return why_ineligible(
@@ -300,6 +310,7 @@ class SimhashGateMiddleware(CrawlGate):
             own = self._page_keys.of_request(request, site.scope)
             rendition = key.by == "canonical" and key.key != own.key
             variant = self._variants.of(request, response)
+            asked = self._asked_for.of(request)._replace(gives=not self.lifecycle.sees_end)
             ask = partial(
                 Gate.judge,
                 page=page,
@@ -310,8 +321,10 @@ class SimhashGateMiddleware(CrawlGate):
                 retry=retry,
                 at=at,
                 sent=Sent(validators_in(response), variant, moved, rendition, walled_from(request)),
+                asked=asked,
             )
-            verdict = await self._judge.verdict(ask, site.scope, fingerprint, page.fingerprint)
+            names = site.scope, fingerprint, asked.by
+            verdict = await self._judge.verdict(ask, *names, page.fingerprint)
             return replace(verdict, canonical_url=key.url), fingerprint
         except StoreError as error:
             reason = str(error)
@@ -333,6 +346,7 @@ class SimhashGateMiddleware(CrawlGate):
         url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
         remembers = not url.startswith("memory:")
         self._store.open(url, at_once=not remembers)
+        mark_inline(self.crawler, self.lifecycle.awaits)
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
@@ -349,7 +363,7 @@ class SimhashGateMiddleware(CrawlGate):
         self.lifecycle.item_done(response, well=False)
 
     def _item_scraped(self, response: Response | None) -> None:
-        self.lifecycle.item_done(response, well=self._deliveries.item_scraped())
+        self.lifecycle.item_done(response, well=self._deliveries.item_scraped(), given=True)
 
     async def _closed(self, spider: Spider, reason: str) -> None:
         self.reader.close()

@@ -15,6 +15,7 @@ wait, and so do requests that a copy led to; they are sent when there is credit.
 from __future__ import annotations
 
 import logging
+from array import array
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +30,7 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import COPY_KEY
+from simhash_gate.plugin.requests import ASKED_KEY, COPY_KEY
 from simhash_gate.plugin.resend_dropped import to_send_again
 from simhash_gate.plugin.spider_middleware import is_installed
 
@@ -69,6 +70,12 @@ class Unfollowed(Parked):
     is_copy: bool
 
 
+def _asker(request: Request | None) -> str:
+    """Return for whom a page was asked for: another callback follows other links of it."""
+    asker: str = request.meta.get(ASKED_KEY, ("",))[0] if request is not None else ""
+    return asker
+
+
 class NewLinks(Listener):
     """Knows where the pages of a crawl lead, and finds copies that lead to something else."""
 
@@ -76,11 +83,12 @@ class NewLinks(Listener):
         super().__init__(crawl)
         self._known: set[int] = set()
         self._known_before: set[int] = set()
-        self._shown: WeakKeyDictionary[FollowedPage, str] = WeakKeyDictionary()
+        self._shown: WeakKeyDictionary[FollowedPage, array[int]] = WeakKeyDictionary()
         self._copies: WeakKeyDictionary[Request, _Copy] = WeakKeyDictionary()
         # By domain, less what it begins with, or by the page that a copy is like.
         self._credit, self._tries = Counter[str](), Counter[str]()
         self._last_credit: set[str] = set()
+        self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -95,21 +103,22 @@ class NewLinks(Listener):
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict on a page as it is once its links are known."""
-        page = verdict.page
-        if not self._is_dropped_copy(verdict) or page is None:
+        page, asker = verdict.page, _asker(request)
+        unpaid = verdict.unpaid and verdict.outcome == "duplicate"
+        if not (unpaid or self._is_dropped_copy(verdict)) or page is None:
             return verdict
         new = {
             link
             for target in page.targets.split("\n")
-            if not self._is_known(link := hash(target)) and is_of_domain(target, domain)
+            if not self._is_known(link := hash((asker, target))) and is_of_domain(target, domain)
         }
-        if not new:
+        if not (new or unpaid):
             return verdict
         assert verdict.match is not None
         original = f"{domain} {verdict.match.record.fingerprint:016x}"
-        copy = _Copy(new, original, self._has_credit(domain, original))
+        copy = _Copy(new, original, unpaid or self._has_credit(domain, original))
         self._copies[request] = copy
-        if not copy.followed:
+        if unpaid or not copy.followed:
             return verdict
         self._tries[original] += 1
         self._pay(domain, original)
@@ -132,14 +141,17 @@ class NewLinks(Listener):
             self._wait(judged.domain, copy.original, to_send_again(judged), len(copy.links))
         if read is None or judged.dropped:
             return
-        shown = read.targets.split("\n")
+        asker = _asker(judged.request)
+        shown = {hash((asker, target)) for target in read.targets.split("\n")}
         if copy is not None:
-            shown = [target for target in shown if hash(target) in copy.links]
-        self._known |= set(map(hash, shown))
+            shown &= copy.links
+        if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
+            shown = set()  # none of them is followed
+        self._known |= shown
         if len(self._known) > MOST_KNOWN // 2:
             self._known, self._known_before = set(), self._known
         if page is not None:
-            self._shown[page] = "\n".join(shown)
+            self._shown[page] = array("q", shown)
         if judged.held:
             return
         self._add(judged.domain, 1 / SHARE)
@@ -154,7 +166,7 @@ class NewLinks(Listener):
         copy = self._copies.get(response.request) if response.request is not None else None
         if copy is None:
             return True
-        link = hash(without_visitor(request.url))
+        link = hash((_asker(response.request), without_visitor(request.url)))
         if link not in copy.links and self._is_known(link):
             return False
         request.meta[COPY_KEY] = copy.original
@@ -167,11 +179,11 @@ class NewLinks(Listener):
         return True
 
     def moved(self, page: FollowedPage) -> None:
-        """Forget the links of a page whose callback failed: they were not followed."""
-        if page.stage is Stage.FAILED and (targets := self._shown.get(page)):
-            failed = {hash(target) for target in targets.split("\n")}
-            self._known -= failed
-            self._known_before -= failed
+        """Forget the links of a page whose callback failed, or gave nothing: none was followed."""
+        barren = page.stage is Stage.SETTLED and not (page.given or page.sent)
+        if barren or page.stage is Stage.FAILED:
+            self._known.difference_update(self._shown.get(page, ()))
+            self._known_before.difference_update(self._shown.get(page, ()))
 
     def idle(self) -> None:
         """Spend the credit that is left, and once as much as a domain begins with."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from hashlib import sha1
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from simhash_gate.gate.policy import Site
 from simhash_gate.identity.canonical import canonical_of
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.page import Page
-from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY
+from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.plugin.store_run import StoreRun
 from simhash_gate.plugin.store_thread import StoreThread
@@ -56,7 +57,9 @@ class PageKeys:
         """Return what is known of a page before it is fetched. Raises `SettingsError`."""
         names = scope, without_credentials(request.url), self.of_request(request, scope).key
         at = time_of_visit(request)
-        return Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
+        asker, carries = request.meta.get(ASKED_KEY, ("", ""))
+        record = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
+        return replace(record, asker=asker, carries=carries)
 
     def of_page(
         self, request: Request, response: Response, page: Page, scope: str, at: float

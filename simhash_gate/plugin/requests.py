@@ -6,7 +6,8 @@ import logging
 import math
 from base64 import b64decode, b64encode
 from collections.abc import Callable
-from typing import Any
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.exceptions import IgnoreRequest
@@ -17,6 +18,9 @@ from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 
@@ -185,6 +189,12 @@ FOUND_KEY = "simhash_gate_found"
 """Where the gate notes on which page a request was found, for the trap shield."""
 COPY_KEY = "simhash_gate_of_copy"
 """Where the gate notes that only a copy led to a request."""
+ASKED_KEY = "simhash_gate_asked"
+"""Where the gate notes what a request is for: a redirect and a retry of it are for the same."""
+AGAIN_KEY = "simhash_gate_again"
+"""That a callback sends the request again that its page came by."""
+INLINE_KEY = "simhash_gate_inline"
+"""That a callback awaits the page itself."""
 
 
 def asks_for_page(request: Request) -> bool:
@@ -221,19 +231,50 @@ def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol)
             del request.meta[KEPT_KEY]
 
 
-def forget_word(request: Request, response: Response) -> None:
-    """Take out of a request what the spider said of the page that it was found on.
+def forget_page(request: Request, response: Response) -> None:
+    """Take out of a request what was noted and said of the page that it was found on.
 
-    It came with the rest of the page's meta: what it leads to is another page.
+    It came with the rest of the page's meta: what it leads to is another page. If it is the same
+    once more, note that.
     """
-    word, page = request.meta.get(PAGE_KEY), response.request
-    came_along = page is not None and page.url != request.url and page.meta.get(PAGE_KEY) == word
-    if word is not None and came_along:
+    page = response.request
+    if page is None:
+        return
+    for key in (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY) if request is not page else ():
+        request.meta.pop(key, None)
+    if request.url in (response.url, page.url, *page.meta.get("redirect_urls", ())):
+        if request.dont_filter:
+            request.meta[AGAIN_KEY] = True
+    elif (word := request.meta.get(PAGE_KEY)) is not None and page.meta.get(PAGE_KEY) == word:
         del request.meta[PAGE_KEY]
+
+
+CALLED_WITH: ContextVar[Request | None] = ContextVar("called_with", default=None)
+"""The request whose page a callback has, for all that the callback awaits."""
+
+
+def mark_inline(crawler: Crawler, awaits: Callable[[Request], None]) -> None:
+    """Note on requests that a callback awaits itself that it does: nothing else tells them.
+
+    `awaits` is told the request of the page that the callback has.
+    """
+    engine: Any = crawler.engine
+    download = engine.download_async
+
+    async def marked(request: Request) -> Response:
+        request.meta[INLINE_KEY] = True
+        if (called_with := CALLED_WITH.get()) is not None:
+            awaits(called_with)
+        answer: Response = await download(request)
+        return answer
+
+    engine.download_async = marked
 
 
 def is_retry(request: Request, fingerprint: str) -> bool:
     """Tell whether a request was sent again, by its own decision, after its page had been kept."""
+    if AGAIN_KEY in request.meta:
+        return True
     kept, times = request.meta.get(KEPT_KEY) or ("", 0)
     return bool(kept == fingerprint and request.meta.get("retry_times", 0) > times)
 

@@ -1,4 +1,4 @@
-"""Sends dropped requests again when the page that they were dropped for has failed.
+"""Sends dropped requests again when the page that they were dropped for fails, or gives no item.
 
 Of the requests that were dropped for one page, the first is fetched again. The others wait for what
 it brings: those that are duplicates of its page stay dropped, for that page. Of the rest the next
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from scrapy import Request
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
@@ -20,6 +21,7 @@ from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import FOUND_KEY
+from simhash_gate.plugin.yields import IN_A_ROW
 from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
@@ -52,9 +54,10 @@ class Resending(Listener):
         awaiting: list[Dropped] = self._parked.take(("answer", judged.fingerprint))
         stands_for: Record | None = None
         copies: list[Dropped] = []
-        if judged.held and judged.verdict.match is not None:
-            stands_for = judged.verdict.match.record
-            if stands_for.identity in self._crawl.followed:
+        verdict = judged.verdict
+        if verdict.match is not None and (judged.held or verdict.unpaid):
+            stands_for = verdict.match.record
+            if judged.held and stands_for.identity in self._crawl.followed:
                 copies.append(_dropped(judged))
         elif judged.verdict.record is not None:
             stands_for = judged.verdict.record
@@ -68,32 +71,41 @@ class Resending(Listener):
                 copies.append(copy)
         if stands_for is not None:
             self._park(copies, ("copy", stands_for.identity))
-        self._send(others)
+        self._send(others, PAGE_FAILED)
 
     def moved(self, page: FollowedPage) -> None:
-        """Send again what was dropped for a page that failed; forget it for one that can't."""
-        if page.record is None or page.record.identity in self._crawl.followed:
+        """Send again what was dropped for a page that failed or gave no item; else forget it."""
+        kept, why = page.record or page.unpaid_for, ""
+        if kept is None or kept.identity in self._crawl.followed:
             return
-        why = f"{page.record.url} failed" if page.stage is Stage.FAILED else ""
-        copies = self._parked.take(("copy", page.record.identity), why)
+        if page.stage is Stage.FAILED:
+            why = f"{kept.url} failed"
+        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(kept):
+            why = "" if self._crawl.yields.is_tried(kept) else f"{kept.url} gave no item"
+        copies = self._parked.take(("copy", kept.identity), why)
         if why:
-            self._send(copies)
+            self._send(copies, why)
+        elif copies and self._crawl.yields.is_tried(kept):
+            logger.info(
+                "%s stay dropped for %s: it gave no item, and nor did %d copies of it",
+                *(how_many(len(copies), "page"), kept.url, IN_A_ROW),
+            )
 
     def idle(self) -> None:
         """Send what waits for a request whose answer never came."""
         for belief in self._parked.beliefs("answer"):
-            self._send(self._parked.take(belief, PAGE_FAILED))
+            self._send(self._parked.take(belief, PAGE_FAILED), PAGE_FAILED)
 
     def _park(self, copies: list[Dropped], belief: Belief) -> None:
         for copy in copies:
             copy.belief = belief
             self._parked.add(copy)
 
-    def _send(self, copies: list[Dropped]) -> None:
+    def _send(self, copies: list[Dropped], why: str) -> None:
         """Fetch the first of some dropped pages again; the others wait for what it brings."""
         if copies:
             first, *others = copies
-            send_again(self._crawl, first.request, PAGE_FAILED)
+            send_again(self._crawl, first.request, why)
             self._park(others, ("answer", first.fingerprint))
 
 

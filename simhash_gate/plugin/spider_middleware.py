@@ -20,9 +20,9 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
-from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.listeners import Listener, Stage
-from simhash_gate.plugin.requests import forget_word
+from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX
 
@@ -145,11 +145,10 @@ class SimhashGateSpiderMiddleware(OutputFilter):
 
     def _goes_on(self, response: Response, output: Any) -> bool:
         if isinstance(output, Request):
-            if output is not response.request:
-                output.meta.pop(VERDICT_KEY, None)
-                forget_word(output, response)
-                return self.gate is None or self.gate.lifecycle.found(output, response)
-            return True
+            forget_page(output, response)
+            if self.gate is None or output is response.request:
+                return True
+            return self.gate.lifecycle.found(output, response)
         return self.gate is None or self.gate.lifecycle.item_out(response, output)
 
 
@@ -158,6 +157,7 @@ class SimhashGateInnerSpiderMiddleware(GateComponent):
 
     def process_spider_input(self, response: Response) -> None:
         """Note that the page has reached its callback."""
+        CALLED_WITH.set(response.request)
         if self.gate and response.request:
             self.gate.lifecycle.reached(response.request, Stage.IN_CALLBACK)
 

@@ -20,12 +20,13 @@ from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Site
 from simhash_gate.identity.contents import MOST_WORDS
-from simhash_gate.identity.keys import Evidence, evidence_of
+from simhash_gate.identity.keys import MOST_ADDRESSES, Evidence, evidence_of
 from simhash_gate.identity.learning import Host
 from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
+    ASKED_KEY,
     RECOVERED_KEY,
     RELEASED_KEY,
     NotSent,
@@ -46,6 +47,7 @@ TESTS_AT_THE_END = 5
 """So many skipped requests of each site are fetched before a crawl ends, to test what acts."""
 _FAILED = "the page that stood for it failed"
 _WRONG = "it may be another page"
+_BARREN = "the page that stood for it gave no item"
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
@@ -83,6 +85,8 @@ class StandIns(Listener):
         self._on_their_way: dict[str, tuple[str, int]] = {}
         self._coming: dict[tuple[str, int], str] = {}
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
+        self._asked: dict[int, None] = {}
+        self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
         self._learned = Learned(crawl.store, URL_RULES, self._take)
         self._works = True
         skips = any(policy.urls == "skip" for policy in self._policies.all)
@@ -128,7 +132,8 @@ class StandIns(Listener):
         host = self._keys.host(scope)
         key = host.reduction.key(url).digest
         stand_in = host.stand_in(url) or self._coming.get((scope, key), url)
-        if stand_in != url and not _left_alone(request):
+        stands = stand_in != url and _asking(stand_in, request) in self._asked
+        if stands and not _left_alone(request):
             answer = host.skips.ask(url, stand_in, skip=site.policy.urls == "skip")
             if not answer.test:
                 self._parked.add(Skipped(("rule", scope, url), request))
@@ -137,6 +142,7 @@ class StandIns(Listener):
                 return UrlSkipped(url, stand_in, rule)
             observes = site.policy.urls == "observe"
             self._count(f"url/{'avoidable' if observes else 'probed'}")
+        self._note_asked([url], request)
         self._on_their_way[url] = scope, key
         self._coming.setdefault((scope, key), url)
         return None
@@ -161,7 +167,10 @@ class StandIns(Listener):
             self._asked_for[page] = asked
         verdict = judged.verdict  # a page stands for others that was kept, or is a copy of one
         seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
-        stands = verdict.record is not None or seen
+        stands = verdict.record is not None or (seen and not verdict.unpaid)
+        if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
+            stands = False  # its links were not followed
+        self._note_asked(asked, judged.request)
         evidence = _evidence_of(judged, site) if stands else Evidence()
         sketch = verdict.page.sketch if verdict.page else b""
         hashes = name_and_words(sketch, MOST_WORDS)
@@ -214,15 +223,30 @@ class StandIns(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Send what was skipped for a page that was taken back: it stands for nothing any more."""
-        if page.record is not None and page.stage is Stage.FAILED:
-            self._fell(self._asked_for.get(page, [page.record.url]))
+        if page.record is None:
+            return
+        urls = self._asked_for.get(page, [page.record.url])
+        if page.stage is Stage.FAILED:
+            self._fell(urls)
+        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(page.record):
+            self._fell(urls, _BARREN)
 
-    def _fell(self, urls: Iterable[str]) -> None:
+    def _fell(self, urls: Iterable[str], why: str = _FAILED) -> None:
         """Let these URLs stand for no other one any more."""
         for url in urls:
             self._arrived(url)
             scope = self._policies.site_of(url).scope
-            self._release(scope, self._keys.host(scope).forget(url), _FAILED)
+            self._release(scope, self._keys.host(scope).forget(url), why)
+
+    def _note_asked(self, urls: Iterable[str], request: Request) -> None:
+        """Note what pages were asked for: they stand for requests that are for the same."""
+        asker, carries = request.meta.get(ASKED_KEY, ("", ""))
+        for url in urls:
+            self._asked[hash((url, asker))] = None
+            if carries:
+                self._asked[hash((url, asker, carries))] = None
+        while len(self._asked) > MOST_ADDRESSES:
+            del self._asked[next(iter(self._asked))]
 
     def idle(self) -> None:
         """Test what acts once more; send what waits for answers that never came."""
@@ -281,6 +305,12 @@ def _evidence_of(judged: Judged, site: Site) -> Evidence:
     kept = verdict.match.record.url if verdict.match else None
     words = verdict.page.words if verdict.page else 0
     return evidence_of(verdict.outcome, kept, verdict.differs, words)
+
+
+def _asking(url: str, request: Request) -> int:
+    """Return what tells that a page was asked for at an address for all that a request is for."""
+    asker, carries = request.meta.get(ASKED_KEY, ("", ""))
+    return hash((url, asker, carries) if carries else (url, asker))
 
 
 def _left_alone(request: Request) -> bool:

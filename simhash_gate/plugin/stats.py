@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.asked import names_apart
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.gate.verdict import ANSWERED
+from simhash_gate.gate.verdict import ANSWERED, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
@@ -43,6 +44,7 @@ PASSED_FOR = {
     "offers": "offers_differ",
     "fields": "fields_differ",
     "repeats": "site_repeats",
+    "carried": "requests_differ",
 }
 """Stats of pages that passed though as near as a duplicate, by what `Verdict.differs` says."""
 
@@ -74,6 +76,8 @@ class GateStats(Listener):
         self._callback_seconds = 0.0
         self._callbacks = 0
         self._called_in_vain = self._held = self._tagged = 0
+        self._carried = Counter[str]()
+        self._renamed = Counter[tuple[str, str]]()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
@@ -104,10 +108,23 @@ class GateStats(Listener):
             self._held += 1
         elif verdict.rejected and verdict.policy.action == "tag":
             self._tagged += 1
+        self._count_why(verdict)
+
+    def _count_why(self, verdict: Verdict) -> None:
+        """Count why a page passed though another one is like it."""
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
             self._count(f"not_compared/{verdict.not_compared}")
+        if verdict.unpaid:
+            self._count("unpaid")
+        if verdict.differs == "carried" and verdict.match and verdict.record:
+            kept, record = verdict.match.record, verdict.record
+            names = names_apart(kept, record)
+            self._carried.update(names)
+            if kept.run != self._run.name and "callback" in names:
+                old, new = (page.asker.partition("\n")[0] for page in (kept, record))
+                self._renamed[old, new] += 1
 
     def called_back(self, seconds: float) -> None:
         """Count the time that a callback took."""
@@ -145,6 +162,7 @@ class GateStats(Listener):
                 f"{tagged} passed that would have been dropped.",
                 f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
             )
+        self._tell_carried()
         named = self._policies.of_domains
         if (
             self._domains
@@ -158,6 +176,21 @@ class GateStats(Listener):
             )
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
+
+    def _tell_carried(self) -> None:
+        """Say which requests were for something else than those of pages like theirs."""
+        if number := self._number("requests_differ"):
+            names = ", ".join(f"{name} ({count})" for name, count in self._carried.most_common(5))
+            self._crawl.note(
+                f"{how_many(number, 'page')} passed that are like kept ones: their requests are "
+                f"for something else, by their {names}.",
+                f"What makes no difference can be named in {PREFIX}IGNORE.",
+            )
+        for (old, new), number in self._renamed.most_common(5):
+            self._crawl.note(
+                f"{new} got {how_many(number, 'page')} that {old} had got in an earlier crawl.",
+                "If you have renamed it, this happens once.",
+            )
 
     def _number(self, name: str) -> int:
         number: int = self._stats.get_value(f"simhash_gate/{name}", 0)

@@ -91,9 +91,10 @@ class StoreRun:
         """When (`time.monotonic`) to call `retry`; infinity if the store is not down."""
         return self._outage.retry_at if self._outage and self.failure else float("inf")
 
-    def trace(self, scope: str, request: str, fingerprint: int) -> Record:
+    def trace(self, scope: str, request: str, asker: str, fingerprint: int) -> Record:
         """Return a record of this run of which nothing but its identity is known."""
-        return Record(scope, "", request, fingerprint, 0, 0, "", self.pipeline, self.name, 0.0, 0.0)
+        names = 0, 0, "", self.pipeline, self.name
+        return Record(scope, "", request, fingerprint, *names, 0.0, 0.0, asker=asker)
 
     def open(self, url: str) -> None:
         """Open the store and begin the run. Raises `StoreError`, after having reported it."""
@@ -125,13 +126,18 @@ class StoreRun:
         if self._gate is None or self.failure:
             return False
         try:
-            self._gate.store.update(records, settled=True, durable=self._durable)
+            self._settle(self._gate.store, records)
         except StoreUnavailable as error:
             self._went_down(error)
             return False
         except StoreError as error:
             logger.error("Finished pages could not be settled: %s", error)
         return True
+
+    def _settle(self, store: Store, records: Collection[Record]) -> None:
+        for gave in (True, False):
+            if some := [record for record in records if record.gave is gave]:
+                store.update(some, settled=True, durable=self._durable, gave=gave)
 
     def renew(self) -> None:
         """Tell the store that the run lives."""
@@ -180,8 +186,7 @@ class StoreRun:
         try:
             while True:
                 try:
-                    if settled:
-                        store.update(settled, settled=True, durable=self._durable)
+                    self._settle(store, settled)
                     self._forget_owed(self._gate)
                     self._keep_memories(self._gate)
                     if ended:

@@ -191,7 +191,7 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
     def judged(url: str) -> Judged:
         ask = partial(Gate.judge, page=PAGE, url=url)
         with pytest.raises(StopIteration) as told:
-            judge.verdict(ask, "example.com", url, PAGE.fingerprint).send(None)
+            judge.verdict(ask, "example.com", url, "", PAGE.fingerprint).send(None)
         request = Request(url, meta={VERDICT_KEY: told.value.value})
         return Judged(request, HtmlResponse(url, request=request), told.value.value, "example.com")
 
@@ -217,7 +217,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
 
     judge = SettledJudge(followed.crawl, followed.lifecycle)
     with pytest.raises(StopIteration) as told:
-        judge.verdict(ask, "example.com", "near", near).send(None)
+        judge.verdict(ask, "example.com", "near", "", near).send(None)
     assert told.value.value.outcome == "near"
     assert told.value.value.record is not None
 

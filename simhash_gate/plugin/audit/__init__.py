@@ -26,11 +26,12 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.audit.items import FieldDifference, Reader, Snapshot, Value
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Identity, Judged, Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.judged import FEW, Audited
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS
+from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
