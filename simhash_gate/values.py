@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from difflib import get_close_matches
@@ -20,6 +21,7 @@ FLAGS = {
 }
 """The words for True and False."""
 _OF_PROBES = 0.05
+_NAME = re.compile(r"(?:[^*]+\*?)?")
 
 
 class SettingsError(ValueError):
@@ -157,7 +159,7 @@ def _path_pattern(value: Any) -> str:
 
 def _names(value: Any) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else list(value)
-    if not all(isinstance(name, str) for name in names):
+    if not all(isinstance(name, str) and _NAME.fullmatch(name.strip()) for name in names):
         raise TypeError
     return tuple(name.strip() for name in names if name.strip())
 
@@ -177,5 +179,5 @@ PATH_PATTERN = ValueKind(
     "of the crawl, and %% for a per cent sign",
     _path_pattern,
 )
-PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *", _names)
+PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *, not be it", _names)
 FIELD_NAMES = ValueKind("names of item fields: a list, or with commas between them", _names)
