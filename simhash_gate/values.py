@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from difflib import get_close_matches
@@ -21,7 +20,6 @@ FLAGS = {
 }
 """The words for True and False."""
 _OF_PROBES = 0.05
-_NAME = re.compile(r"(?:[^*]+\*?)?")
 
 
 class SettingsError(ValueError):
@@ -159,7 +157,7 @@ def _path_pattern(value: Any) -> str:
 
 def _names(value: Any) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else list(value)
-    if not all(isinstance(name, str) and _NAME.fullmatch(name.strip()) for name in names):
+    if not all(isinstance(n, str) and "*" not in (n.strip(), *n.strip()[:-1]) for n in names):
         raise TypeError
     return tuple(name.strip() for name in names if name.strip())
 
