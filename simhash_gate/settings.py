@@ -50,7 +50,7 @@ _LEAST_MEMORY = 256 * MIB
 SQLITE_DEFAULT = "sqlite:"
 """The store that the plugin finds a path for."""
 _MOST_SHOWN = 20
-_HOST = re.compile(r"[a-zA-Z0-9._-]+|(?=[^:]*:[^:]*:)[0-9a-fA-F:.]+")
+_HOST = re.compile(r"\.?[a-zA-Z0-9_-]+(?:\.[a-zA-Z0-9_-]+)*\.?|(?=[^:]*:[^:]*:)[0-9a-fA-F:.]+")
 
 
 def _store_url(value: Any) -> str:

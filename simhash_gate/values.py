@@ -157,7 +157,7 @@ def _path_pattern(value: Any) -> str:
 
 def _names(value: Any) -> tuple[str, ...]:
     names = value.split(",") if isinstance(value, str) else list(value)
-    if not all(isinstance(name, str) for name in names):
+    if not all(isinstance(n, str) and "*" not in (n.strip(), *n.strip()[:-1]) for n in names):
         raise TypeError
     return tuple(name.strip() for name in names if name.strip())
 
@@ -177,5 +177,5 @@ PATH_PATTERN = ValueKind(
     "of the crawl, and %% for a per cent sign",
     _path_pattern,
 )
-PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *", _names)
+PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *, not be it", _names)
 NAMES = ValueKind("names: a list, or with commas between them", _names)

@@ -33,7 +33,7 @@ CHARACTERS = 'a1 \n-.:"<(é中'
 """Those that stand for the sets of a pattern, together with those that it is written with."""
 MOST_CHARACTERS = 6  # that are combined
 END = "\0\n\0"  # hardly any pattern goes on so: what came before it is tried in all ways
-SHORT, LONG = 600, 100_000
+SHORT, LONG = 600, 1_000_000
 SUSPECT = 200e-9  # seconds a character
 FAR_MORE = 8
 

@@ -39,6 +39,13 @@ def test_a_domain_has_what_is_set_for_all_and_its_own_values() -> None:
     assert policies.site_of("https://a.example.com/").policy == Policy(threshold=7, ttl=9.0)
 
 
+def test_a_domain_may_begin_with_a_dot_as_it_does_in_cookies() -> None:
+    policies = read_settings({"SIMHASH_GATE_DOMAINS": {".example.com": {"threshold": 7}}}).policies
+    for host in ("example.com", "www.example.com", "shop.example.com"):
+        assert policies.site_of(f"https://{host}/").policy.threshold == 7
+    assert policies.site_of("https://notexample.com/").policy.threshold == 3
+
+
 DOMAINS = """
 ["example.com"]
 threshold = 5
@@ -89,6 +96,8 @@ def test_a_wrong_file_of_domains_is_named(tmp_path) -> None:
         ("VERIFY", "maybe", "True or False"),
         ("KEEP_MARKDOWN", 512, "bytes, a whole number at least 1048576, or 0 for none"),
         ("REVALIDATE", 2, "True, False, or the share"),
+        ("TRACKING", ["*"], "one may end in *, not be it"),
+        ("TRACKING", ["ref", "*_id"], "one may end in *, not be it"),
         ("DOMAINS", {5: {"threshold": 3}}, "mapping of domain names"),
     ],
 )
@@ -102,7 +111,16 @@ def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value
 
 
 def test_a_domain_that_can_match_no_host_is_refused() -> None:
-    for domain in ("http://y.com", "z.com:8080", "*.x.com", "bücher.de", "x.com/path", ""):
+    for domain in (
+        "http://y.com",
+        "z.com:8080",
+        "*.x.com",
+        "bücher.de",
+        "x.com/path",
+        "",
+        ".",
+        "x..com",
+    ):
         with pytest.raises(SettingsError, match="expected the name of a domain or host"):
             read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"threshold": 1}}})
     for domain in ("www.example.com", "127.0.0.1", "::1", "localhost"):

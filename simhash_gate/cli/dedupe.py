@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -30,7 +31,8 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.identity.keys import precise
 from simhash_gate.offline.corpus import (
-    CorpusPage,
+    COLUMNS,
+    OF_ITSELF,
     form_of,
     is_empty_folder,
     write_corpus,
@@ -38,7 +40,7 @@ from simhash_gate.offline.corpus import (
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import METADATA, LeftOut
+from simhash_gate.page import LeftOut
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
@@ -112,7 +114,7 @@ def dedupe(
             if not work.count:
                 console.complain_of_nothing(shown(*sources), "no page in it")
                 return console.status()
-            outcomes, kept = _judge(work, folder / "kept.sqlite", settings, console, keep)
+            outcomes, kept = _judge(work, folder, settings, console, keep, len(sources))
             if duplicates:
                 _write_others(work, duplicates)
             if report:
@@ -180,16 +182,16 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
 
 
 def _judge(
-    work: WorkFile, store_path: Path, settings: Settings, console: Console, keep: str
+    work: WorkFile, folder: Path, settings: Settings, console: Console, keep: str, sources: int
 ) -> tuple[Counter[str], int]:
     """Judge all pages as a crawl would that meets them in this order; count the outcomes."""
-    for file in store_path.parent.glob(f"{store_path.name}*"):
+    for file in folder.glob("kept.sqlite*"):
         file.unlink()
     outcomes: Counter[str] = Counter()
     kept = 0
-    with live_run(f"sqlite:///{store_path}") as (store, run):
+    with live_run(f"sqlite:///{folder / 'kept.sqlite'}") as (store, run):
         gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
-        corpus = CorpusJudge(gate, settings)
+        corpus = CorpusJudge(gate, settings, converts=sources == 1)
         pages = iter(console.bar(work.pages(keep), lambda: work.count, "pages judged"))
         while some := list(islice(pages, _TOGETHER)):
             with work.together():
@@ -254,23 +256,22 @@ def _write_corpus(
     """Write the kept pages; a folder takes its name when all are in it."""
     pipeline = pipeline_version(settings.options)
 
-    def pages() -> Iterator[CorpusPage]:
+    def pages() -> Iterator[dict[str, Any]]:
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
-            bits = None if page.fingerprint is None else to_hex(page.fingerprint)
-            fields = {name: getattr(page, name) for name in ("title", *METADATA, "words")}
-            yield CorpusPage(
-                id=name_of(entry),
-                url=entry.url,
-                canonical_url=precise(entry.url) if entry.url else "",
-                fingerprint=bits or "",
-                pipeline=pipeline,
-                markdown=markdown,
-                **fields,
-            )
+            bits = "" if page.fingerprint is None else to_hex(page.fingerprint)
+            key = precise(entry.url) if entry.url else ""
+            said = (getattr(page, name) for name in OF_ITSELF)
+            found = (name_of(entry), entry.url, key, *said, bits, pipeline, markdown)
+            # What the source says of a text is what the corpus says, too.
+            given = {n: v for n, v in entry.fields.items() if v is not None or n not in COLUMNS}
+            own = {"url": entry.url} | ({"markdown": markdown} if work.without else {})
+            yield dict(zip(COLUMNS, found, strict=True)) | given | own
 
     form = form_of(output)
     if form != "folder":
-        write_corpus(pages(), output, form)
+        entries = work.verdicts() if form == "parquet" else ()
+        more = {name for entry, *_ in entries for name in entry.fields} - {*COLUMNS}
+        write_corpus(pages(), output, form, sorted(more))
         return
     write_corpus(pages(), str(part), form)
     if is_empty_folder(Path(output)):

@@ -68,7 +68,7 @@ def _write_parquet(rows: Iterator[Row], columns: Sequence[str], file: BinaryIO, 
 
 def _array(pa: Any, name: str, cells: Sequence[str | int | None]) -> Any:
     if name in NUMBERS or (cells and isinstance(cells[0], int)):
-        return pa.array(cells, pa.int64())
+        return pa.array([cell if isinstance(cell, int) else None for cell in cells], pa.int64())
     texts = [
         None if cell is None else str(cell).encode("utf-8", "backslashreplace").decode()
         for cell in cells

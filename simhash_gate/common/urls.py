@@ -47,7 +47,7 @@ def end_of(url: str) -> str:
 
 def is_of_domain(url: str, domain: str) -> bool:
     """Tell if the host of a URL is a domain, or one of its subdomains; `www.` is no matter."""
-    wanted = domain.lower().removeprefix("www.").rstrip(".")
+    wanted = domain.lower().strip(".").removeprefix("www.")
     host = host_of(url)
     return host == wanted or host.endswith(f".{wanted}")
 

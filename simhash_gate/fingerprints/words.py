@@ -27,6 +27,8 @@ _MARKS = (
 )
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FORMAT = re.compile(f"[{_INVISIBLE}]")
+# No letter has so many marks, and to sort them for NFKC takes the square of their number.
+_MARKED = re.compile(r"[^\w\s]{30}")
 _UNUSUAL = re.compile(f"[{UNSEGMENTED}{_MARKS}{_INVISIBLE}]")
 
 # Symbols that no page is told by: separators, bullets, box drawing, marks of rights, most arrows.
@@ -121,7 +123,7 @@ def without_typography(text: str) -> str:
 
 def split(text: str) -> list[str]:
     """Return the words of a text, and all symbols that can be signs."""
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", _MARKED.sub(r"\g<0> ", text))
     if _UNUSUAL.search(text):
         text = _FORMAT.sub("", text)
         if _UNUSUAL.search(text):

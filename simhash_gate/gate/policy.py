@@ -188,8 +188,8 @@ class Policies:
 
 
 def without_www(host: str) -> str:
-    """Return the host without a leading `www.`, which never tells two sites apart."""
-    return host.lower().rstrip(".").removeprefix("www.")
+    """Return the host without a leading `www.`, which never tells two sites apart, or dot."""
+    return host.lower().strip(".").removeprefix("www.")
 
 
 def registered_domain(host: str) -> str:

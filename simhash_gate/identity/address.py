@@ -25,6 +25,7 @@ _CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
 _JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
 _DEEPEST = 6  # parts of a path that kinds are told apart by
 _LONGEST_WORD = 24
+_MOST_PARTS = 100  # of a path, and of a query; the rest of it is one more
 _PORTS = {"http": ":80", "https": ":443"}
 _UNREADABLE = "(unreadable)"
 
@@ -88,7 +89,7 @@ def address_of(url: str) -> Address:
         parts = urlsplit(canonicalize_url(url))
     except ValueError:
         return Address("", _UNREADABLE, (url,))
-    segments = parts.path.split("/")[1:]
+    segments = parts.path.split("/", _MOST_PARTS)[1:]
     slash = bool(segments) and not segments[-1]
     if slash:
         segments.pop()
@@ -96,7 +97,7 @@ def address_of(url: str) -> Address:
     if ";" in parts.path:
         extra = tuple(sorted(e for each in segments for e in each.split(";")[1:] if e))
         segments = [each.partition(";")[0] for each in segments]
-    query = [each.partition("=")[::2] for each in parts.query.split("&") if each]
+    query = [each.partition("=")[::2] for each in parts.query.split("&", _MOST_PARTS) if each]
     host = parts.netloc.lower().rpartition("@")[2].removesuffix(_PORTS.get(parts.scheme, "@"))
     return Address(parts.scheme, host, tuple(segments), extra, slash, tuple(query))
 

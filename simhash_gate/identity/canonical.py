@@ -39,7 +39,7 @@ def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
         }
         if b"canonical" in found.get(b"rel", b"").lower().split():
             href = unescape(found.get(b"href", b"").decode("utf-8", "replace"))
-            if named := _checked(href, url):
+            if (named := _checked(href, url)) and not _is_comment(start, tag.start):
                 yield named
 
 
@@ -58,7 +58,7 @@ def _canonical_tags(start: bytes) -> Iterator[slice]:
     while place >= 0:
         begin = start.rfind(b"<link", max(0, place - _LONGEST_TAG), place)
         end = start.find(b">", place, place + _LONGEST_TAG)
-        if begin >= 0 and end >= 0 and not _is_comment(start, begin):
+        if begin >= 0 and end >= 0:
             yield slice(begin, end)
         place = start.find(b"canonical", place + 1)
 

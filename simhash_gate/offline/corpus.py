@@ -6,16 +6,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import astuple, dataclass, fields, replace
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
-from simhash_gate.collection.table import write_rows
+from simhash_gate.collection.table import NUMBERS, write_rows
 from simhash_gate.common.files import whole_file, write_new
+from simhash_gate.gate.verdict import encode
+from simhash_gate.page import METADATA
 
 Form = Literal["folder", "jsonl", "parquet"]
 
@@ -25,34 +26,15 @@ _SEGMENT, _SEGMENTS = 80, 12
 _UNSAFE = re.compile(r"[^\w.-]+")
 _ENDING = re.compile(r"\.x?html?\Z", re.IGNORECASE)
 _SCHEME = re.compile(r"\A[a-z][a-z0-9+.-]*:/*", re.IGNORECASE)
+_KEY = re.compile(r"[A-Za-z_][\w-]*")
 _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 # Names that Windows keeps for devices.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusPage:
-    """A kept page as a corpus has it: what it says of itself; its fingerprint in hex.
-
-    `canonical_url` is its URL without names that track visitors.
-    """
-
-    id: str | int
-    url: str
-    canonical_url: str
-    title: str
-    author: str | None
-    date: str | None
-    language: str | None
-    site: str | None
-    description: str | None
-    words: int
-    fingerprint: str
-    pipeline: str
-    markdown: str
-
-
-COLUMNS = tuple(field.name for field in fields(CorpusPage))
+OF_ITSELF = ("title", *METADATA, "words")
+COLUMNS = ("id", "url", "canonical_url", *OF_ITSELF, "fingerprint", "pipeline", "markdown")
+"""What a corpus has of each kept page; a source of texts may have given it more."""
 
 
 def form_of(path: str) -> Form:
@@ -72,36 +54,46 @@ def is_empty_folder(path: Path) -> bool:
     return path.is_dir() and next(path.iterdir(), None) is None
 
 
-def write_corpus(pages: Iterable[CorpusPage], path: str, form: Form) -> None:
-    """Write all pages; a file is replaced when all are written. Raises OSError."""
+def write_corpus(
+    pages: Iterable[dict[str, Any]], path: str, form: Form, more: Iterable[str] = ()
+) -> None:
+    """Write pages, with `more` columns in Parquet; a file is there whole or not. Raises OSError."""
     if form == "folder":
         for page in pages:
-            data = f"{front_matter(page)}\n{page.markdown}\n".encode("utf-8", "backslashreplace")
+            data = f"{front_matter(page)}\n{page['markdown']}\n".encode("utf-8", "backslashreplace")
             for name in _names(page):
                 with suppress(FileExistsError, NotADirectoryError):
                     write_new(Path(path, name), data)
                     break
         return
-    if form == "parquet":  # a column has one type
-        pages = (replace(page, id=str(page.id)) for page in pages)
     with whole_file(path, private=False) as file:
-        write_rows(map(astuple, pages), COLUMNS, form, file, batch=_ROWS)
+        if form == "jsonl":
+            file.writelines(map(encode, pages))
+            return
+        columns = (*COLUMNS, *more)
+        rows = (tuple(_cell(name, page.get(name)) for name in columns) for page in pages)
+        write_rows(rows, columns, form, file, batch=_ROWS)
 
 
-def _names(page: CorpusPage) -> Iterator[str]:
+def _cell(name: str, value: Any) -> Any:
+    return value if name in NUMBERS or value is None or isinstance(value, str) else _json(value)
+
+
+def _names(page: dict[str, Any]) -> Iterator[str]:
     """Yield names for a page, until one is free: that which its URL tells, then with a number."""
-    name = file_name(page.url or str(page.id))
+    name = file_name(page["url"] or str(page["id"]))
     yield name
     # The file of another page may stand where this one needs a folder.
     stem = name.removesuffix(".md").replace("/", "-")[-_SEGMENT:]
     for number in count():
-        known = f"{page.id} {number}".encode("utf-8", "surrogatepass")
+        known = f"{page['id']} {number}".encode("utf-8", "surrogatepass")
         yield f"{stem}-{blake2b(known, digest_size=8).hexdigest()}.md"
 
 
-def front_matter(page: CorpusPage) -> str:
+def front_matter(page: dict[str, Any]) -> str:
     """Return what a file begins with: YAML, of which each line is a key and a value in JSON."""
-    lines = [f"{name}: {_json(getattr(page, name))}" for name in COLUMNS if name != "markdown"]
+    named = [(n if _KEY.fullmatch(n) else _json(n), v) for n, v in page.items() if n != "markdown"]
+    lines = [f"{name}: {_json(value)}" for name, value in named]
     return "\n".join(["---", *lines, "---", ""])
 
 
@@ -122,7 +114,7 @@ def _segment(text: str) -> str:
     return f"{safe}-" if _DEVICES.fullmatch(safe) else safe
 
 
-def _json(value: str | int | None) -> str:
+def _json(value: Any) -> str:
     """Return a value as JSON that YAML reads as the same."""
     text = json.dumps(value, ensure_ascii=False)
     return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -101,10 +101,14 @@ def judge(
 
 
 class CorpusJudge:
-    """Judges pages as one crawl would, scope by scope, and knows what each is a copy of."""
+    """Judges pages as one crawl would, scope by scope, and knows what each is a copy of.
 
-    def __init__(self, gate: Gate, settings: Settings) -> None:
+    If it `converts`, pages of a corpus that was written by a gate are kept: they were judged then.
+    """
+
+    def __init__(self, gate: Gate, settings: Settings, *, converts: bool = False) -> None:
         self.gate = gate
+        self._converts = converts
         self._settings = settings
         self._scope = ""
         self._names: dict[tuple[object, ...], Any] = {}  # of the pages that are kept of a scope
@@ -115,6 +119,12 @@ class CorpusJudge:
         """Return the verdict, whether the page is kept, and the name of the page that it is a copy
         of; None for none.
         """
+        if self._converts and "pipeline" in entry.fields and isinstance(page, Page):
+            return (
+                Verdict("new", "judged before", self._settings.policies.default, page),
+                True,
+                None,
+            )
         verdict = judge(self.gate, self._settings, entry, page)
         kept = verdict.outcome not in ("duplicate", "skipped")
         if verdict.outcome == "error":

@@ -20,7 +20,7 @@ from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
 
-_SCHEMA = 4
+_SCHEMA = 5
 _NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
@@ -213,7 +213,7 @@ class WorkFile:
 
 def _encode(entry: Entry) -> str:
     """Return all of an entry but its body."""
-    return json.dumps({name: getattr(entry, name) for name in _NAMES})
+    return json.dumps({name: getattr(entry, name) for name in _NAMES}, default=str)
 
 
 def _decode(entry: str) -> Entry:

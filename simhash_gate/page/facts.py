@@ -56,6 +56,7 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _LONGEST = 200
+_MOST_ENTRIES = 20  # of a list, that tell what it lists
 _LONGEST_DESCRIPTION = 1_000
 
 
@@ -257,7 +258,7 @@ def _kind(node: Node) -> Kind | None:
 def _kind_of_list(node: Node) -> Kind | None:
     entries = [
         entry.get("item", entry)
-        for entry in values(node.get("itemListElement"))
+        for entry in values(node.get("itemListElement"))[:_MOST_ENTRIES]
         if isinstance(entry, dict)
     ]
     kinds = {_kind(entry) for entry in entries if isinstance(entry, dict)}

@@ -147,8 +147,8 @@ def _checked(box: HtmlElement) -> bool | None:
 
 
 def _language(pre: HtmlElement) -> str:
-    for element in (pre, *pre.iter("code"), *islice(pre.iterancestors(), 2)):
-        found = _LANGUAGE.search(element.get("class") or "")
+    for element in (pre, *islice(pre.iter("code"), 20), *islice(pre.iterancestors(), 2)):
+        found = _LANGUAGE.search(element.get("class") or "", 0, 1_000)
         language = (
             element.get("data-lang") or element.get("data-language") or (found[1] if found else "")
         )

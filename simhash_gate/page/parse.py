@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterable
 from html import unescape
+from typing import Any, cast
 
 from lxml import etree, html
 from lxml.html import HtmlElement
@@ -22,6 +23,8 @@ _CONTROL = bytes({*range(32)} - {*b"\t\n\r"})
 _DEEP = 1000
 _MANY_ATTRIBUTES = 20_000
 _MANY_FOR_LEXBOR = 2_000
+_LONGEST_VALUE = 10_000  # characters of an attribute, which is read for each element within
+_LONG_VALUES = etree.XPath(f"//@*[string-length() > {_LONGEST_VALUE}]")
 _QUOTED = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
 
 
@@ -94,6 +97,8 @@ def read_by_libxml2(data: bytes) -> tuple[HtmlElement | None, Iterable[etree._Lo
         root = html.document_fromstring(data, parser=parser)
     except (etree.LxmlError, AssertionError, ValueError):
         return None, ()
+    for value in cast("list[Any]", _LONG_VALUES(root)):
+        value.getparent().set(value.attrname, value[:_LONGEST_VALUE])
     # libxml2 stops at a depth of 2048 and forgets the rest of the page.
     return (None, ()) if _too_deep(root) else (root, parser.error_log)
 

@@ -16,6 +16,7 @@ Node = dict[str, Any]
 
 _DEEP = 12
 _MANY = 2_000  # nodes or properties: more are a list of what others sell
+_MOST_TYPES = 20  # of one node
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
 _OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
@@ -71,7 +72,7 @@ def read_microdata(items: list[HtmlElement]) -> list[Node]:
     top: list[Node] = []
     scopes: dict[HtmlElement, Node] = {}
     for element in items[:_MANY]:
-        names = (element.get("itemprop") or "").split()
+        names = dict.fromkeys((element.get("itemprop") or "").split())
         node: Node | None = None
         if "itemscope" in element.attrib:
             kinds = (element.get("itemtype") or "").split()
@@ -104,9 +105,8 @@ def _value(element: HtmlElement) -> str:
 
 def types(node: Node) -> frozenset[str]:
     """Return the types of a node, without the address of their vocabulary."""
-    found = node.get("@type")
-    names = found if isinstance(found, list) else [found]
-    return frozenset(re.split("[/:#]", kind)[-1] for kind in names if isinstance(kind, str))
+    names = values(node.get("@type"))[:_MOST_TYPES]
+    return frozenset(re.split("[/:#]", name[-80:])[-1] for name in names if isinstance(name, str))
 
 
 def values(data: Any) -> list[Any]:

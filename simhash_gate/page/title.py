@@ -54,7 +54,7 @@ class SiteNames:
         self.is_front = bool(host) and not path.strip("/")
         self.address = _name_in_path(path)
         known = islice(names, _MOST_SITES)
-        self._names = {joined for name in known if (joined := _joined(name))}
+        self._names = {joined for name in known if (joined := _joined(name[:_LONGEST_HEADING]))}
         label, labels = _names_of(host)
         self._all_names = self._names | labels
         self._names |= label

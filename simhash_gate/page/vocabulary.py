@@ -122,16 +122,12 @@ def name_words(name: str) -> list[str]:
     """
     pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
     found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
-    return [
-        word.lower()
-        for words in found
-        for word in words
-        if len(word) > _BY_CHANCE or not _looks_hashed(words)
-    ]
+    return [word.lower() for words in found for word in _not_by_chance(words)]
 
 
-def _looks_hashed(words: list[str]) -> bool:
-    return len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
+def _not_by_chance(words: list[str]) -> list[str]:
+    hashed = len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
+    return [word for word in words if len(word) > _BY_CHANCE] if hashed else words
 
 
 def _boilerplate_words(name: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ class Entry:
     None where the source does not know it. A URL that is `guessed` is what the page or its path
     says: other pages may have the same. Of a page that is `of_text` there is no HTML any more: what
     its data said is not known. Two that are `visit`s to one URL at different times were made by
-    different crawls.
+    different crawls. `fields` are what its source says of it.
     """
 
     place: str
@@ -56,6 +56,7 @@ class Entry:
     known: Known | None = None
     of_text: bool = False
     visit: bool = False
+    fields: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "url", without_credentials(self.url))

@@ -50,6 +50,7 @@ def read_file(
             if file.path.lower().endswith(".md"):
                 metadata, text = front_matter(text)
                 body = markdown_as_html(text, text_of(metadata, "title"), text_of(metadata, "url"))
+                metadata |= {"markdown": text.strip("\n")} if metadata else {}
             else:
                 body = text_as_html(text)
         url, guess = (
@@ -67,6 +68,7 @@ def read_file(
             guessed=not url,
             known=known_of(metadata),
             of_text=of_text,
+            fields=metadata,
         )
 
 
@@ -177,6 +179,7 @@ def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> 
         visit=time is not None and "pipeline" not in line,
         known=known_of(line) if held == "markdown" else None,
         of_text=held in ("markdown", "text"),
+        fields={k: v for k, v in line.items() if held in ("markdown", "text") or k not in KEYS},
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simhash_gate.common.wording import Complain, complaining, need
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources import Entry, File
-from simhash_gate.sources.files import KEYS, PAGES, entry_of, is_pages
+from simhash_gate.sources.files import PAGES, entry_of, is_pages
 from simhash_gate.sources.fingerprints import Numbered
 
 SUFFIX = ".parquet"
@@ -147,15 +147,14 @@ def parquet_pages(file: File, complain: Complain, max_bytes: int) -> Iterator[En
         if not is_pages(names):
             wanted = ", ".join(map(repr, PAGES))
             raise ValueError(f"no column {wanted}; there are {', '.join(names)}")
-        known = [name for name in KEYS if name in names]
         try:
-            for batch in opened.iter_batches(_ROWS, columns=known):
-                columns = [_column(pa, batch.column(name), name) for name in known]
+            for batch in opened.iter_batches(_ROWS):
+                columns = [_column(pa, batch.column(name), name) for name in names]
                 for cells in zip(*columns, strict=True):
                     number += 1
                     place = f"{file.path}, row {number}"
                     with complaining(complain, place):
-                        line = dict(zip(known, cells, strict=True))
+                        line = dict(zip(names, cells, strict=True))
                         yield entry_of(place, line, folder, max_bytes)
         except (pa.ArrowException, OSError) as error:
             raise ValueError(f"can't be read after row {number}: {error}") from None

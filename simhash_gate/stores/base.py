@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import mmh3
 
@@ -265,9 +265,16 @@ def refusal(url: str, why: str) -> StoreError:
 def read_server(kind: str, url: str, **defaults: str) -> Server:
     """Take the query parameters of these names out of a URL, and `lease` and `timeout`.
 
-    Raises ValueError if one of these two is no number of seconds.
+    Raises ValueError if one of these two is no number of seconds, and if a port is no number.
     """
+    if "://" not in url:
+        raise ValueError("two slashes follow the colon")
     base, _, query = url.partition("?")
+    hosts = urlsplit(base).netloc.rpartition("@")[2].split(",")
+    ports = [host.rpartition("]")[2].partition(":")[2] or "0" for host in hosts]
+    # What is taken for a port, or for a parameter, may be part of a password.
+    if "@" in query.partition("=")[0] or not all(p.isdecimal() and int(p) < 1 << 16 for p in ports):
+        raise ValueError("its port is no number; write / ? # @ in a password as %2F %3F %23 %40")
     given = parse_qsl(query, keep_blank_values=True)
     own = {"lease": "60", "timeout": "5"} | defaults
     others = [(name, value) for name, value in given if name not in own]

@@ -42,7 +42,6 @@ _OF_BLOB = struct.Struct(">dI")  # when it was true last, and its size
 _NAMELESS = "%-"  # the scope "" in a key: what is between empty braces is no hash tag
 redis_py: Any = redis  # it has types for some of it only
 _PORTS = {"cluster": 6379, "sentinel": 26379}
-_NO_PORT = "its port is no number; write / ? # @ in a password as %2F %3F %23 %40"
 _ERRORS = (errors.RedisError, errors.RedisClusterException, OSError)
 _NOT_ALLOWED = (errors.AuthenticationError, errors.AuthorizationError, errors.NoPermissionError)
 _UNAVAILABLE = (errors.ConnectionError, errors.TimeoutError, errors.RedisClusterException)
@@ -280,7 +279,19 @@ def driver_opener(url: str, **_: bool) -> Callable[[], RedisDriver]:
         server = read_server("Redis", url, prefix="simhash_gate:")
         if not {"{", "}"}.isdisjoint(server.own["prefix"]):
             raise ValueError("take a prefix without braces")
-    except ValueError as error:
+        scheme, kind = url.partition(":")[0].partition("+")[::2]
+        parts = urlsplit(server.url)
+        database = parts.path.strip("/")
+        if kind == "sentinel":
+            service, database = database.partition("/")[::2]
+            if not service:
+                raise ValueError("the name of the service follows the hosts")
+        if database and not database.isdecimal() and scheme != "unix":
+            raise ValueError("the database is a number")
+        redis_py.ConnectionPool.from_url(f"{scheme}://localhost?{parts.query}").make_connection()
+    except TypeError as error:  # redis-py passes on whatever parameters a URL has
+        raise refusal(url, f"unknown parameter {str(error).rpartition(' ')[2]}") from None
+    except (ValueError, *_ERRORS) as error:
         raise refusal(url, str(error)) from None
     return partial(RedisDriver, server)
 
@@ -308,10 +319,6 @@ def connect(server: Server, on_connect: Callable[[], None]) -> Any:
         client.ping()
     except _ERRORS as error:
         raise failure(server.name, error) from error
-    except (ValueError, TypeError) as error:  # redis-py passes on whatever parameters a URL has
-        # What is taken for a port may be part of a password.
-        why = _NO_PORT if str(error).startswith("Port ") else error
-        raise StoreError(f"{server.name}: {why}") from None
     return client
 
 
@@ -349,8 +356,6 @@ def _client(url: str, settings: dict[str, Any]) -> Any:
         nodes = [redis_py.cluster.ClusterNode(host, port) for host, port in hosts]
         return redis_py.RedisCluster(startup_nodes=nodes, **settings)
     service, _, database = unquote(parts.path.strip("/")).partition("/")
-    if not service:
-        raise ValueError("the name of the service follows the hosts")
     settings["db"] = int(database or 0)
     return _alone(redis_py.sentinel.Sentinel(hosts, **settings).master_for(service))
 

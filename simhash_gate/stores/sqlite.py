@@ -90,6 +90,8 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], MemoryDriver
         raise ValueError("it needs the path of a file")
     if path == rest:
         raise ValueError("a path follows three slashes, an absolute one four")
+    if "=" in path.partition("?")[2]:
+        raise ValueError(f"unknown parameter {path.partition('?')[2].partition('=')[0]!r}")
     if path == ":memory:":
         raise ValueError("it names no file; memory: keeps pages in memory")
     return partial(SQLiteDriver, path, create=create)

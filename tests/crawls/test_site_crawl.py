@@ -20,8 +20,10 @@ from tests.crawls.harness import (
     ROOT,
     Answer,
     Site,
+    html_answer,
     json_lines,
     page,
+    text,
     until,
 )
 from tests.crawls.loaded import LoadedProcess
@@ -133,6 +135,29 @@ def test_a_site_becomes_a_corpus_that_has_each_page_once(tmp_path, site) -> None
     assert status == 2
     assert "it is there already" in messages
     assert json_lines(tmp_path / "corpus.jsonl") == found
+
+
+def test_what_a_crawl_wrote_is_converted_without_a_loss(tmp_path) -> None:
+    """The pages of a shop of which nothing but their data tells one from another."""
+    shop = {
+        f"/hat-{n}": html_answer(
+            '<title>Hat</title><script type="application/ld+json">{"@type": "Product", "name":'
+            f' "Hat", "sku": "{n}", "offers": {{"price": "{n}.00", "priceCurrency": "EUR"}}}}'
+            f"</script><h1>Hat</h1><p>{text(1, 80)}</p>"
+        )
+        for n in range(10, 16)
+    }
+    with Site({"/": page(2, links=links(*shop)), **shop}).running() as site:
+        status, _ = told(started(tmp_path, f"{site.url}/", "-o", "corpus.jsonl"))
+    assert status == 0
+    whole = json_lines(tmp_path / "corpus.jsonl")
+    assert len(whole) == 7
+    source = "corpus.jsonl"
+    for form in ("folder", "corpus.parquet", "again.jsonl"):
+        subprocess.run([*COMMAND, "dedupe", source, "-o", form], cwd=tmp_path, check=True)
+        source = form
+    found = {line.pop("id"): line for line in json_lines(tmp_path / "again.jsonl")}
+    assert found == {line["url"]: line for line in whole}
 
 
 def test_a_file_that_was_removed_is_made_anew(tmp_path, site) -> None:

@@ -1,15 +1,16 @@
 """The files of a corpus: names that lead nowhere else, front matter that says what was given."""
 
 import json
+from typing import Any
 
 import pytest
 
-from simhash_gate.offline.corpus import CorpusPage, file_name, front_matter, write_corpus
+from simhash_gate.offline.corpus import COLUMNS, file_name, front_matter, write_corpus
 
 
-def kept(url: str, *, name: str = "1", title: str = "Title") -> CorpusPage:
-    said = (None,) * 5
-    return CorpusPage(name, url, url, title, *said, 3, "0" * 16, "version", f"of {name}")
+def kept(url: str, *, name: str = "1", title: str = "Title") -> dict[str, Any]:
+    said = (name, url, url, title, *(None,) * 5, 3, "0" * 16, "version", f"of {name}")
+    return dict(zip(COLUMNS, said, strict=True))
 
 
 @pytest.mark.parametrize(

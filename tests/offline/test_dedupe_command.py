@@ -314,3 +314,92 @@ def test_a_full_disk_is_named_and_leaves_no_half_of_a_corpus(run, tmp_path, stor
     assert result.status == 1
     assert "corpus.jsonl: the working file" in result.err
     assert (tmp_path / "corpus.jsonl").read_text() == "before\n"
+
+
+VARIANT = (
+    '<title>Hat in {colour}</title><script type="application/ld+json">{{"@type": "Product", "name":'
+    ' "Hat", "sku": "{n}", "offers": {{"price": "{n}.00", "priceCurrency": "EUR"}}}}</script>'
+    "<h1>Hat</h1><p>A hat of felt with a wide brim, made by hand in a small workshop by the sea. It"
+    " keeps off the sun and the rain, and folds flat, so that it goes into any bag. It lasts.</p>"
+)
+
+
+@pytest.fixture
+def variants(tmp_path, manifest):
+    """Six variants of a product: nothing but what their data say tells them apart."""
+    colours = ("red", "blue", "green", "black", "white", "grey")
+    rows = []
+    for n, colour in enumerate(colours, 10):
+        (tmp_path / f"{colour}.html").write_text(VARIANT.format(n=n, colour=colour))
+        rows.append({"id": n, "path": f"{colour}.html", "url": f"https://shop.example/{colour}"})
+    return manifest(*rows)
+
+
+def test_a_corpus_is_converted_to_every_form_and_back_without_a_loss(
+    run, tmp_path, variants
+) -> None:
+    assert run("dedupe", variants, "-o", "corpus.jsonl").status == 0
+    whole = lines(tmp_path / "corpus.jsonl")
+    assert [line["id"] for line in whole] == [*range(10, 16)]
+    source = "corpus.jsonl"
+    for form in ("folder", "corpus.parquet", "other.jsonl", "again", "last.jsonl"):
+        result = run("dedupe", source, "-o", form)
+        assert result.err.endswith(
+            "pages: 6, kept: 6, copies: 0, without text to compare: 0, not read: 0\n"
+        )
+        source = form
+    found = {line["url"]: line for line in lines(tmp_path / "last.jsonl")}
+    assert found == {line["url"]: line | {"id": str(line["id"])} for line in whole}
+
+
+def test_a_crawls_corpus_of_pages_without_offers_loses_none(run, tmp_path, variants) -> None:
+    assert run("dedupe", variants, "-o", "corpus.jsonl").status == 0
+    made = [
+        {k: v for k, v in line.items() if k != "id"} for line in lines(tmp_path / "corpus.jsonl")
+    ]
+    (tmp_path / "crawl.jsonl").write_text("".join(json.dumps(line) + "\n" for line in made))
+    assert run("dedupe", "crawl.jsonl", "-o", "out.jsonl").status == 0
+    assert [line | {"id": None} for line in lines(tmp_path / "out.jsonl")] == [
+        line | {"id": None} for line in made
+    ]
+    # Among others, its pages are judged as these are.
+    result = run("dedupe", "crawl.jsonl", "corpus.jsonl", "-o", "both.jsonl")
+    assert "pages: 12, kept: 1, copies: 11" in result.err
+
+
+OTHERS_LINES = [
+    {"id": 7, "text": f"{text(1, 60)}\n\n{text(2, 60)}", "source": "web", "split": "train", "n": 1},
+    {"id": "b", "text": text(3, 60), "source": None, "split": "test", "meta": {"tags": ["x"]}},
+    {"id": "c", "text": f"{text(1, 60)}\n\n{text(2, 60)}", "source": "copy", "split": "test"},
+]
+
+
+@pytest.mark.parametrize("form", ["out.jsonl", "out.parquet", "out"])
+def test_lines_of_other_corpora_keep_all_their_fields(run, tmp_path, manifest, form) -> None:
+    assert run("dedupe", manifest(*OTHERS_LINES), "-o", form).status == 0
+    expected = [dict(line) for line in OTHERS_LINES[:2]]
+    if form == "out.parquet":
+        found = pyarrow.parquet.read_table(tmp_path / form).to_pylist()
+        expected = [
+            {k: v if v is None or isinstance(v, str) else json.dumps(v) for k, v in line.items()}
+            for line in expected
+        ]
+    elif form == "out.jsonl":
+        found = lines(tmp_path / form)
+    else:
+        assert run("dedupe", form, "-o", "again.jsonl").status == 0
+        found = lines(tmp_path / "again.jsonl")
+    found.sort(key=lambda line: str(line["id"]))
+    for line, kept in zip(expected, found, strict=True):
+        assert {name: kept[name] for name in line} == line
+        assert kept["markdown"]
+
+
+def test_links_are_left_out_of_a_corpus_that_has_them(run, tmp_path, manifest) -> None:
+    body = f"{text(4, 40)} [a link](https://example.com/x) {text(5, 30)}"
+    source = manifest({"id": 1, "markdown": body, "source": "web"})
+    assert run("dedupe", source, "-o", "out.jsonl", "--without", "links").status == 0
+    (line,) = lines(tmp_path / "out.jsonl")
+    assert "a link" in line["markdown"]
+    assert "](" not in line["markdown"]
+    assert line["source"] == "web"

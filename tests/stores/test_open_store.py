@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from simhash_gate.stores import StoreError, StoreUnavailable, open_store
+from simhash_gate.stores import _MODULES, StoreError, StoreUnavailable, open_store, store_opener
 from simhash_gate.stores.sqlite import MemoryDriver, SQLiteDriver
 
 
@@ -36,27 +36,42 @@ def test_three_slashes_begin_a_relative_path_that_is_fixed_at_once_and_four_an_a
         ("sqlite:", "path"),
         ("sqlite:/kept.sqlite", "three slashes"),
         ("sqlite:///:memory:", "names no file"),
+        ("sqlite:///kept.sqlite?prefx=a", "unknown parameter 'prefx'"),
         ("memory:x", "no path"),
         ("postgresql://localhost/kept?timeout=soon", "timeout and lease are seconds"),
         ("postgresql://localhost/kept?schema=", "schema is a name"),
         ("postgresql://localhost/kept?durable=maybe", "durable is true or false"),
         ("postgresql://localhost/kept?colour=red", "colour"),
+        ("postgresql:/localhost/kept", "two slashes"),
+        ("postgresql://localhost:port/kept", "port is no number"),
+        ("postgresql://localhost:1,localhost:99999/kept", "port is no number"),
         ("redis://localhost?prefix=a{b}", "braces"),
         ("redis://localhost?lease=0", "lease"),
-        ("redis://localhost?colour=blue", "colour"),
+        ("redis://localhost?prefx=a:", "unknown parameter 'prefx'"),
+        ("rediss+cluster://localhost?prefx=a:", "unknown parameter 'prefx'"),
+        ("redis+sentinel://localhost/main?prefx=a:", "unknown parameter 'prefx'"),
+        ("unix:///redis.sock?prefx=a:", "unknown parameter 'prefx'"),
+        ("unix:///redis.sock?db=zero", "'db'"),
+        ("rediss://localhost?ssl_cert_reqs=mabe", "mabe"),
         ("redis://localhost:port", "port is no number"),
+        ("redis://localhost:99999", "port is no number"),
+        ("redis+cluster://localhost:1,localhost:port", "port is no number"),
+        ("redis://localhost/zero", "the database is a number"),
+        ("redis://localhost/0/1", "the database is a number"),
+        ("redis:/localhost", "two slashes"),
         ("redis+sentinel://localhost", "name of the service"),
-        ("redis+sentinel://localhost/main/db", "db"),
+        ("redis+sentinel://localhost/main/db", "the database is a number"),
         ("kept.sqlite", "no such store"),
     ],
 )
 def test_any_other_url_is_refused_by_name_and_told_what_is_allowed(url, why, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(StoreError, match=f"{re.escape(url)}.*{why}") as caught:
-        open_store(url)
+        store_opener(url)  # which is what settings do: no crawl begins with such a store
     assert not isinstance(caught.value, StoreUnavailable)
-    allowed = {"postgresql": "postgresql://user:password@", "redis": "", "redis+sentinel": ""}
-    assert allowed.get(url.partition(":")[0], "sqlite:///") in str(caught.value)
+    driver = _MODULES.get(url.partition(":")[0])
+    allowed = {"postgres": "postgresql://user:password@", "redis": ""}
+    assert allowed.get(str(driver), "sqlite:///") in str(caught.value)
     assert [*tmp_path.iterdir()] == []
 
 
@@ -82,6 +97,7 @@ def test_without_its_driver_a_store_names_the_extra(driver, extra, schemes, monk
     [
         "redis://me:se/cr@secret@localhost:1/0?lease=soon",
         "redis://me:secret?@localhost:1/0?lease=soon",
+        "redis://me:1?secret@localhost:1/0?lease=2",
         "postgresql://me:secret@localhost:1/kept",
         "postgresql://localhost:1/kept?password=secret&user=me",
         "postgresql://me:secret@localhost/kept?colour=red",
