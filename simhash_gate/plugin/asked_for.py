@@ -51,7 +51,7 @@ class AskedFor:
     def __init__(self, crawler: Crawler, ignored: Iterable[str], *, anybody: bool) -> None:
         self._crawler = crawler
         self._ignored = frozenset(name.lower() for name in ignored)
-        self._anybody = anybody or "*" in self._ignored
+        self._anybody = anybody
 
     def of(self, request: Request) -> Asked:
         """Return what a request is for that was noted."""

@@ -180,7 +180,8 @@ class NewLinks(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Forget the links of a page whose callback failed, or gave nothing: none was followed."""
-        barren = page.stage is Stage.SETTLED and not (page.given or page.sent)
+        kept, ended = page.record, page.stage is Stage.SETTLED and not page.sent
+        barren = ended and kept is not None and self._crawl.yields.wants_more(kept)
         if barren or page.stage is Stage.FAILED:
             self._known.difference_update(self._shown.get(page, ()))
             self._known_before.difference_update(self._shown.get(page, ()))

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-IN_VAIN = 10
-"""So many copies that one callback got of the pages of a scope gave neither an item nor a request,
-and it never gave an item there: then its copies are dropped for their text."""
+IN_VAIN = 5
+"""So many copies that a callback got, which never gave an item, gave neither that nor a request:
+then its copies are dropped for their text. Pages that lead to others are counted apart."""
 IN_A_ROW = 3
 """So many copies of one page gave nothing: then those that wait for it are not fetched again."""
 MOST_BARREN = 50_000
 """Pages that are known to have given no item; of more, the oldest count as if they had."""
-_MOST_KINDS = 100_000
 
 
 @dataclass(slots=True)
@@ -45,8 +44,8 @@ class Yields:
         self._store = store
         self._followed = followed
         self._barren: OrderedDict[Identity, _Barren] = OrderedDict()
-        self._vain = Counter[tuple[str, str, bool | None]]()
-        self._gave: set[tuple[str, str]] = set()
+        self._vain = Counter[tuple[str, bool | None]]()
+        self._gave: set[str] = set()
 
     def given(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a page; `unpaid` if it need not be dropped for what was kept."""
@@ -75,7 +74,7 @@ class Yields:
     def ended(self, kept: Record, *, given: int, sent: int, is_copy: bool) -> None:
         """Note how many items and requests came of a kept page, or of a copy of it, in all."""
         if given:
-            self._gave.add(_of(kept))
+            self._gave.add(_callback(kept))
             self._barren.pop(kept.identity, None)
             if is_copy:
                 self._store.settle(replace(kept, gave=True))
@@ -86,25 +85,20 @@ class Yields:
         else:
             barren = self._barren.setdefault(kept.identity, _Barren())
             barren.tries = 0 if sent else barren.tries + 1
-            self._note_vain((*_of(kept), barren.leads), sent)
-
-    def _note_vain(self, kind: tuple[str, str, bool | None], sent: int) -> None:
-        self._vain[kind] = 0 if sent else self._vain[kind] + 1
-        if self._vain[kind] == IN_VAIN and kind[:2] not in self._gave:
-            logger.info(
-                "%s gives no items: copies of pages of %s are dropped for their text from now on",
-                *(kind[0] or "The callback", kind[1]),
-            )
-        if len(self._vain) + len(self._gave) > _MOST_KINDS:
-            self._vain.clear()
-            self._gave.clear()
+            kind = _callback(kept), barren.leads
+            self._vain[kind] = 0 if sent else self._vain[kind] + 1
+            if self._vain[kind] == IN_VAIN and kind[0] not in self._gave:
+                logger.info(
+                    "%s gives no items: copies of its pages are dropped for their text from now on",
+                    kind[0] or "The callback",
+                )
 
     def _text_decides(self, kept: Record) -> bool:
         barren = self._barren.get(kept.identity) or _Barren()
-        kind = *_of(kept), barren.leads
-        return self._vain[kind] >= IN_VAIN and kind[:2] not in self._gave
+        vain = self._vain[_callback(kept), barren.leads]
+        return vain >= IN_VAIN and _callback(kept) not in self._gave
 
 
-def _of(kept: Record) -> tuple[str, str]:
-    """Return the callback that a page went to, and its scope."""
-    return kept.asker.partition("\n")[0], kept.scope
+def _callback(kept: Record) -> str:
+    """Return the name of the callback that a page went to."""
+    return kept.asker.partition("\n")[0]
