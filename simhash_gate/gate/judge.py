@@ -215,10 +215,13 @@ class Gate:
             self.store.check_and_add(again, None, window=window)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
+        again = self._revisits.has_visited(record) and not (judged.retry or policy.revisit_after)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
+        if again:
+            return replace(verdict, outcome="duplicate", reason=f"{reason}, in this crawl")
         if policy.revisit == "pass" and not self._is_over(kept.run):
             reason = f"{reason}, by a crawl that runs and has delivered it"
             return replace(verdict, outcome="duplicate", reason=reason)

@@ -75,7 +75,7 @@ class Revisits:
         self._store = store
         self._run = run
         self._pipeline = pipeline
-        self._visited: dict[tuple[str, str], None] = {}  # by this run, the latest last
+        self._visited: dict[tuple[str, str, str], None] = {}  # by this run, the latest last
 
     def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
@@ -124,10 +124,14 @@ class Revisits:
         if last is None or not what_changed(last, page, policy, record):
             return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
-        here = last.run == self._run or (record.scope, record.request) in self._visited
+        here = last.run == self._run or self.has_visited(record)
         if sent.rendition or here or bits > policy.near:
             return own, self.of(own, policy)
         return record, revisit
+
+    def has_visited(self, record: Record) -> bool:
+        """Tell whether this run has visited a page before, for the same asker."""
+        return (record.scope, record.request, record.asker) in self._visited
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
@@ -172,7 +176,7 @@ class Revisits:
         packed = history.encode()
         page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
         self._store.put(page.blob)
-        self._visited[record.scope, record.request] = None
+        self._visited[record.scope, record.request, record.asker] = None
         if len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
 
