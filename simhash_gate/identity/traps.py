@@ -5,7 +5,8 @@ bring nothing new and lead on in their turn. What is found elsewhere is never he
 has a kind of address that brings something new, or that leads to no more of its part.
 
 A maze has new text on each page. Its pages lead to more and more of their part and never back, and
-the words are those of a generator: no page has a new one.
+the words are those of a generator: no page has a new one. A chain is no maze: each of its pages
+leads to one more. These may bring lines alone that are new, in numbers, and images.
 
 Nothing here fetches or holds back: `ask` says what is to be done, `judged` and `found` take what
 became of it.
@@ -45,10 +46,12 @@ ENDLESS = 60
 MOST_KNOWN, MOST_SHAPES, MOST_HASHES, MOST_SCOPES = 200_000, 20_000, 400_000, 1_000
 _LATEST = 2 * (GAIN + 1)
 _GROWTH = 1.5  # links of a maze's page to what was not known
+_CHAIN = -18.0  # the growth of 36 pages that lead to one more each
 _RETURN = 12  # pages of a maze that a link back to a known page outweighs
 _NEW_WORDS = 3
 _WORD = re.compile(r"\s[^\W\d_]+")  # with what is before it: another hash than a word elsewhere
-_NEW_SHARE, _NEW_PAIRS = 0.15, 3
+_NEW_SHARE, _NEW_PAIRS, _NEW_LINES = 0.15, 3, 4  # an empty month has fewer of these
+_TIME = re.compile(r"\b(?:19|20)\d\d\b|\d?\d:\d\d")
 _MOST_ANCESTORS = 100
 
 
@@ -92,17 +95,18 @@ class Group:
     barren: int = 0
     fruits: int = 0
     alike: float = 0.0
-    fresh: float = 0.0
+    growth: float = 0.0  # links to what was not known, less those that as many of a maze have
     held: int = 0
     firsts: int = FIRSTS
     returned: set[int] = field(default_factory=set)
 
     def seems(self, alike: float) -> None:
-        """Count towards a maze or, below 0, away from it: as many links as its growth needs go."""
-        before, self.alike = self.alike, max(0.0, self.alike + alike)
+        """Count towards a maze or, below 0, away from it; its growth counts from there on."""
+        self.alike = max(0.0, self.alike + alike)
         if self.why == "endless":
             self.alike = min(self.alike, ENDLESS + _RETURN)
-        self.fresh = max(0.0, self.fresh - _GROWTH * max(0.0, before - self.alike))
+        if not self.alike:
+            self.growth = min(0.0, max(self.growth, _CHAIN))
 
 
 @dataclass(eq=False, slots=True)
@@ -117,6 +121,7 @@ class TracedRequest:
     why: Why = ""
     probe: bool = False
     barren: bool = False
+    shows: bool = False  # lines or images that are new
     fresh: int = 0
 
     @property
@@ -205,12 +210,13 @@ class TrapShield:
         title: str,
         sample: Sample,
         offers: object = (),
+        markdown: Callable[[], str] = str,
     ) -> list[Change]:
         """Take a page that was fetched; return what changes with it.
 
         It brings something new if it `passed`, and has 15 % of its pairs of words for the first
         time, other `offers` than any page before or, unless its part is limited, a new word in its
-        title.
+        title; or if it `shows` something new in its `markdown`, and is one of a chain.
         """
         names = self._count_new(scope, map(_hash, _WORD.findall(f" {title.lower()}")))
         sells = bool(offers) and self._count_new(scope, [_hash(repr(offers))])
@@ -219,6 +225,11 @@ class TrapShield:
         share = pairs / len(sample.pairs) if pairs >= _NEW_PAIRS else 0.0
         named = names and not (visit.inside and visit.group.why)  # filters combine what is known
         visit.barren = not (passed and (named or sells or share >= _NEW_SHARE))
+        visit.group.growth -= _GROWTH * (visit.inside and not visit.held)
+        if visit.barren and passed and visit.inside:
+            is_chain = visit.group.growth <= _CHAIN
+            visit.shows = (is_chain or bool(visit.group.why)) and self._shows_new(scope, markdown())
+            visit.barren = not (visit.shows and is_chain)
         if visit.held:  # fetched all the same, by a shield that only observes
             return []
         shape, group, origin = visit.shape, visit.group, visit.origin
@@ -233,8 +244,7 @@ class TrapShield:
             group.seems(1 - new_words / _NEW_WORDS)
             if group.why == "endless" and group.alike < ENDLESS:
                 return [self._limit(group, "")]
-            grows = group.alike >= ENDLESS and group.fresh >= _GROWTH * group.alike
-            if grows and group.why != "endless":
+            if group.alike >= ENDLESS and group.growth >= 0 and group.why != "endless":
                 group.alike = ENDLESS + _RETURN
                 return [self._limit(group, "endless")]
         parent = self._groups.get(origin.group) if origin and origin.barren else None
@@ -244,6 +254,11 @@ class TrapShield:
         parent.barren = max(0, parent.barren - GAIN)
         return [self._limit(parent, "")] if parent.why == "barren" else []
 
+    def is_known(self, visit: TracedRequest) -> None:
+        """Take a page that brings nothing; if it is elsewhere, the part that led to it grows."""
+        if visit.origin is not None and not visit.inside:
+            self._groups.get(visit.origin.group, visit.group).growth += 1
+
     def found(self, visit: TracedRequest, address: Address, scope: str) -> list[Change]:
         """Take an address that a page leads to; return what changes with it."""
         group, page = visit.group, address.digest
@@ -252,7 +267,7 @@ class TrapShield:
         if page not in self._parents:
             self._know(page, visit.page)
             visit.fresh += 1
-            group.fresh += not visit.barren
+            group.growth += 1
             visit.shape.grown += visit.fresh == 1
             if visit.fresh == 1 and visit.barren:
                 group.barren = min(group.barren + 1, max(FULL, group.fruits // SHARE))
@@ -272,7 +287,7 @@ class TrapShield:
 
     def _limit(self, group: Group, why: Why) -> Change:
         if not why and group.why == "endless":
-            group.alike, group.fresh = 0.0, 0.0
+            group.alike, group.growth = 0.0, 0.0
         group.why, group.held, group.firsts = why, 0, FIRSTS
         return Change(why, group.name)
 
@@ -299,6 +314,14 @@ class TrapShield:
         for _ in range(_MOST_ANCESTORS):
             yield page
             page = self._parents.get(page, 0)
+
+    def _shows_new(self, scope: str, markdown: str) -> bool:
+        """Tell whether half of the images of a page, or a third of its lines, are new."""
+        lines = [line if "![" in line else _TIME.sub("", line) for line in markdown.split("\n")]
+        images = [_hash(line) for line in lines if "![" in line]
+        others = [_hash(line) for line in lines if "![" not in line and re.search(r"\w", line)]
+        shown, new = self._count_new(scope, images), self._count_new(scope, others)
+        return 0 < len(images) <= 2 * shown or new >= max(_NEW_LINES, len(others) / 3)
 
     def _count_new(self, scope: str, hashes: Iterable[int]) -> int:
         """Return how many of some hashes the pages of a scope had not, and remember all.

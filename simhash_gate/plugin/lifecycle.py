@@ -21,6 +21,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.requests import NotSent
+from simhash_gate.plugin.signals import item_held
 from simhash_gate.plugin.threads import pause, result
 from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
@@ -53,6 +54,7 @@ class Lifecycle:
         self._listeners = listeners
         self._parked = crawl.parked
         self._store = crawl.store
+        self._crawler = crawl.crawler
         self._stats = crawl.crawler.stats
         self._followed, self._yields = crawl.followed, crawl.yields
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
@@ -138,8 +140,10 @@ class Lifecycle:
             for listener in self._listeners:
                 listener.item(page, response, item)
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
-        if verdict is not None and verdict.rejected and verdict.action != "tag":
+        if item is not None and verdict and verdict.rejected and verdict.action != "tag":
             self._stats.inc_value("simhash_gate/items_held")
+            about = {"item": item, "response": response, "verdict": verdict}
+            self._crawler.signals.send_catch_log(item_held, spider=self._crawler.spider, **about)
             return False
         if page is not None and item is not None:
             page.items += 1

@@ -7,13 +7,20 @@ import random
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import median
 
+from scrapy import Spider
+from scrapy.extensions.closespider import CloseSpider
+from scrapy.extensions.feedexport import BlockingFeedStorage, FeedExporter, FileFeedStorage
+
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.asked import names_apart
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import ANSWERED, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.signals import item_held
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
@@ -78,6 +85,21 @@ class GateStats(Listener):
         self._called_in_vain = self._held = self._tagged = 0
         self._carried = Counter[str]()
         self._renamed = Counter[tuple[str, str]]()
+
+    def opened(self, spider: Spider) -> None:
+        """Note which feeds will be replaced; take held items for signs of life."""
+        crawler = self._crawl.crawler
+        exporter = crawler.get_extension(FeedExporter)
+        self._replaced = [
+            slot
+            for slot in (exporter.slots if exporter else ())
+            if slot.feed_options.get("overwrite", isinstance(slot.storage, BlockingFeedStorage))
+            and "time)s" not in slot.uri_template
+            and (not isinstance(slot.storage, FileFeedStorage) or Path(slot.storage.path).exists())
+        ]
+        closer = crawler.get_extension(CloseSpider)
+        if closer is not None and closer.close_on["timeout_no_item"]:
+            crawler.signals.connect(closer.item_scraped_no_item, item_held)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
@@ -155,6 +177,19 @@ class GateStats(Listener):
                 "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
                 "back. To have them again: %sREVISIT = 'pass'",
                 *(how_many(self._held, "page"), PREFIX),
+            )
+        feeds = [
+            f"{without_credentials(feed.uri)} has {how_many(feed.itemcount, 'item')}"
+            for feed in self._replaced
+            if feed.itemcount or feed.store_empty
+        ]
+        if feeds and self._held and (held := self._number("items_held")):
+            self._crawl.note(
+                f"A feed was replaced, and {how_many(held, 'item')} of known pages held back: now "
+                f"{', '.join(feeds)}.",
+                f"Append (overwrite=False), set {PREFIX}REVISIT = 'pass', or sweep a database by "
+                "the signal item_held.",
+                wrong=True,
             )
         if self._tagged:
             tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"

@@ -22,11 +22,12 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import ANSWERED
-from simhash_gate.identity.traps import Change, Origin, TracedRequest, TrapShield
+from simhash_gate.identity.lists import list_of
+from simhash_gate.identity.traps import GAIN, Change, Origin, TracedRequest, TrapShield
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
-from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, asks_for_page
+from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, NotSent, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
@@ -42,8 +43,8 @@ SAMPLE, SHARE, MOST = 5, 20, 50
 """Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50: first one of
 each shape."""
 _SHOWN = 10
-_BARREN = frozenset({"duplicate", "unchanged", *ANSWERED})
-_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", *_BARREN})
+_BARREN = frozenset({"duplicate", *ANSWERED})
+_OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "unchanged", *_BARREN})
 
 
 @dataclass(eq=False)
@@ -110,9 +111,15 @@ class TrapGuard(Listener):
         if limits == "held":
             raise HeldBack(url, visit.why, shape)
 
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """Tell the shield of a page that was fetched under another URL."""
+        if why.stand_in is not None and request in self._visits:
+            self._shield.is_known(self._visits[request])
+
     def found(self, request: Request, response: Response) -> bool:
         """Note on a request what is known of the page that it was found on.
 
+        The next page of a list goes on, in a part that is limited, if that page shows what is new.
         If it was held back before, and this page is elsewhere, it is sent: Scrapy itself would drop
         it as one that was asked for.
         """
@@ -120,8 +127,11 @@ class TrapGuard(Listener):
         visit = self._visits.get(response.request) if response.request is not None else None
         if visit is None:
             return True
-        request.meta[FOUND_KEY] = list(visit.as_origin)
+        known, goes_on = visit.fresh, list_of(request.url) == list_of(response.url)
         self._leads_to(visit, request.url)
+        leads = goes_on and visit.shows and visit.fresh > known
+        visit.shows &= not leads
+        request.meta[FOUND_KEY] = list(visit.as_origin._replace(released=leads))
         return True
 
     def _leads_to(self, visit: TracedRequest, url: str) -> None:
@@ -147,6 +157,7 @@ class TrapGuard(Listener):
             title=read.title,
             sample=read_sample(read.sample),
             offers=offers_of(read),
+            markdown=lambda: read.markdown_without("links"),
         )
         if visit.held and not visit.barren:
             self._counts["missed", visit.shape.name] += 1
@@ -156,8 +167,8 @@ class TrapGuard(Listener):
             for url in read.targets.split("\n"):
                 self._leads_to(visit, url)
         if visit.barren:
-            return
-        if visit.deep and visit.group.why != "endless":
+            self._shield.is_known(visit)
+        elif visit.deep and visit.group.why != "endless":
             self._send_more(visit)
         elif visit.group.why == "endless" and visit.origin is not None and visit.origin.released:
             depth = judged.request.meta.get("depth", 0)
@@ -233,13 +244,13 @@ class TrapGuard(Listener):
         else:
             missed = sum(n for (name, _), n in self._counts.items() if name == "missed")
             number += " would have been held back"
+            seldom = (GAIN + 1) * missed < counts.total()
+            advice = f"Set {PREFIX}TRAPS = 'limit'. First look" if seldom else "Look"
             self._crawl.note(
                 "The crawl leads to ever more of the same, below "
-                f"{', '.join(shape for shape, _ in counts.most_common(3))}: "
-                f"{number}.",
-                f"Set {PREFIX}TRAPS = 'limit'. First look at the examples in the log: {missed} of "
-                "these pages brought something new.",
-                wrong=True,
+                f"{', '.join(shape for shape, _ in counts.most_common(3))}: {number}.",
+                f"{advice} at the examples in the log: {missed} of these brought something new.",
+                wrong=seldom,
             )
         logger.info("Trap shield: %s.%s%s", number, "".join(lines), more)
 

@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
-from tests.crawls.harness import WITHOUT_ADDON, Answer, Crawl, Site, corrected, crawl, page
+from tests.crawls.harness import (
+    ROOT,
+    WITHOUT_ADDON,
+    Answer,
+    Crawl,
+    Site,
+    corrected,
+    crawl,
+    page,
+)
+
+REVISITS = (ROOT / "docs/revisits.md").read_text("utf-8")
 
 FOLLOWS = """
     def parse(self, response):
@@ -171,3 +184,94 @@ def test_a_page_that_the_spider_retries_passes_and_what_inherits_the_meta_of_a_r
     assert result.delivered() == ["/first", "/kept"]
     assert result.count("unchanged") == 1
     assert result.count("duplicate") == 2
+
+
+NAMED = """
+    def parse(self, response):
+        yield {"url": response.url, "name": response.css("h1::text").get()}
+        for href in response.css("footer a::attr(href)").getall():
+            yield self.request(href)
+"""
+
+
+def test_rows_that_are_kept_are_those_of_the_site(settings, tmp_path) -> None:
+    """The pipeline of the documentation, over crawls in which pages come, change and go."""
+    (code,) = re.findall(r"```python\n(import sqlite3\n.*?)```", REVISITS, re.DOTALL)
+    spider = f"{NAMED}\n{code}"
+    settings |= {"ITEM_PIPELINES": '{"spider.KeptItems": 300}'}
+
+    def rows() -> dict[str, str]:
+        with closing(sqlite3.connect(tmp_path / "items.sqlite")) as opened:
+            return {
+                url.rpartition("/")[2]: name
+                for url, name in opened.execute("SELECT url, name FROM items")
+            }
+
+    routes = {"/a": page(1), "/b": page(2), "/c": page(3), "/d": page(4)}
+    with Site(routes).running() as site:
+        crawl(tmp_path, site, spider=spider, settings=settings)
+        assert rows().keys() == {"a", "b", "c", "d"}
+        routes |= {"/b": corrected(page(2)), "/c": Answer(b"gone", 410), "/e": page(5)}
+        routes["/d"] = Answer(b"", 301, {"Location": "/moved"})
+        routes["/moved"] = page(4)
+        second = crawl(tmp_path, site, "/a /b /c /d /e", spider=spider, settings=settings)
+    assert [item["url"][-1] for item in second.items] == ["b", "e"]
+    assert second.count("items_held") == 2
+    assert rows().keys() == {"a", "b", "d", "e"}
+
+
+REPLACED = "A feed was replaced"
+REMOTE = """
+    @classmethod
+    def update_settings(cls, settings):
+        super().update_settings(settings)
+        settings.set("FEED_STORAGES", {"remote": Remote}, priority=100)
+        feed = {"format": "jsonlines", OPTIONS}
+        settings.set("FEEDS", {"remote://me:word@host/URI": feed}, priority=100)
+from scrapy.extensions.feedexport import BlockingFeedStorage
+class Remote(BlockingFeedStorage):
+    def __init__(self, uri, *, feed_options=None):
+        pass
+    def _store_in_thread(self, file):
+        pass
+"""
+
+
+def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path) -> None:
+    routes = {f"/{number}": page(number) for number in range(5)}
+    with Site(routes).running() as site:
+        first = crawl(tmp_path, site, settings=settings)
+        assert REPLACED not in first.log
+        (tmp_path / "items.jsonl").rename(tmp_path / "first.jsonl")
+        fresh = crawl(tmp_path, site, settings=settings)  # the feed was not there
+        assert fresh.count("items_held") == 5
+        assert REPLACED not in fresh.log
+        routes["/new"] = page(9)
+        told = crawl(tmp_path, site, settings=settings)
+        assert "WARNING: A feed was replaced, and 5 items of known pages held back" in told.log
+        assert "now items.jsonl has 1 item. Append (overwrite=False), set SIMHASH" in told.log
+        passed = crawl(tmp_path, site, settings=settings | {"SIMHASH_GATE_REVISIT": "pass"})
+        assert len(passed.items) == 6
+        assert REPLACED not in passed.log
+        for uri, options, warns in (
+            ("items", "", True),
+            ("items", "'overwrite': False", False),
+            ("%(time)s", "", False),
+            ("items", "'store_empty': False", False),  # nothing is written
+        ):
+            spider = REMOTE.replace("URI", uri).replace("OPTIONS", options)
+            done = crawl(tmp_path, site, spider=spider, settings=settings)
+            assert (REPLACED in done.log) == warns
+            assert not warns or "now remote://host/items has 0 items" in done.log
+
+
+def test_held_items_keep_a_crawl_open_that_waits_for_items(settings, tmp_path) -> None:
+    routes = {f"/{number}": page(number) for number in range(9)}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, settings=settings)
+        routes["/last"] = page(50)
+        settings |= {"CLOSESPIDER_TIMEOUT_NO_ITEM": 1, "DOWNLOAD_DELAY": 0.3}
+        settings |= {"RANDOMIZE_DOWNLOAD_DELAY": False, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+        second = crawl(tmp_path / "2", site, spider=IN_ORDER, settings=settings)
+        assert outcomes(second) == {"/last": "new"}
+        assert second.count("items_held") == 9

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
+from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
 
 from simhash_gate.plugin.parked import JOB_FILE
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page
+from tests.identity import sites
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -171,11 +174,11 @@ class Tree(dict):
         return page(int(name), words=100, links=_links(f"/tree/{each}" for each in more))
 
 
-@pytest.mark.parametrize("at_once", [1, 16])  # one: what waits leads on, nearly all of it
+@pytest.mark.parametrize("in_order", [True, False])
 def test_what_seemed_endless_is_sent_once_its_pages_lead_to_nothing_new(
-    tmp_path: Path, at_once: int
+    tmp_path: Path, in_order: bool
 ) -> None:
-    settings = {"SIMHASH_GATE_TRAPS": "limit", "CONCURRENT_REQUESTS": at_once}
+    settings = ONE_BY_ONE if in_order else {"SIMHASH_GATE_TRAPS": "limit"}
     done = crawl(tmp_path, Tree({}), "/tree/0", spider=SPIDER, settings=settings)
     hits = {path for path in done.site.hits if path.startswith("/tree/")}
     assert done.count("trap/held") > 50
@@ -269,3 +272,96 @@ def test_what_a_spider_does_not_know_after_a_pause_is_told_of(paused, tmp_path: 
     told = f"{len(paused[2])} requests that waited before the pause are lost"
     assert second.log.count(told) == 1
     assert "Method 'parse_links' not found" in second.log
+
+
+class Chain(dict):
+    """A list of any number of pages, of which each leads to the next one, with a body of its own.
+
+    With `orders`, each also leads to orders of the list, without an end.
+    """
+
+    def __init__(self, body, *, size=120, orders=0) -> None:
+        super().__init__()
+        self.body, self.size, self.orders = body, size, orders
+
+    def get(self, path, default=None):
+        if not path.startswith("/list?page="):
+            return default or Answer(b"not here", 404)
+        place, _, order = path.removeprefix("/list?page=").partition("&sort=")
+        number = int(place)
+        links = [f"/list?page={number + 1}"] if not order and number + 1 < self.size else []
+        links += [f"/list?page={place}&sort={order}{each}" for each in range(self.orders)]
+        body = (
+            "<p>The list, in an order.</p>" if order else self.body(random.Random(number), number)
+        )
+        anchors = "".join(
+            f'<a href="{link}">{kind}</a>' for link, kind in zip(links, "NOPQRS", strict=False)
+        )
+        return html_answer(f"<title>List</title><main><h1>List</h1>{body}</main>{anchors}")
+
+
+def _said(rng, _number) -> str:
+    """Sixty words of two thousand, in new combinations."""
+    words = [f"w{'abcdefghij'[n % 10]}{sites.word(n)}" for n in rng.choices(range(2_000), k=60)]
+    return "".join(f"<p>{' '.join(words[at : at + 12])}</p>" for at in range(0, 60, 12))
+
+
+def _measured(rng, _number) -> str:
+    rows = (f"<td>{rng.choice(['north', 'south'])}<td>{rng.randint(900, 1100)}" for _ in range(14))
+    return f"<table>{''.join(f'<tr><td>{n}{row}' for n, row in enumerate(rows))}</table>"
+
+
+def _shown(_rng, number) -> str:
+    return f'<img src="/strip/{number}.png">'
+
+
+def _month(_rng, number) -> str:
+    year, month = divmod(number, 12)
+    days = "".join("<tr>" + "".join(f"<td>{n + d}" for d in range(7)) for n in range(1, 28, 7))
+    name = f"{date(2000, month + 1, 1):%B} {2020 + year}"
+    return (
+        f"<h2>{name}</h2><p>No events in {name}, from 9:{number % 60:02}.</p><table>{days}</table>"
+    )
+
+
+def _not_found(_rng, number) -> str:
+    return f"<p>Nothing was found on page {number}.</p><p>{number} of {number}</p>"
+
+
+@pytest.mark.parametrize(
+    ("body", "size"), [(_said, 400), (_measured, 120), (_shown, 120)], ids=lambda it: str(it)[:15]
+)
+def test_an_archive_with_one_link_a_page_is_read_to_its_end(tmp_path: Path, body, size) -> None:
+    """In a second crawl, too, in which all pages are unchanged."""
+    settings = {"SIMHASH_GATE_TRAPS": "limit", "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/s"}
+    with Site(Chain(body, size=size)).running() as site:
+        for _ in range(2):
+            site.hits.clear()
+            done = crawl(tmp_path, site, "/list?page=0", spider=SPIDER, settings=settings)
+            assert sum(path.startswith("/list") for path in site.hits) == size
+            assert done.count("trap/held") == 0
+
+
+@pytest.mark.parametrize("body", [_month, _not_found])
+def test_a_chain_that_shows_nothing_new_is_limited(tmp_path: Path, body) -> None:
+    chain, settings = Chain(body, size=400), {"SIMHASH_GATE_TRAPS": "limit"}
+    done = crawl(tmp_path, chain, "/list?page=0", spider=SPIDER, settings=settings)
+    assert done.count("trap/limited") == 1
+    assert len(done.site.hits) < 100
+
+
+def test_the_next_page_goes_on_in_a_part_that_is_limited(tmp_path: Path) -> None:
+    chain, settings = Chain(_measured, orders=4), {"SIMHASH_GATE_TRAPS": "limit"}
+    done = crawl(tmp_path, chain, "/list?page=0", spider=SPIDER, settings=settings)
+    fetched = [path for path in done.site.hits if path.startswith("/list")]
+    assert sum("sort" not in path for path in fetched) == 120
+    assert done.count("trap/held") > 50
+    assert len(fetched) < 500
+
+
+def test_limit_is_not_advised_where_what_it_would_hold_back_is_new(tmp_path: Path) -> None:
+    """A tree of generated text that has an end: a trap, as far as could be seen."""
+    done = crawl(tmp_path, Tree({}), "/tree/0", spider=SPIDER, settings={"CONCURRENT_REQUESTS": 16})
+    assert done.count("trap/would_hold") == done.count("trap/missed") > 50
+    assert "would have been held back" in done.log
+    assert "TRAPS = 'limit'" not in done.log

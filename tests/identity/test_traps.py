@@ -173,3 +173,33 @@ def judged(
     return shield.judged(
         visit, "a.example", passed=passed, title=title, sample=sample, offers=offers
     )
+
+
+def test_a_chain_is_no_maze_whatever_words_it_repeats() -> None:
+    """Sixty words in new combinations on each page; the last of 3,000 words come ever later."""
+    shield, origin = TrapShield(), None
+    for number in range(900):
+        visit = ask(shield, f"/archive?page={number}", origin)
+        assert not visit.held
+        blocks = sites.prose(f"page {number}", words=60, vocabulary=3_000)
+        judged(shield, visit, passed=True, title="Archive", blocks=blocks)
+        shield.found(visit, address_of(f"{SITE}/archive?page={number + 1}"), "a.example")
+        origin = visit
+
+
+def test_a_chain_that_leads_to_ever_more_copies_is_a_maze() -> None:
+    """Comments by a machine, each with a link to answer it on a copy of an article."""
+    shield, origin = TrapShield(), None
+    for number in range(900):
+        visit = ask(shield, f"/comments?before={number}", origin)
+        if visit.held:
+            break
+        blocks = sites.prose(f"page {number}", words=60, vocabulary=600)
+        judged(shield, visit, passed=True, title="Comments", blocks=blocks)
+        shield.found(visit, address_of(f"{SITE}/comments?before={number + 1}"), "a.example")
+        for copy in range(2):
+            shield.is_known(ask(shield, f"/story/{copy}?reply={number}", visit))
+        origin = visit
+    assert origin is not None
+    assert origin.group.why == "endless"
+    assert number < 200
