@@ -18,7 +18,6 @@ from scrapy import Request
 from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.history.rates import DAY
 from simhash_gate.identity.lists import list_of, without_visitor
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
@@ -31,7 +30,7 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-WEEK = 7 * DAY
+WEEK = 7 * 86_400.0
 MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
 """Pages of a crawl whose next ones may wait; listings of a scope that the store knows."""
 _NEW = frozenset({"new", "near"})
