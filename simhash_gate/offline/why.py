@@ -47,7 +47,7 @@ _MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
 _BITS = re.compile(r"distance \d+(, threshold \d+|:)(; )? ?")
 _SENT_BY: dict[str, dict[str, Any]] = {
-    **{"rule": {"urls": "observe"}, "trap": {"traps": "observe"}, "quota": {"quota": 0}},
+    **{"rule": {"urls": "observe"}, "trap": {"traps": "observe"}},
     **{"lastmod": {"revalidate": False}, "listing": {"listings": "follow"}},
 }
 """Which setting keeps requests from being sent, by what a verdict log calls that."""

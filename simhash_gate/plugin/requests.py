@@ -53,14 +53,13 @@ BECAUSE = {
     "barren": "its pages bring nothing new, and lead to ever more of them",
     "endless": "its pages lead to ever more of the same",
     "listing": "listings lead to nothing new before them",
-    "quota": "as many pages are kept as the quota allows",
 }
 
 
 class HeldBack(NotSent):
-    """A request is held back: `why` is "barren" or "endless" for a trap, "listing" or "quota".
+    """A request is held back: `why` is "barren" or "endless" for a trap, or "listing".
 
-    `shape` is the shape of its URL, the listing, or the domain.
+    `shape` is the shape of its URL, or the listing.
     """
 
     def __init__(self, url: str, why: str, shape: str) -> None:
