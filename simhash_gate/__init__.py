@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
-    from simhash_gate.plugin.conditions import LastmodSitemapSpider
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
     from simhash_gate.plugin.requests import HeldBack
-    from simhash_gate.plugin.revalidation import ConditionalRequests, PageUnchanged
+    from simhash_gate.plugin.revalidation import ConditionalRequests
     from simhash_gate.plugin.site_crawl import SiteSpider
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateInnerSpiderMiddleware,
@@ -42,8 +41,6 @@ _HOMES = {
     "HammingIndex": "fingerprints.index",
     "HeldBack": "plugin.requests",
     "UrlSkipped": "plugin.stand_ins",
-    "PageUnchanged": "plugin.revalidation",
-    "LastmodSitemapSpider": "plugin.conditions",
     "NearDuplicate": "plugin.middleware",
     "Options": "options",
     "Page": "page",
@@ -68,11 +65,9 @@ __all__ = [
     "Gate",
     "HammingIndex",
     "HeldBack",
-    "LastmodSitemapSpider",
     "NearDuplicate",
     "Options",
     "Page",
-    "PageUnchanged",
     "Policy",
     "SimhashGateInnerSpiderMiddleware",
     "SimhashGateMiddleware",

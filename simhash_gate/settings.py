@@ -162,8 +162,7 @@ class Settings:
     @property
     def asks_first(self) -> bool:
         """Whether the store is asked about requests of any domain before they are sent."""
-        policies = self.policies.all
-        return any(it.revalidate or it.quota or it.listings == "stop" for it in policies)
+        return any(it.revalidate or it.listings == "stop" for it in self.policies.all)
 
     def crawl_line(
         self,
@@ -292,7 +291,7 @@ def _domain_policy(general: Policy, domain: str, values: Any, scope: Scope) -> P
             "ASCII): no scheme, port, path or wildcard; subdomains are always meant too"
         )
     policy = general.override(values, where)
-    for name in ("window", "ttl", "quota"):
+    for name in ("window", "ttl"):
         if name in values and not is_scope(without_www(domain), scope):
             raise SettingsError(
                 f"{where}[{name!r}]: its pages share one memory with others ({PREFIX}SCOPE = "

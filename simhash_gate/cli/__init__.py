@@ -21,7 +21,7 @@ COMMANDS = {
     "crawl": "Crawl a site, and write a corpus of its pages.",
     "dedupe": "Write a corpus without near-duplicates.",
     "fingerprint": "Print the fingerprint of each page.",
-    "history": "Show how pages changed, and when to come back.",
+    "history": "Show how pages changed.",
     "pairs": "Find all pairs of near-duplicate pages.",
     "recover": "List the pages that a crawl dropped.",
     "replay": "Judge stored pages as a crawl would.",

@@ -1,44 +1,40 @@
-"""`simhash-gate history`: the versions of pages, what changed in them, and when to come back."""
+"""`simhash-gate history`: the versions of pages, and what changed in them."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
-from simhash_gate.cli.console import Console, as_json, moment, with_chosen, with_console
+from simhash_gate.cli.console import Console, as_json, with_chosen, with_console
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import complaining, how_many, printable
+from simhash_gate.common.wording import Complain, complaining, how_many, printable
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
-from simhash_gate.history.rates import Rates
-from simhash_gate.history.schedule import POLICIES, outlook, visit_rates
 from simhash_gate.history.texts import KeptPage, unpack
-from simhash_gate.history.versions import Version
+from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.chosen import Chosen
 from simhash_gate.offline.differences import TextChange, changes
-from simhash_gate.offline.history import (
-    NOTHING,
-    Past,
-    changes_of,
-    days_between,
-    due_urls,
-    pasts_of,
-    rates_at,
-)
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
 
+NOTHING = "the store has no history of such pages. Crawls keep it when they end"
 Side = tuple[Version, KeptPage | None]
+
+
+class Past(NamedTuple):
+    """A page and its history."""
+
+    page: PageHistory
+    history: History
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
 def history() -> None:
-    """Show the versions of pages that crawls have seen, and plan the next visits.
+    """Show the versions of pages that crawls have seen.
 
     STORE is written as in SIMHASH_GATE_STORE: sqlite:///path, redis://… or postgresql://…. It is
     only read; crawls may use it at the same time.
@@ -56,105 +52,36 @@ def history() -> None:
 def list_(console: Console, store: str, chosen: Chosen) -> int:
     """Print one line of JSON for each page, by URL.
 
-    It has the versions of the page, the oldest first, how many visits found a change, and the days
-    between two changes: as expected, and the bounds between which they are with 90 % probability.
+    It has the versions of the page, the oldest first, and when each was seen first and last.
     """
     with open_kept(store) as kept:
-        pasts = pasts_of(kept, chosen, console.complain)
-    rates = rates_at(pasts, max((past.history.seen for past in pasts), default=0.0))
-    for number, past in enumerate(pasts):
-        console.write(_listed(past, rates, number))
+        pasts = _pasts_of(kept, chosen, console.complain)
+    for past in pasts:
+        console.write(_listed(past))
     if not pasts and not console.complaints:
         console.say(NOTHING)
     return console.status()
 
 
-@history.command(
-    short_help="List the pages to visit next, with a time for each.",
-    epilog="Example: simhash-gate history due sqlite:///pages.sqlite --budget 1000 --days 7",
-)
-@click.argument("store")
-@click.option(
-    "--budget",
-    type=click.FloatRange(min=0, min_open=True),
-    required=True,
-    metavar="N",
-    help="How many visits a day you can make.",
-)
-@click.option(
-    "--policy",
-    type=click.Choice(list(POLICIES)),
-    default="timely",
-    help="What the visits are for. timely (the default) finds as many changes as can be within "
-    "--within days. harmonic knows as many pages as can be as they are now, and gives no page up.",
-)
-@click.option(
-    "--within",
-    type=click.FloatRange(min=0, min_open=True),
-    default=3.0,
-    metavar="DAYS",
-    help="timely: the days within which a change should be found; 3 by default.",
-)
-@click.option(
-    "--at", type=moment, metavar="TIME", help="Plan from TIME on, not from now: 2024-06-01T12:00."
-)
-@click.option(
-    "--days",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1.0,
-    metavar="DAYS",
-    help="For how many days; 1 by default.",
-)
-@with_chosen
-@with_console
-def due(
-    console: Console,
-    store: str,
-    budget: float,
-    policy: str,
-    within: float,
-    at: float | None,
-    days: float,
-    chosen: Chosen,
-) -> int:
-    """Print one line of JSON for each visit: the URL and from when on it is due.
+def _pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
+    """Return the pages of a store that are chosen, with their histories, by URL.
 
-    Those come first that are due first. A page that was visited once is taken to change like
-    others of its site. Pages that are gone are looked for again after a month, and then ever more
-    seldom.
+    `complain` is told of histories that can't be read.
     """
-    at = time.time() if at is None else at
-    wanted = POLICIES[policy](within)
-    with open_kept(store) as kept:
-        pasts = pasts_of(kept, chosen, console.complain)
-    for line in due_urls(pasts, budget, at, days=days, policy=wanted):
-        console.write(line.as_json())
-    if pasts:
-        there = [past for past in pasts if past.history.gone is None]
-        rates = rates_at(there, at)
-        expected = outlook(rates, visit_rates(wanted, rates, budget), wanted.within)
-        console.say(
-            f"{how_many(len(there), 'page')}, about {float(rates.mean().sum()):.3g} changes a day. "
-            f"To expect in the long run: {expected.found:.0%} of them found within "
-            f"{wanted.within:g} days, {expected.fresh:.0%} of the pages known as they are"
-        )
-    elif not console.complaints:
-        console.say(NOTHING)
-    return console.status()
+    found = []
+    for page in chosen.histories(store):
+        with complaining(complain, page.url):
+            found.append(Past(page, History.decode(page.history)))
+    return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
 
 
-def _listed(past: Past, rates: Rates, number: int) -> dict[str, Any]:
+def _listed(past: Past) -> dict[str, Any]:
     history = past.history
-    rarely, often = rates.interval(number)
     return {
         "scope": past.page.scope,
         "url": past.page.url,
-        "visits": len(history.visits),
-        "changes": changes_of(history),
-        "last_visit": shown(history.seen),
+        "last_visit": shown(past.page.seen),
         "gone": None if history.gone is None else shown(history.gone),
-        "days_between_changes": days_between(rates.median(number)),
-        "between": [days_between(often), days_between(rarely)],
         "versions": [
             {"version": place} | _version(version)
             for place, version in enumerate(history.versions, 1)
@@ -189,7 +116,7 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
     the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
     """
     with open_kept(store) as kept:
-        pasts = pasts_of(kept, Chosen(page=url), console.complain)
+        pasts = _pasts_of(kept, Chosen(page=url), console.complain)
         if not pasts:
             if not console.complaints:
                 console.complain(without_credentials(url), NOTHING)

@@ -211,8 +211,8 @@ class Gate:
             self.store.forget(kept, adopted=True)
             window = Window(policy.window, policy.ttl)
             url = before.url or record.url  # the one that delivered it
-            again = replace(record, url=url, settled=True, gave=kept.gave)
-            self.store.check_and_add(again, None, window=window)
+            renewed = replace(record, url=url, settled=True, gave=kept.gave)
+            self.store.check_and_add(renewed, None, window=window)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
         again = self._revisits.has_visited(record) and not (judged.retry or policy.revisit_after)

@@ -26,7 +26,6 @@ from simhash_gate.values import (
     one_of,
     setting,
     settings_in,
-    whole_number,
 )
 
 if TYPE_CHECKING:
@@ -96,7 +95,6 @@ class Policy:
     listings: Listings = setting(
         "follow", LISTINGS, "What happens to the next pages of listings", of_request=False
     )
-    quota: int = setting(0, whole_number(0), "How many pages of a scope are kept", of_request=False)
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     min_words: int = 20
     history: int = 20
@@ -141,7 +139,7 @@ class Site:
 class Policies:
     """The policy of every host: the `default`, and those `of_domains`, which subdomains inherit.
 
-    Window, quota and age limit are the scope's, whichever host of it a page comes from.
+    Window and age limit are the scope's, whichever host of it a page comes from.
     """
 
     def __init__(
@@ -183,7 +181,7 @@ class Policies:
         shared = self.default
         if self._scope == "domain":
             shared = of_longest_domain(domain, self.of_domains, self.default)
-        policy = replace(policy, window=shared.window, ttl=shared.ttl, quota=shared.quota)
+        policy = replace(policy, window=shared.window, ttl=shared.ttl)
         return Site(host, domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
 
 

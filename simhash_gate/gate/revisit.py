@@ -146,14 +146,14 @@ class Revisits:
     def keep_visit(self, revisit: Revisit, record: Record) -> None:
         """Note that a visit found what another page says. Raises `StoreError`."""
         if revisit.history.versions:
-            self._write(record, revisit.history.like_another(record.last_seen), record.last_seen)
+            self._write(record, revisit.history, record.last_seen)
 
     def found_gone(self, record: Record) -> bool:
         """Note that the page of a record is gone; False if that was known, or nothing is."""
         history = self._history(record)
         if history.last is None or precise(history.last.url) != precise(record.url):
             return False
-        self._write(record, history.left(record.last_seen), record.last_seen)
+        self._write(record, replace(history, gone=record.last_seen), record.last_seen)
         return history.gone is None
 
     def _history(self, record: Record) -> History:

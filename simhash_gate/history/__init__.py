@@ -1,1 +1,1 @@
-"""The history of pages: visits, versions, how often they change, when to come back."""
+"""The history of pages: versions, texts, and what servers say of them."""

@@ -1,9 +1,9 @@
 """What servers say of a page before it is fetched, and whether they can be believed.
 
-A server names a page's version by an `ETag` or the time of its last change, a sitemap by `lastmod`.
-Some say the same of another content, some say something else each time. Such signals are noisy
-(Busa-Fekete et al., Crawling with noisy change signals, 2025): how often they are wrong is found
-from pages that are fetched whatever they say.
+A server names a page's version by an `ETag` or the time of its last change. Some say the same of
+another content, some say something else each time. Such signals are noisy (Busa-Fekete et al.,
+Crawling with noisy change signals, 2025): how often they are wrong is found from pages that are
+fetched whatever they say.
 """
 
 from __future__ import annotations
@@ -11,13 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from simhash_gate.common.proportion import wilson
-from simhash_gate.common.times import unix_time
 
 State = Literal["", "wrong", "useless"]
 
@@ -34,16 +32,11 @@ RECENT = 20
 """So many of the last changes are what a domain is judged by."""
 USELESS = 0.8
 """Validators are useless if more of them than this surely change though the page does not."""
-LEAST_PROOF = 0.5
-"""`lastmod` is proved if it surely tells more of the changes than this,"""
-MOST_RISK = 0.05
-"""and if surely less of the pages than this have changed though it says that they have not."""
 REST = 30 * 86_400.0
 """Seconds after which a domain is tried again; twice as long after each time."""
 
 _GENERATED = 5.0  # seconds before the answer: a page that changed so lately was made for it
 _LONGEST = 200
-_DAY, _WESTERNMOST = 86_400.0, 43_200.0
 _MOST_COUNTED = 1_000
 _MOST_RESTS = 8
 # What the compression of an answer adds to its ETag, in its quotes.
@@ -109,19 +102,6 @@ def contradict(versions: Iterable[Validators]) -> bool:
     return any(same_version(one, two) for one, two in pairwise(versions))
 
 
-def latest_moment(lastmod: object) -> float | None:
-    """Return the latest Unix time that a `lastmod` can mean; None if it means none.
-
-    A day ends last in the time zone furthest to the west.
-    """
-    moment = unix_time(lastmod)
-    if moment is None:
-        return None
-    is_text = isinstance(lastmod, str) and len(lastmod.strip()) == len("2024-05-01")
-    is_day = is_text or (isinstance(lastmod, date) and not isinstance(lastmod, datetime))
-    return moment + _DAY + _WESTERNMOST if is_day else moment
-
-
 def _usable(value: str) -> str:
     value = value.strip()
     return value if len(value) <= _LONGEST and value.isascii() and value.isprintable() else ""
@@ -158,7 +138,7 @@ class Seen(NamedTuple):
 
 @dataclass
 class Trust:
-    """What visits have told of one domain's validators, or of its `lastmod`.
+    """What visits have told of one domain's validators.
 
     `right` pages were the same as was said, `wrong` ones not; `moved` ones had changed as was said,
     `idle` ones had not. `spared` were not fetched, or had no body. `recent` has the last changes,
@@ -187,13 +167,6 @@ class Trust:
         if self.moved:
             return compared >= FEWEST_COMPARED
         return not self.wrong and compared >= FEWEST_UNCHANGED
-
-    @property
-    def proved(self) -> bool:
-        """Whether it has told enough changes, and missed few, to go without any fetch."""
-        proof = wilson(self.moved, self.moved + self.wrong).low
-        risk = wilson(self.wrong, self.wrong + self.right).high
-        return self.state == "" and proof >= LEAST_PROOF and risk <= MOST_RISK
 
     @property
     def until(self) -> float:

@@ -1,4 +1,4 @@
-"""What was seen of one page: its versions, and the visits that found them."""
+"""What was seen of one page: its versions, and whether it is gone."""
 
 from __future__ import annotations
 
@@ -9,17 +9,7 @@ from typing import Any, NamedTuple
 
 from simhash_gate.history.validators import Validators
 
-MOST_VISITS = 60
-"""Of one page; a rate of change that is found from so many is known well enough."""
-
-_FORMAT = 3
-
-
-class Visit(NamedTuple):
-    """When a page was visited (Unix time), and whether it said something else than before."""
-
-    time: float
-    changed: bool
+_FORMAT = 4
 
 
 class Offer(NamedTuple):
@@ -74,24 +64,18 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of one page, oldest first, and its visits, oldest first; both bounded.
+    """The versions of one page, oldest first; bounded.
 
     `gone` is when the page was found gone (404, 410), None if it was there at the last visit.
     """
 
     versions: tuple[Version, ...] = ()
-    visits: tuple[Visit, ...] = ()
     gone: float | None = None
 
     @property
     def last(self) -> Version | None:
         """The version that was seen last."""
         return self.versions[-1] if self.versions else None
-
-    @property
-    def seen(self) -> float:
-        """The Unix time of the last visit; 0 if there was none."""
-        return self.visits[-1].time if self.visits else 0.0
 
     def last_of(self, pipeline: str, asker: str) -> Version | None:
         """Return the version that was seen last of those read in one way, for one asker."""
@@ -101,7 +85,7 @@ class History:
         return None
 
     def visited(self, version: Version, *, again: Version | None, most: int) -> History:
-        """Return the history with one more visit, which found a version; it keeps `most` of them.
+        """Return the history after a visit that found a version; it keeps `most` of them.
 
         `again` is the version that it is, if the page says what it said.
         """
@@ -117,28 +101,12 @@ class History:
                 url=again.url or version.url,  # it is the address that delivered it
                 carries=version.carries or again.carries,
             )
-        visits = (*self.visits, Visit(version.last_seen, again is None))[-MOST_VISITS:]
-        return History((*kept, version)[-max(1, most) :], visits)
-
-    def like_another(self, at: float) -> History:
-        """Return the history of a page that says what another page says, at a time.
-
-        That is one change, however often it is found so.
-        """
-        last = self.last
-        changed = last is not None and last.last_seen > self.seen - 1  # times are rounded
-        return replace(self, visits=(*self.visits, Visit(at, changed))[-MOST_VISITS:])
-
-    def left(self, at: float) -> History:
-        """Return the history of a page that was found gone at a time, maybe once more."""
-        visits = (*self.visits, Visit(at, self.gone is None))[-MOST_VISITS:]
-        return replace(self, gone=at, visits=visits)
+        return History((*kept, version)[-max(1, most) :])
 
     def encode(self) -> bytes:
         """Return the history as bytes: about 100 for each version."""
         versions = [[getattr(version, name) for name in _NAMES] for version in self.versions]
-        visits = [[round(visit.time, 3), int(visit.changed)] for visit in self.visits]
-        text = json.dumps([_FORMAT, versions, visits, self.gone], separators=(",", ":"))
+        text = json.dumps([_FORMAT, versions, self.gone], separators=(",", ":"))
         return zlib.compress(text.encode(), 1)
 
     @classmethod
@@ -150,12 +118,11 @@ class History:
         if not data:
             return cls()
         try:
-            kind, versions, visits, gone = json.loads(zlib.decompress(data))
+            kind, versions, gone = json.loads(zlib.decompress(data))
             if kind != _FORMAT:
                 raise ValueError(f"its format is {kind!r}")
             return cls(
                 tuple(_version(*fields) for fields in versions),
-                tuple(Visit(float(time), bool(changed)) for time, changed in visits),
                 None if gone is None else float(gone),
             )
         except (zlib.error, TypeError, ValueError) as error:

@@ -47,8 +47,9 @@ _MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
 _BITS = re.compile(r"distance \d+(, threshold \d+|:)(; )? ?")
 _SENT_BY: dict[str, dict[str, Any]] = {
-    **{"rule": {"urls": "observe"}, "trap": {"traps": "observe"}, "quota": {"quota": 0}},
-    **{"lastmod": {"revalidate": False}, "listing": {"listings": "follow"}},
+    "rule": {"urls": "observe"},
+    "trap": {"traps": "observe"},
+    "listing": {"listings": "follow"},
 }
 """Which setting keeps requests from being sent, by what a verdict log calls that."""
 

@@ -1,11 +1,10 @@
-"""What revalidation rests on: conditions, variants, `lastmod` in sitemaps, and who is believed."""
+"""What revalidation rests on: conditions, variants, and who is believed."""
 
 from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from hashlib import blake2b
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scrapy import Request
 from scrapy.http import Headers, HtmlResponse, Response
-from scrapy.spiders import SitemapSpider
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import Policy
@@ -25,7 +23,7 @@ from simhash_gate.history.validators import (
     Validators,
     validators_of,
 )
-from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, asks_for_page
+from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
 if TYPE_CHECKING:
@@ -154,50 +152,18 @@ def _sent(request: Request) -> list[bytes]:
     return sorted({cookie.strip() for cookie in lines.split(b";")} - {b""})
 
 
-class LastmodSitemapSpider(SitemapSpider):
-    """A `SitemapSpider` that remembers the `lastmod` of each address until it is asked for.
-
-    A `sitemap_filter` of your own calls `super().sitemap_filter(entries)`.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.lastmods: dict[str, str] = {}
-
-    def sitemap_filter(self, entries: Iterable[dict[str, Any]]) -> Iterable[dict[str, Any]]:
-        """Yield the entries."""
-        for entry in super().sitemap_filter(entries):
-            if lastmod := entry.get("lastmod"):
-                for url in (entry.get("loc"), *entry.get("alternate", ())):
-                    with suppress(TypeError, ValueError):  # no address: there will be no request
-                        self.lastmods[Request(url).url] = lastmod
-            yield entry
-
-
-def note_lastmod(spider: object, request: Request) -> None:
-    """Note on a request what its spider knows of it, unless it says so itself."""
-    if isinstance(spider, LastmodSitemapSpider):
-        lastmod = spider.lastmods.pop(request.url, None)
-        if lastmod is not None:
-            request.meta.setdefault(LASTMOD_KEY, lastmod)
-
-
 NOTE = "validators"
 """The key of what is known in the notes on a scope."""
 MOST_SITES = 10_000
 _MOST_NEW = 100
-_WHAT = {
-    "http": "The validators (ETag, Last-Modified)",
-    "lastmod": "The lastmod values in sitemaps",
-}
+_WHAT = "The validators (ETag, Last-Modified)"
 
 
 class SignalSource(NamedTuple):
-    """What is believed or not: the `http` validators of a domain, or its `lastmod`."""
+    """A domain of a scope, whose validators are believed or not."""
 
     scope: str
     domain: str
-    kind: str
 
 
 class Trusts:
@@ -210,7 +176,7 @@ class Trusts:
     def __init__(self, store: StoreThread) -> None:
         self.learned = LearnedNotes(store, NOTE, self._take)
         self._known: dict[SignalSource, Trust] = {}
-        self._new: dict[str, dict[tuple[str, str], list[Seen | None]]] = {}
+        self._new: dict[str, dict[str, list[Seen | None]]] = {}
 
     def of(self, site: SignalSource, at: float) -> Trust:
         """Return what is known at a time."""
@@ -242,36 +208,33 @@ class Trusts:
         self._new = {}
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
-        for domain, kinds in notes.items():
-            for kind, known in kinds.items() if isinstance(kinds, dict) else ():
-                self._known.setdefault(SignalSource(scope, domain, kind), _trust_of(known, domain))
+        for domain, known in notes.items():
+            self._known.setdefault(SignalSource(scope, domain), _trust_of(known, domain))
 
     def _add(self, site: SignalSource, seen: Seen | None) -> None:
-        visits = self._new.setdefault(site.scope, {}).setdefault(site[1:], [])
+        visits = self._new.setdefault(site.scope, {}).setdefault(site.domain, [])
         visits.append(seen)
         if len(visits) >= _MOST_NEW:
             self.keep()
 
 
-def _merge(known: dict[str, Any], new: Mapping[tuple[str, str], Sequence[Seen | None]]) -> None:
+def _merge(known: dict[str, Any], new: Mapping[str, Sequence[Seen | None]]) -> None:
     """Add what was seen to what is known of the domains of a scope."""
-    for (domain, kind), visits in new.items():
-        kinds = known.pop(domain, {})
-        trust = _trust_of(kinds[kind], domain) if kind in kinds else Trust()
+    for domain, visits in new.items():
+        trust = _trust_of(known.pop(domain), domain) if domain in known else Trust()
         for seen in visits:
             trust = trust.rested(seen.at) if seen is not None else trust
             trust.learn(seen)
-        known[domain] = {**kinds, kind: vars(trust)}
+        known[domain] = vars(trust)
 
 
 def tell(site: SignalSource, trust: Trust, again: int) -> None:
     """Say what was found of a site; `again` pages are fetched that were not."""
-    what = _WHAT[site.kind]
     if trust.state == "useless":
         logger.info(
             "%s of %s change though pages do not (%d of %d visits): they spare nothing, and are "
             "not heeded until %s",
-            *(what, site.domain, trust.idle, trust.idle + trust.right + trust.spared),
+            *(_WHAT, site.domain, trust.idle, trust.idle + trust.right + trust.spared),
             day_of(trust.until),
         )
         return
@@ -279,7 +242,7 @@ def tell(site: SignalSource, trust: Trust, again: int) -> None:
     logger.warning(
         "%s of %s are wrong: they missed %d of the last %s, such as those of %s; they were right "
         "about %s that had not changed. They are not believed until %s%s",
-        *(what, site.domain, sum(trust.recent), how_many(len(trust.recent), "change")),
+        *(_WHAT, site.domain, sum(trust.recent), how_many(len(trust.recent), "change")),
         " and ".join(example.url for example in trust.examples),
         *(how_many(trust.right, "page"), day_of(trust.until), fetched if again else ""),
     )

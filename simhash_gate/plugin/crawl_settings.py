@@ -43,7 +43,6 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     asks_first = "ConditionalRequests" in downloader
     for wanted, there, setting, needed in (
         (any(it.action == "links" for it in policies), spider, "ACTION = 'links'", _MIDDLEWARE),
-        (any(it.quota > it.window for it in policies), False, "QUOTA", "as large a WINDOW"),
         (_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE),
         (
             any(it.traps == "limit" or it.listings == "stop" for it in policies),
@@ -51,7 +50,7 @@ def check(settings: Settings, installed: BaseSettings) -> None:
             f"the spider middleware, to see where pages lead: {_ADDON}",
         ),
         (
-            *(settings.asks_first, asks_first, "REVALIDATE, LISTINGS or QUOTA"),
+            *(settings.asks_first, asks_first, "REVALIDATE or LISTINGS"),
             f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
             "to DOWNLOADER_MIDDLEWARES at 840",
         ),

@@ -15,7 +15,6 @@ from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_in
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
-from simhash_gate.plugin.requests import LASTMOD_KEY
 from simhash_gate.plugin.threads import done_in_time, result
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
@@ -101,7 +100,7 @@ class KeptTexts(Listener):
             return None
         if not (verdict.policy.revalidate and needs_page(verdict.policy)):
             return None
-        if not any(validators_in(response)) and not judged.request.meta.get(LASTMOD_KEY):
+        if not any(validators_in(response)):
             return None
         request = f"{judged.fingerprint} {self._crawl.variants.of(judged.request, response)}"
         headers = tuple(

@@ -1,10 +1,8 @@
-"""Holds back requests for what the store knows: next pages of listings, and all beyond a quota.
+"""Holds back requests for what the store knows: next pages of listings.
 
 The next page of a listing waits until the page before it has led to something new, or changed. What
 no earlier crawl knows never waits. A listing that nobody has read to its end for a week is read so
 all the same; if that finds something new, the next crawl does so, too.
-
-Where a scope has as many kept pages as its quota allows, only those are asked for that are known.
 """
 
 from __future__ import annotations
@@ -18,9 +16,8 @@ from scrapy import Request
 from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.history.rates import DAY
 from simhash_gate.identity.lists import list_of, without_visitor
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import BECAUSE, HeldBack, addresses, asks_for_page
@@ -31,7 +28,7 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-WEEK = 7 * DAY
+WEEK = 7 * 86_400.0
 MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
 """Pages of a crawl whose next ones may wait; listings of a scope that the store knows."""
 _NEW = frozenset({"new", "near"})
@@ -71,30 +68,26 @@ class KnownPages(Listener):
     def for_crawl(cls, crawl: Crawl) -> Self | None:
         """Return the listener if any domain asks for it."""
         policies = crawl.settings.policies.all
-        return cls(crawl) if any(it.quota or it.listings == "stop" for it in policies) else None
+        return cls(crawl) if any(it.listings == "stop" for it in policies) else None
 
     async def ask(self, request: Request) -> None:
         """Raise `HeldBack` for a request that waits. May raise `StoreError`, `SettingsError`."""
         link, site = _link(request.url), self._policies.site_of(request.url)
-        is_next = link in self._next and link not in self._sent
-        counted = site.policy.quota and not request.meta.get("is_start_request")
-        if not (is_next or counted) or not asks_for_page(request):
+        if link not in self._next or link in self._sent or not asks_for_page(request):
             return
         page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._learned.has(site.scope)
-        ask = lambda gate: (gate.known(page, site.policy), gate.store.count(site.scope))  # noqa: E731
-        known, kept = await result(self._crawl.store.submit(ask))
+        known = await result(self._crawl.store.submit(lambda gate: gate.known(page, site.policy)))
         self._learned.has(site.scope)  # it was asked before, so it has answered
-        if counted and kept >= site.policy.quota and not known.history.versions:
-            self._hold("quota", site.scope, request, site.domain)
         key = self._key(request)
-        if is_next and known.previous and key not in self._walks and link not in self._sent:
+        if known.previous and key not in self._walks and link not in self._sent:
             if key not in self._due:  # kept at once: the crawl may be killed
                 self._due[key] = page.last_seen + WEEK
                 self._keep(key[0], {key[1]: self._due[key]})
-            self._hold("listing", link, request, key[1])
-        if is_next:
-            self._sent.add(link)
+            self._parked.add(Parked(("listing", link), request))
+            self._count("listing/held")
+            raise HeldBack(without_credentials(request.url), "listing", key[1])
+        self._sent.add(link)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Note what a page brought, and what a page of a listing shows."""
@@ -130,11 +123,6 @@ class KnownPages(Listener):
                 self._lead(page)
         return True
 
-    def moved(self, page: FollowedPage) -> None:
-        """Ask again for a page beyond the quota, if one that was kept has failed."""
-        if page.stage is Stage.FAILED and page.record is not None:
-            self._send("quota", page.record.scope, most=1)
-
     def idle(self) -> None:
         """Read the listings to their ends that are due."""
         self._due |= self._walks  # they were read
@@ -144,13 +132,13 @@ class KnownPages(Listener):
             if at >= self._due[key]:
                 self._walks[key] = at + WEEK
                 self._sent.add(waiting.belief[1])
-                self._send(*waiting.belief)
+                self._send(waiting.belief[1])
 
     async def closed(self) -> None:
         """Say what was not fetched, and let the store keep when listings are due."""
-        for kind, name in ("listing", "LISTINGS"), ("quota", "QUOTA"):
-            if waiting := len(self._parked.of_kind(kind)):
-                self._crawl.note(f"{waiting} held back: {BECAUSE[kind]}.", f"See {PREFIX}{name}.")
+        if waiting := len(self._parked.of_kind("listing")):
+            held = f"{waiting} held back: {BECAUSE['listing']}."
+            self._crawl.note(held, f"See {PREFIX}LISTINGS.")
         for scope in {scope for scope, _ in self._due}:
             new = {listing: at for (of, listing), at in self._due.items() if of == scope}
             self._keep(scope, new)
@@ -161,11 +149,6 @@ class KnownPages(Listener):
     def _key(self, request: Request) -> tuple[str, str]:
         return self._policies.site_of(request.url).scope, list_of(request.url)
 
-    def _hold(self, kind: str, of: int | str, request: Request, what: str) -> None:
-        self._parked.add(Parked((kind, of), request))
-        self._count(f"{kind}/held")
-        raise HeldBack(without_credentials(request.url), kind, what)
-
     def _lead(self, page: ListingPage) -> None:
         """Let the first next page of a page with news go that nobody has asked for."""
         self._quiet.pop(page, None)
@@ -173,11 +156,11 @@ class KnownPages(Listener):
         if link is not None and not page.has_led:
             page.has_led = True
             self._sent.add(link)
-            self._send("listing", link)
+            self._send(link)
 
-    def _send(self, *belief: Any, most: int | None = None) -> None:
-        for waiting in self._parked.take(belief, most=most):
-            self._count(f"{belief[0]}/resent")
+    def _send(self, link: int) -> None:
+        for waiting in self._parked.take(("listing", link)):
+            self._count("listing/resent")
             self._parked.send(waiting.request)
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:

@@ -53,14 +53,13 @@ BECAUSE = {
     "barren": "its pages bring nothing new, and lead to ever more of them",
     "endless": "its pages lead to ever more of the same",
     "listing": "listings lead to nothing new before them",
-    "quota": "as many pages are kept as the quota allows",
 }
 
 
 class HeldBack(NotSent):
-    """A request is held back: `why` is "barren" or "endless" for a trap, "listing" or "quota".
+    """A request is held back: `why` is "barren" or "endless" for a trap, or "listing".
 
-    `shape` is the shape of its URL, the listing, or the domain.
+    `shape` is the shape of its URL, or the listing.
     """
 
     def __init__(self, url: str, why: str, shape: str) -> None:
@@ -173,8 +172,6 @@ PAGE_KEY = "simhash_gate_page"
 """Which page it is, as the spider says: all requests with the same word are for one page."""
 TIME_KEY = "simhash_gate_time"
 """When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
-LASTMOD_KEY = "simhash_gate_lastmod"
-"""When the page changed last, as a sitemap says: a Unix time, or ISO 8601."""
 CONDITION_KEY = "simhash_gate_condition"
 """The names of the headers by which the gate asks for a page only if it has changed."""
 PLAIN_KEY = "simhash_gate_plain"

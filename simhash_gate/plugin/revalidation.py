@@ -27,7 +27,6 @@ from simhash_gate.history.validators import (
     conditions,
     contradict,
     is_strong,
-    latest_moment,
     same_version,
 )
 from simhash_gate.history.versions import Version
@@ -40,7 +39,6 @@ from simhash_gate.plugin.conditions import (
     day_of,
     may_have_condition,
     needs_page,
-    note_lastmod,
     plainly,
     response_of,
     take_condition,
@@ -51,7 +49,7 @@ from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import CONDITION_KEY, LASTMOD_KEY, PLAIN_KEY, NotSent, is_retry
+from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, NotSent, is_retry
 from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
 from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Record, StoreError
@@ -64,18 +62,6 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
-
-_STATS = {"http": "validators", "lastmod": "lastmod"}
-
-
-class PageUnchanged(NotSent):
-    """A request was not sent: a sitemap says that its page has not changed since the last visit."""
-
-    kind = "lastmod"
-
-    def __init__(self, url: str, lastmod: object) -> None:
-        super().__init__(url, f"unchanged by the lastmod of its sitemap ({lastmod})", "lastmod")
-        self.lastmod = lastmod
 
 
 class KnownPage(NamedTuple):
@@ -106,9 +92,10 @@ class KnownPage(NamedTuple):
         """Whether all is there that is done with an unchanged page."""
         return not needs_page(self.policy) or self.source is not None
 
-    def site(self, kind: str) -> SignalSource:
-        """Return whose word it is."""
-        return SignalSource(self.page.scope, self.domain, kind)
+    @property
+    def site(self) -> SignalSource:
+        """Whose word it is."""
+        return SignalSource(self.page.scope, self.domain)
 
 
 class ConditionalRequests(GateComponent):
@@ -124,8 +111,8 @@ class ConditionalRequests(GateComponent):
             raise NotConfigured
         return super().from_crawler(crawler)
 
-    async def process_request(self, request: Request) -> Response | None:
-        """Add a condition to a request, or answer it. Raise `NotSent` for a needless one."""
+    async def process_request(self, request: Request) -> None:
+        """Add a condition to a request. Raise `NotSent` for a needless one."""
         try:
             if self.gate and self.gate.known_pages:
                 await self.gate.known_pages.ask(request)
@@ -134,7 +121,8 @@ class ConditionalRequests(GateComponent):
         except Exception as error:
             if not isinstance(error, StoreError):  # the crawl says that its store fails
                 logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
-        return await self._asking.ask(request) if self._asking else None
+        if self._asking:
+            await self._asking.ask(request)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Return the page, if the server says that it is as it was."""
@@ -188,33 +176,22 @@ class Revalidation(Listener):
         site_of = self._policies.site_of
         self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
-    async def ask(self, request: Request) -> Response | None:
-        """Add a condition to a request, if that can spare a page.
-
-        Return a response if its sitemap says that there is nothing new; or raise `PageUnchanged`.
-        """
+    async def ask(self, request: Request) -> None:
+        """Add a condition to a request, if that can spare a page."""
         take_condition(request)
         if not may_have_condition(request):
-            return None
+            return
         try:
             known = await self._look_up(request)
-            same = known is not None and self._lastmod_says(request, known.previous)
         except Exception as error:
             self._failed(error)
-            return None
-        if known is None:
-            return None
-        site = known.site("lastmod")
-        if same and known.can_be_spared and self._trusts.of(site, known.page.last_seen).proved:
-            if not self._is_probe(request, site, known.policy):
-                return self._spare(request, known)
-        elif self._may_ask(request, known):
+            return
+        if known is not None and self._may_ask(request, known):
             self._asked[request] = known
             headers = conditions(known.previous.validators)
             request.headers.update(headers)
             request.meta[CONDITION_KEY] = [*headers]  # `take_condition` takes them out
             self._count("validators/sent")
-        return None
 
     def answered(self, request: Request, response: Response) -> Response | Request:
         """Return what answers a request: in place of a 304 the page, where it is needed."""
@@ -227,8 +204,7 @@ class Revalidation(Listener):
             self._conditional.add(request)
             return response
         self._count("validators/not_modified")
-        source = known.source
-        site = known.site("http")
+        source, site = known.source, known.site
         refused = (
             same_version(known.previous.validators, validators_in(response)) is False
             or self._trusts.of(site, known.page.last_seen).state == "wrong"
@@ -256,16 +232,6 @@ class Revalidation(Listener):
         verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
         return replace(verdict, kept=known.kept), known.page.request
 
-    def found(self, request: Request, response: Response) -> bool:
-        """Note on a request what a sitemap says of its page."""
-        lastmod = request.meta.get(LASTMOD_KEY)
-        page = response.request
-        of_page = page.meta.get(LASTMOD_KEY) if page and page.url != request.url else None
-        if lastmod is not None and lastmod == of_page:
-            del request.meta[LASTMOD_KEY]  # it came with the rest of the page's meta
-        note_lastmod(self._crawl.crawler.spider, request)
-        return True
-
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a page that was fetched whether what was said of it was so."""
         request, response, verdict = judged.request, judged.response, judged.verdict
@@ -283,12 +249,7 @@ class Revalidation(Listener):
         same = same_version(before.validators, validators_in(response))
         if same is not None and not (changed and _is_trifle(before.validators, verdict)):
             plain = request not in self._conditional
-            self._learn(
-                SignalSource(scope, judged.domain, "http"), Seen(url, at, same, changed, plain)
-            )
-        same = self._lastmod_says(request, before)
-        if same is not None:
-            self._learn(SignalSource(scope, judged.domain, "lastmod"), Seen(url, at, same, changed))
+            self._learn(SignalSource(scope, judged.domain), Seen(url, at, same, changed, plain))
 
     async def closed(self) -> None:
         """Let the store keep what was learned."""
@@ -324,17 +285,12 @@ class Revalidation(Listener):
             return None
         return KnownPage(page, policy, site.domain, revisit, before, kept)
 
-    def _lastmod_says(self, request: Request, before: Version) -> bool | None:
-        """Tell whether a page is said to be as it was at a visit; None if nothing is said."""
-        moment = latest_moment(request.meta.get(LASTMOD_KEY))
-        return None if moment is None else moment <= before.last_seen
-
     def _may_ask(self, request: Request, known: KnownPage) -> bool:
         """Tell whether a condition is added to a request."""
         before = known.previous
         if not any(before.validators) or precise(before.url) != precise(known.page.url):
             return False  # another address may have other validators
-        site = known.site("http")
+        site = known.site
         trust = self._trusts.of(site, known.page.last_seen)
         if trust.state:
             if self._once(site):
@@ -358,20 +314,8 @@ class Revalidation(Listener):
         if trust.is_tested(tested) and drawn >= policy.revalidate * (1 << 32):
             return False
         self._tested[site] += 1
-        self._count(f"{_STATS[site.kind]}/probes")
+        self._count("validators/probes")
         return True
-
-    def _spare(self, request: Request, known: KnownPage) -> Response:
-        """Answer for a page that is as it was, by its sitemap; raise `PageUnchanged` if it may."""
-        site = known.site("lastmod")
-        self._trusts.spared(site, known.page.last_seen)
-        self._parked.add(Parked(("unchanged", *site), plainly(request)))
-        self._count("lastmod/unchanged")
-        source = known.source
-        if source is not None and needs_page(known.policy):
-            return response_of(request.url, source)
-        self._confirm(known)
-        raise PageUnchanged(without_credentials(request.url), request.meta[LASTMOD_KEY])
 
     def _confirm(self, known: KnownPage) -> None:
         """Let the store know that a page is as it was."""
@@ -386,7 +330,7 @@ class Revalidation(Listener):
     def _learn(self, site: SignalSource, seen: Seen) -> None:
         """Take in what a page tells; fetch again what was not fetched for what proves wrong."""
         if seen.same and seen.changed:
-            self._count(f"{_STATS[site.kind]}/wrong")
+            self._count("validators/wrong")
         state = self._trusts.learn(site, seen)
         if not state:
             return
@@ -397,9 +341,9 @@ class Revalidation(Listener):
         tell(site, self._trusts.of(site, seen.at), len(again) if wrong else 0)
         if not wrong:
             return
-        self._count(f"{_STATS[site.kind]}/distrusted")
+        self._count("validators/distrusted")
         for parked in again:
-            self._count(f"{_STATS[site.kind]}/fetched_again")
+            self._count("validators/fetched_again")
             self._parked.send(parked.request)
 
     def _failed(self, error: BaseException) -> None:

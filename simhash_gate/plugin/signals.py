@@ -10,5 +10,5 @@ url_skipped = object()
 """Sent for every request that is not sent, because its page was fetched under another URL, with
 `request`, `stand_in` (a URL), `rule` (in words) and `spider`."""
 request_held_back = object()
-"""Sent for every request that is held back: in a trap, in a listing that leads to nothing new, or
-beyond a quota; with `request`, `reason` and `spider`."""
+"""Sent for every request that is held back: in a trap, or in a listing that leads to nothing
+new; with `request`, `reason` and `spider`."""

@@ -23,6 +23,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import BaseSettings, Settings
+from scrapy.spiders import SitemapSpider
 from scrapy.utils.asyncio import create_looping_call
 from twisted.python.failure import Failure
 
@@ -34,7 +35,6 @@ from simhash_gate.gate.verdict import VERDICT_KEY, encode
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import METADATA
 from simhash_gate.plugin.addon import Addon
-from simhash_gate.plugin.conditions import LastmodSitemapSpider
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.settings import own_version
@@ -53,7 +53,7 @@ POLITE = {
 """What holds unless the project, the spider or the command line says otherwise."""
 
 
-class SiteSpider(LastmodSitemapSpider):
+class SiteSpider(SitemapSpider):
     """Crawls the hosts of its start URLs, and yields each page once, as a corpus has it.
 
     `url` holds one start URL or more, with blanks between them; a subclass may have `start_urls`.

@@ -179,13 +179,6 @@ class Store:
             found = filter(None, map(self._counting, rows))
             return [page for page in found if page.url == record.url]
 
-    def count(self, scope: str) -> int:
-        """Return how many pages of a scope are remembered, those of other live runs too."""
-        with self._asking(write=False):
-            mirror = self._mirror(scope)
-            self._catch_up(mirror)
-            return len(mirror)
-
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, oldest first; of all, in any order of scopes."""
         self._require_open()

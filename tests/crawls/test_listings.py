@@ -1,4 +1,4 @@
-"""Crawls that visit listings again, with LISTINGS = "stop", and quotas of kept pages."""
+"""Crawls that visit listings again, with LISTINGS = "stop"."""
 
 from __future__ import annotations
 
@@ -31,12 +31,10 @@ class Paper(dict):
     """A newspaper: a listing of six stories a page, whose pager names all pages."""
 
     stories: list[int] = field(default_factory=lambda: list(range(24)))
-    changed: set[int] = field(default_factory=set)
 
     def get(self, path, default=None):
         if path.startswith("/story/"):
-            number = int(path.rpartition("/")[2])
-            return page(number, words=90 if number in self.changed else 80)
+            return page(int(path.rpartition("/")[2]), words=80)
         if path.partition("?")[0] != "/news":
             return default or Answer(b"not here", 404)
         number = int(path.partition("page=")[2] or 1) - 1
@@ -129,38 +127,3 @@ def test_killed_crawls_do_not_put_off_the_week(tmp_path) -> None:
             assert visits.fetched == []
         visits.on(9)
         assert (visits.fetched, visits.new) == ([2, 3, 4], {24})
-
-
-LATE = """
-import asyncio
-async def parse(self, response):
-    if response.url.endswith("/story/17"):
-        await asyncio.sleep(0.5)  # all others have been asked for, or held back
-        raise ValueError("broken")
-    for each in Follows.follow(self, response):
-        yield each
-Follows.follow, Follows.parse = Follows.parse, parse
-"""
-
-
-@pytest.mark.parametrize("store", LASTING[1:2], indirect=True)
-def test_a_domain_keeps_as_many_pages_as_its_quota(tmp_path, store) -> None:
-    settings = {"SIMHASH_GATE_STORE": store, "SIMHASH_GATE_QUOTA": 10, "CONCURRENT_REQUESTS": 1}
-    settings["TEST_NOW"] = 1_700_000_000
-    paper = Paper()
-    with Site(paper).running() as site:
-        first = crawl(tmp_path, site, "/news", spider=SPIDER + LATE, settings=settings)
-        kept = set(first.delivered())
-        assert "/story/17" in site.hits
-        assert len(kept) == 10  # that which failed has made room
-        held = [item["why"] for item in first.items if item.get("failure") == "HeldBack"]
-        assert len(held) == first.count("quota/held") > 10
-        assert set(held) == {"quota"}
-        assert "as many pages are kept as the quota allows. See" in first.log
-        site.hits.clear()
-        paper.changed = {int(path[7:]) for path in kept if "story" in path}
-        second = crawl(tmp_path, site, "/news", spider=SPIDER, settings=settings)
-        hits = {path for path in site.hits if path != "/robots.txt"}
-    assert hits == kept
-    assert set(second.delivered()) == {f"/story/{number}" for number in paper.changed}
-    assert second.count("updated") + second.count("rewritten") == len(paper.changed) > 5

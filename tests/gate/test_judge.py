@@ -286,7 +286,6 @@ def test_a_page_that_stays_gone_was_looked_for_when_it_was_found_so_last(gate) -
     (kept,) = histories(later.store)
     history = History.decode(kept.history)
     assert (kept.seen, history.gone) == (1e9 + 20, 1e9 + 20)
-    assert [visit.changed for visit in history.visits[1:]] == [True, False]
 
 
 def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
@@ -395,16 +394,14 @@ def test_an_update_that_says_what_another_page_says_is_a_duplicate(gate) -> None
     judge(gate, a_page(), "/a")
     judge(gate, a_page(30), "/b")
     later = the_next_run(gate)
-    verdict = judge(later, a_page(30), "/a", at=time.time() + 60)
+    at = time.time() + 60
+    verdict = judge(later, a_page(30), "/a", at=at)
     assert verdict.outcome == "duplicate"
     assert verdict.match.record.request == "/b"
     assert verdict.previous.digest == 100
-    history = later.known(replace(verdict.match.record, request="/a"), DEFAULT).history
-    assert [visit.changed for visit in history.visits] == [True, True]
-    judge(later, a_page(30), "/a", at=time.time() + 120)
-    history = later.known(replace(verdict.match.record, request="/a"), DEFAULT).history
-    assert [visit.changed for visit in history.visits] == [True, True, False]
     assert judge(later, a_page(), "/c").outcome == "new"  # nobody has it any more
+    later.store.end(later.run)
+    assert {kept.request: kept.seen for kept in histories(later.store)}["/a"] == at
 
 
 def test_what_a_live_run_has_delivered_is_not_delivered_again_while_it_runs(gate) -> None:

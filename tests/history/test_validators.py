@@ -88,7 +88,6 @@ def test_an_honest_server_stays_believed_and_old_evidence_fades() -> None:
     assert trust.state == ""
     assert FEWEST_COMPARED <= trust.compared <= 1_000
     assert len(trust.recent) == 20
-    assert trust.proved
 
 
 def test_one_page_that_changes_under_one_name_is_no_reason_and_a_second_one_is() -> None:
@@ -131,20 +130,6 @@ def test_after_a_rest_a_domain_is_tried_again_and_rests_longer_the_next_time() -
     learn(again, 2, same=True, changed=True)
     assert again.rested(again.since + REST).state == "wrong"
     assert again.rested(again.since + 2 * REST).state == ""
-
-
-@pytest.mark.parametrize(
-    ("same", "changed", "proved"), [(100, 0, 0), (100, 3, 0), (100, 4, 1), (72, 50, 0), (73, 50, 1)]
-)
-def test_lastmod_is_proved_by_changes_that_it_told_and_by_pages_that_were_the_same(
-    same: int, changed: int, proved: int
-) -> None:
-    trust = Trust()
-    learn(trust, changed, same=False, changed=True)
-    learn(trust, same, same=True, changed=False)
-    assert trust.proved == bool(proved)
-    learn(trust, 2, same=True, changed=True)
-    assert not trust.proved
 
 
 def test_evidence_is_kept_as_json() -> None:

@@ -121,7 +121,7 @@ def hive(tmp_path) -> None:
                 text = pack(url=url, title=version.title, markdown=_said(version), time=NOON)
                 keep_text(store, kept.scope, version.digest, text, NOON, 1 << 20)
             whose = (kept.scope, kept.request, url)
-            keep_history(store, PageHistory(*whose, kept.run, history.seen, history.encode()))
+            keep_history(store, PageHistory(*whose, kept.run, DAYS[-1], history.encode()))
         store.end("monday")
     (tmp_path / "verdicts.jsonl").write_text(json.dumps(VERDICT))
     (tmp_path / "urls.jsonl").write_text(f"{RULE}\n")

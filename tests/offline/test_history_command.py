@@ -1,14 +1,16 @@
-"""`simhash-gate history`: what is known of each page's past, and when to come back."""
+"""`simhash-gate history`: what is known of each page's past."""
 
+import re
 from contextlib import closing
+from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
-from simhash_gate.history.schedule import POLICIES
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
-from simhash_gate.offline.history import ChangeSignals, due_urls, pasts_of
 from simhash_gate.stores import open_store
+from tests.crawls.harness import ROOT
 from tests.stores.kept import PageHistory, keep_history
 from tests.stores.kept import keep_text as keep_text_of
 
@@ -27,7 +29,7 @@ def past(*found: str | None) -> History:
     for number, text in enumerate(found):
         at = START + 3 * number * DAY
         if text is None:
-            history = history.left(at)
+            history = replace(history, gone=at)
             continue
         version = Version(at, at, len(text), digest(text), 10 * len(text), text, f"run{number}")
         again = history.last if history.last and history.last.title == text else None
@@ -49,9 +51,8 @@ def keep(store_url: str, pasts: dict[str, History | bytes]) -> None:
         store.begin("monday")
         for url, history in pasts.items():
             data = history if isinstance(history, bytes) else history.encode()
-            seen = START if isinstance(history, bytes) else history.seen
             scope = url.split("/")[2]
-            keep_history(store, PageHistory(scope, url, url, "monday", seen, data))
+            keep_history(store, PageHistory(scope, url, url, "monday", START + 9 * DAY, data))
         store.end("monday")
 
 
@@ -61,7 +62,7 @@ def kept(url) -> str:
     return url
 
 
-def test_pages_are_listed_with_their_versions_and_how_often_they_change(run, kept) -> None:
+def test_pages_are_listed_with_their_versions(run, kept) -> None:
     result = run("history", "list", kept)
     assert (result.status, result.err) == (0, "")
     assert result.column("url") == sorted(PASTS)
@@ -70,14 +71,28 @@ def test_pages_are_listed_with_their_versions_and_how_often_they_change(run, kep
     assert [(found["title"], found["run"]) for found in news["versions"]] == [
         *(("a", "run0"), ("ab", "run1"), ("abc", "run3"))
     ]
-    assert (news["visits"], news["changes"], news["gone"]) == (4, 2, None)
+    assert [found["first_seen"][:10] for found in news["versions"]] == [
+        *("2024-06-01", "2024-06-04", "2024-06-10")
+    ]
+    assert [found["last_seen"][:10] for found in news["versions"]] == [
+        *("2024-06-01", "2024-06-07", "2024-06-10")
+    ]
+    assert (news["last_visit"], news["gone"]) == ("2024-06-10T00:00:00Z", None)
     assert lines[f"{HOME}/archive/2"]["gone"] == "2024-06-10T00:00:00Z"
-    often, still = lines[f"{HOME}/news/1"], lines[f"{HOME}/archive/1"]
-    assert often["days_between_changes"] < 6
-    assert still["days_between_changes"] is None or still["days_between_changes"] > 30
-    for line in lines.values():
-        low, high = (bound or 1e9 for bound in line["between"])
-        assert 0 < low < (line["days_between_changes"] or 1e8) < high
+
+
+def test_the_documented_example_tells_from_the_versions_when_to_come_back(run, kept) -> None:
+    docs = (ROOT / "docs/revisits.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n([^`]*def next_visit.*?)```", docs, re.DOTALL)
+    example = {}
+    exec(compile(code, "revisits.md", "exec"), example)
+    lines = {line["url"]: line for line in run("history", "list", kept).lines}
+    last = datetime.fromisoformat("2024-06-10T00:00:00+00:00")
+    days = {
+        url: round((example["next_visit"](lines[HOME + url]) - last).total_seconds() / DAY, 2)
+        for url in ("/news/1", "/news/2", "/archive/1")
+    }
+    assert days == {"/news/1": 2.57, "/news/2": 3.6, "/archive/1": 18}
 
 
 def test_pages_are_chosen(run, kept) -> None:
@@ -92,30 +107,12 @@ def test_where_no_history_is_or_can_be_read_is_said_and_the_others_are_used(run,
     bare, news = f"{url}2", f"{HOME}/news/1"
     keep(bare, {})
     keep(url, {f"{HOME}/broken": b"broken", news: PASTS[news]})
-    for command, *options in (["list"], ["due", "--budget", "5", "--at", "2024-06-20"]):
-        result = run("history", command, bare, *options)
-        assert (result.status, result.out) == (0, "")
-        assert "no history of such pages" in result.err
-        result = run("history", command, url, *options)
-        assert (result.status, result.column("url")) == (1, [news])
-        assert f"{HOME}/broken: no history of a page" in result.err
-
-
-def test_a_plan_has_a_budget_for_each_day_and_a_policy(run, kept) -> None:
-    """Pages that change are due, three days after the last visit."""
-    result = run("history", "due", kept, "--budget", 2, "--at", "2024-06-12T12:00")
-    assert {*result.column("url")} == {f"{HOME}/news/1", f"{HOME}/news/2"}
-    assert {*result.column("due")} == {"2024-06-13T00:00:00Z"}
-    late = run("history", "due", kept, "--budget", 9, "--at", "2024-07-15")
-    assert "gone 35.0 days before; is it back?" in late.column("reason")
-    options = ("--budget", 1, "--days", 4, "--at", "2024-06-20")
-    result = run("history", "due", kept, *options)
-    assert [due[:10] for due in result.column("due")] == [f"2024-06-{day}" for day in range(20, 24)]
-    for policy in POLICIES:
-        result = run("history", "due", kept, *options, "--policy", policy)
-        assert (result.status, len(result.lines)) == (0, 4)
-    result = run("history", "due", kept, *options, "--within", 9, "--domain", "other.example")
-    assert {*result.column("url")} == {"https://other.example/"}
+    result = run("history", "list", bare)
+    assert (result.status, result.out) == (0, "")
+    assert "no history of such pages" in result.err
+    result = run("history", "list", url)
+    assert (result.status, result.column("url")) == (1, [news])
+    assert f"{HOME}/broken: no history of a page" in result.err
 
 
 def keep_text(store_url: str, title: str, markdown: str, *links: str) -> None:
@@ -175,17 +172,3 @@ def test_what_has_no_difference_is_said(run, kept) -> None:
         result = run("history", "diff", kept, HOME + page, *versions)
         assert (result.status, result.out) == (status, "")
         assert message in result.err
-
-
-def test_a_crawl_asks_its_own_store_and_may_say_what_a_sitemap_says(kept) -> None:
-    at = START + 13 * DAY
-    page, gone = f"{HOME}/archive/1", f"{HOME}/archive/2"
-    news = {f"{HOME}/news/1": False, f"{HOME}/news/2": False}
-    with closing(open_store(kept)) as store:
-        pasts = pasts_of(store)
-    found = due_urls(pasts, 2, at)
-    assert {each.url for each in found} == set(news)
-    assert found == due_urls(pasts, 2, at, policy=POLICIES["timely"]())
-    assert len(due_urls(pasts, 2, at, days=2)) == 4
-    (first,) = due_urls(pasts, 1, at, signals=ChangeSignals({page: True, gone: True} | news, 0.99))
-    assert first.url == page

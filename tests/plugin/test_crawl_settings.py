@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 from scrapy import Request
-from scrapy.settings import Settings
 
-from simhash_gate.plugin.crawl_settings import check, overridden
+from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.settings import read_settings
 from simhash_gate.values import SettingsError
 
@@ -38,10 +37,3 @@ def test_a_request_sets_its_own_threshold():
 def test_what_can_not_be_set_for_one_request_is_refused(wanted: dict, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         of_request(wanted)
-
-
-def test_a_quota_is_no_larger_than_the_window() -> None:
-    for settings in ({"QUOTA": 20_000}, {"DOMAINS": {"example.com": {"quota": 20_000}}}):
-        named = {f"SIMHASH_GATE_{name}": value for name, value in settings.items()}
-        with pytest.raises(SettingsError, match="SIMHASH_GATE_QUOTA needs as large a WINDOW"):
-            check(read_settings(named), Settings())

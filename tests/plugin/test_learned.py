@@ -49,7 +49,7 @@ def meet(trusts: Trusts, site: SignalSource) -> Trust:
 
 def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> None:
     trusts = Trusts(thread)
-    wrong, *others = [SignalSource(scope, scope, "http") for scope in SCOPES]
+    wrong, *others = [SignalSource(scope, scope) for scope in SCOPES]
     meet(trusts, wrong)
     for number in range(20):
         trusts.learn(wrong, Seen(f"http://x.example/{number}", 1_000.0, same=True, changed=True))
@@ -64,5 +64,5 @@ def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> Non
 def test_domains_of_one_scope_are_bounded_too(thread) -> None:
     trusts = Trusts(thread)
     for number in range(3 * MOST):
-        meet(trusts, SignalSource("all", f"site{number}.example", "http"))
+        meet(trusts, SignalSource("all", f"site{number}.example"))
     assert len(trusts._known) == MOST

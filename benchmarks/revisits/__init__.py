@@ -1,1 +1,0 @@
-"""When to come back: policies with a budget of visits, on a simulated year."""
