@@ -130,7 +130,10 @@ class Revisits:
         return record, revisit
 
     def has_visited(self, record: Record) -> bool:
-        """Tell whether this run has visited a page before, for the same asker."""
+        """Tell whether this run has visited a page before, for the same asker, or any if "".
+
+        It remembers `MOST_VISITED` visits.
+        """
         return (record.scope, record.request, record.asker) in self._visited
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
@@ -148,13 +151,20 @@ class Revisits:
         if revisit.history.versions:
             self._write(record, revisit.history, record.last_seen)
 
-    def found_gone(self, record: Record) -> bool:
-        """Note that the page of a record is gone; False if that was known, or nothing is."""
+    def found_gone(self, record: Record) -> str:
+        """Note that the page of a record is gone; return the address that delivered it.
+
+        "" if that was known, or nothing is, or this run has fetched it by another address.
+        """
         history = self._history(record)
-        if history.last is None or precise(history.last.url) != precise(record.url):
-            return False
+        last = history.last
+        if last is None:
+            return ""
+        here = last.run == self._run or self.has_visited(record)
+        if here and precise(last.url) != precise(record.url):
+            return ""
         self._write(record, replace(history, gone=record.last_seen), record.last_seen)
-        return history.gone is None
+        return "" if history.gone is not None else last.url or record.url
 
     def _history(self, record: Record) -> History:
         kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
@@ -176,8 +186,9 @@ class Revisits:
         packed = history.encode()
         page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
         self._store.put(page.blob)
-        self._visited[record.scope, record.request, record.asker] = None
-        if len(self._visited) > MOST_VISITED:
+        for asker in (record.asker, ""):
+            self._visited[record.scope, record.request, asker] = None
+        while len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
 
 

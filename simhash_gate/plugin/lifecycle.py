@@ -310,10 +310,10 @@ class SettledJudge:
             if deadline is None:
                 deadline = time.monotonic() + LONGEST_WAIT
                 self._stats.inc_value("simhash_gate/waited")
-            settled = await self._settled(other, deadline)
-            if settled:
-                return verdict
-            if settled is None:
+            current = await self._current(other, deadline)
+            if current is not None and current.settled:  # only now is known if an item came of it
+                return replace(verdict, match=verdict.match._replace(record=current))
+            if current is not None:
                 self._stats.inc_value("simhash_gate/unsettled")
                 return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
 
@@ -325,15 +325,14 @@ class SettledJudge:
             self._followed.add(verdict.record.identity)
         return verdict
 
-    async def _settled(self, other: Record, deadline: float) -> bool | None:
-        """Return True once a record is settled, False once it is gone, None when time is up."""
+    async def _current(self, other: Record, deadline: float) -> Record | None:
+        """Return a record once it is settled or time is up; None once it is gone."""
+        current: Record | None = other
         seconds = FIRST_PAUSE
         while time.monotonic() < deadline:
             await pause(seconds)
-            now = await result(self._store.submit(lambda gate: gate.store.current(other)))
-            if now is None:
-                return False
-            if now.settled:
-                return True
+            current = await result(self._store.submit(lambda gate: gate.store.current(other)))
+            if current is None or current.settled:
+                break
             seconds = min(1.5 * seconds, LONGEST_PAUSE)
-        return None
+        return current

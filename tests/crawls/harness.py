@@ -158,6 +158,8 @@ class Base(scrapy.Spider):
                "failure": type(failure.value).__name__}
 class Spider(Base):
     name = "test"
+    def parse(self, response):
+        return super().parse(response)
 """
 CLOCK = """
 class Clock:

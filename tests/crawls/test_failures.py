@@ -86,11 +86,14 @@ def test_a_copy_is_fetched_again_when_an_item_of_the_kept_page_fails(tmp_path) -
     assert result.count("rescheduled") == 1
 
 
-def test_a_dropped_item_is_no_failure(tmp_path) -> None:
+def test_a_page_whose_item_is_dropped_has_not_failed_but_its_copy_is_fetched_again(
+    tmp_path,
+) -> None:
     error = "__import__('scrapy').exceptions.DropItem('unwanted')"
     result = crawl(tmp_path, COPIES, spider=PIPELINE.format(error=error))
-    assert result.delivered() == []
-    assert result.count("rescheduled") == 0
+    assert len(result.delivered()) == 1
+    assert result.count("forgotten") == 0
+    assert result.count("rescheduled") == result.count("unpaid") == 1
 
 
 def test_a_failed_page_that_is_fetched_again_under_its_own_request_ends_well(tmp_path) -> None:
