@@ -14,7 +14,7 @@ from scrapy import Request, Spider
 from scrapy.spiders import CrawlSpider
 
 from simhash_gate.gate.asked import Asked
-from simhash_gate.plugin.requests import ASKED_KEY
+from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -63,10 +63,19 @@ class AskedFor:
             return
         name, brought = self._callback(request)
         own = (self._line(each, f"its {each}", value) for each, value in brought.items())
-        visitor = sorted(filter(None, self._visitor(request)))
-        handed_on = sorted(filter(None, (*own, *self._handed_on(request))))
+        no_line = {"", *request.meta.get(ADDED_KEY, ())}
+        visitor = sorted({*self._visitor(request)} - no_line)
+        handed_on = sorted({*own, *self._handed_on(request)} - no_line)
         asker = "" if "callback" in self._ignored else name
         request.meta[ASKED_KEY] = ["\n".join([asker, *visitor]), "\n".join(handed_on)]
+
+    def note_added(self, request: Request) -> None:
+        """Note what a request has that came by middlewares: in a copy, it is not the spider's."""
+        if ASKED_KEY in request.meta:
+            noted = "\n".join(request.meta[ASKED_KEY]).split("\n")
+            lines = {*self._visitor(request), *self._handed_on(request)}.difference(noted, [""])
+            if lines:
+                request.meta[ADDED_KEY] = sorted(lines)
 
     def _visitor(self, request: Request) -> Iterator[str]:
         """Yield what tells apart whom a page is for."""

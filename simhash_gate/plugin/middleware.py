@@ -199,6 +199,7 @@ class SimhashGateMiddleware(CrawlGate):
         if request in self._early:
             self._early.discard(request)
             return response
+        self._asked_for.note_added(request)
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:

@@ -188,6 +188,8 @@ COPY_KEY = "simhash_gate_of_copy"
 """Where the gate notes that only a copy led to a request."""
 ASKED_KEY = "simhash_gate_asked"
 """Where the gate notes what a request is for: a redirect and a retry of it are for the same."""
+ADDED_KEY = "simhash_gate_added"
+"""Where the gate notes what middlewares added to a request, which its copies have too."""
 AGAIN_KEY = "simhash_gate_again"
 """That a callback sends the request again that its page came by."""
 INLINE_KEY = "simhash_gate_inline"
@@ -239,6 +241,8 @@ def forget_page(request: Request, response: Response) -> None:
         return
     for key in (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY) if request is not page else ():
         request.meta.pop(key, None)
+    if request.headers and ADDED_KEY in page.meta:  # they may be those of the page's request
+        request.meta.setdefault(ADDED_KEY, page.meta[ADDED_KEY])
     if request.url in (response.url, page.url, *page.meta.get("redirect_urls", ())):
         if request.dont_filter:
             request.meta[AGAIN_KEY] = True

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from tests.crawls.harness import Answer, Site, crawl, html_answer, text
+from tests.crawls.harness import Answer, Site, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 NOTES, OTHER_NOTES = (
@@ -105,3 +105,24 @@ def test_a_block_page_is_dropped_with_a_warning_and_copies_of_one_story_without(
     assert result.count("collapses") == 1
     (warning,) = re.findall("WARNING: .*at different addresses are duplicates of one.*", result.log)
     assert "/story-" in warning
+
+
+def test_what_middlewares_add_to_a_request_makes_no_other_visitor_of_its_copies(tmp_path) -> None:
+    spider = """
+    class Adds:
+        def process_request(self, request):
+            request.meta["session"] = request.url
+            request.headers["X-Session"] = request.url
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {Adds: 500}}
+    def parse(self, response):
+        yield from super().parse(response)
+        if response.url.endswith("/start"):
+            for path in ("/a", "/b"):
+                yield response.request.replace(url=self.settings["TEST_SITE"] + path)
+            yield self.request("/c", headers=response.request.headers)
+    """
+    routes = {"/start": page(1), "/a": page(2), "/b": page(2), "/c": page(2)}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, "/start", spider=spider)
+    assert result.count("requests_differ") == 0
+    assert result.count("duplicate") == 2
