@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice
 from operator import not_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mmh3
 import numpy as np
@@ -35,6 +35,9 @@ from simhash_gate.page.blocks import Block, plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.skeleton import link_targets, tag_paths
+
+if TYPE_CHECKING:
+    from simhash_gate.page.offer import Field
 
 __all__ = [
     "READABILITY",
@@ -91,25 +94,26 @@ def read_closely(
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
-    compared = dict(options.compare)
+    selectors = dict(options.compare)
     document = read_document(
         body,
         url,
         encoding,
         load_extractor(options.extractor),
-        selectors=of_longest_domain(host_of(url), compared, compared.get("", ())),
+        selectors=of_longest_domain(host_of(url), selectors, selectors.get("", ())),
         anchors=options.anchors,
     )
     if document is None:
         return _without("empty page")
     title, facts, blocks = document.titles.title, document.facts, document.blocks
+    base = joined(url, facts.base)
     fields: dict[str, Any] = {
         "url": url,
         "article": document.flow.pack(),
         "anchors": document.anchors,
         **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
         "structure": simhash_of_set(tag_paths(document.shown.tags)),
-        "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
+        "targets": _targets(document.shown.hrefs, base),
     }
     if not blocks:
         return _without("no text", title, fields)
@@ -125,6 +129,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         hashed, count = article, article.total()
     images = [] if _is_long(stable) else document.images
     media = document.media
+    compared = _compared(document, base, count)
     page = Page(
         title=title,
         words=count,
@@ -132,7 +137,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         digest=_digest(document, stable, tokens, volatile, images + media),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(document, text, images, media).encode(),
+        sketch=_sketch(document, text, compared, images, media).encode(),
         lines="\n".join(text.lines[: len(blocks)]).encode("utf-8", "replace"),
         sample=sample_of(article),
         **fields,
@@ -185,6 +190,8 @@ _VOLATILE_KINDS = frozenset({"text", "heading"})
 _LONG = 40  # words
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
+_FEW_WORDS = 60  # beside these, another file to download makes another page
+_LONGEST_FILES = 300  # characters
 _FEW_LINES = 8
 _CAPTIONS = 0.06  # of an article: more is what it says
 _SENTENCE = 5  # words, as a reader would count: a shorter line is a byline, or a label
@@ -263,7 +270,21 @@ def _is_long(tokens: list[str]) -> bool:
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
-def _sketch(document: Document, text: _PageText, images: list[str], media: list[str]) -> Sketch:
+def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:
+    """Return what the user's selectors find, and the files that a page of few words leads to."""
+    files = ", ".join(document.files(base)) if words < _FEW_WORDS else ""
+    if len(files) > _LONGEST_FILES:
+        files = f"{files[:_LONGEST_FILES]}… {hash_of([files]):08x}"
+    return (*document.fields, ("file", files)) if files else document.fields
+
+
+def _sketch(
+    document: Document,
+    text: _PageText,
+    compared: tuple[Field, ...],
+    images: list[str],
+    media: list[str],
+) -> Sketch:
     titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *other_names = [name[:LONGEST_NAME] for name in names]
@@ -291,7 +312,7 @@ def _sketch(document: Document, text: _PageText, images: list[str], media: list[
         headline,
         tuple(other_names),
         document.offered,
-        document.fields,
+        compared,
         Hashes.of(
             np.concatenate((stable.words, pairs[own[lines[characters]]])),
             np.concatenate((hashed.words, pairs, more)),

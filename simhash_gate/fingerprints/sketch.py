@@ -111,10 +111,10 @@ class Sketch:
 
     `headline` is its own, "" if it has none; `names` are all that it calls itself, without the name
     of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
-    that the user names. `words` and `lines` are those of the whole page, and the own ones those of
-    its article that last, the headline aside. `pairs` is the table of the pairs of these.
-    `images`, `played` and `dated` are hashes of the names of images, of videos and sounds, and of
-    the lines about the page, 0 for none.
+    that the user names, and the files that a page of few words leads to. `words` and `lines` are
+    those of the whole page, and the own ones those of its article that last, the headline aside.
+    `pairs` is the table of the pairs of these. `images`, `played` and `dated` are hashes of the
+    names of images, of videos and sounds, and of the lines about the page, 0 for none.
     """
 
     headline: str = ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import image_names, media_names
+from simhash_gate.page.address import file_addresses, image_names, media_names
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
 from simhash_gate.page.elements import find_elements
@@ -69,6 +69,12 @@ class Document(NamedTuple):
     def media(self) -> list[str]:
         """The file names of the videos and sounds of the article."""
         return media_names(self.article.element)
+
+    def files(self, base: str) -> list[str]:
+        """Return the addresses of files that its links lead to from `base`, menus left out."""
+        links = self.facts.elements.by_tag["a"]
+        outside = (a for a in links if next(a.iterancestors("nav", "footer"), None) is None)
+        return sorted(file_addresses(outside, base))
 
     @property
     def captions(self) -> set[str]:
