@@ -90,19 +90,25 @@ class CloserLook:
         if record.digest == self._page.digest:
             return ""
         gone, come = kept.words.lacking(new.words), self._own(new.words.lacking(kept.words))
-        if len(gone) or come:
+        lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)
+        furniture = (
+            not come
+            and self._memory is not None
+            and self._memory.are_repeated(self._name, lines[0].tolist(), kept.lines.bits)
+        )
+        if come or (len(gone) and not furniture):
             return _changed_words(len(gone), come)
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is None or (all(apart) and not self._pairs.issuperset(apart[0])):
             return "the same words in another order"
-        lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)
-        if not any(apart) and all(map(len, lines)):
-            return "the same words in other lines"
+        exchanged = not any(apart) and all(map(len, lines))
+        if exchanged or (kept.order and new.order and kept.order != new.order):
+            return "the same words in other places"
         less, more = (
             bool(len(own)) and not _are_joined(own, other, apart[side])
             for side, (own, other) in enumerate((lines, lines[::-1]))
         )
-        more = more and self._added(lines[1])
+        less, more = less and not furniture, more and self._added(lines[1])
         if less != more:
             return "a line was added" if more else "a line is gone"
         if self._is_short(record) and kept.dated and new.dated and kept.dated != new.dated:

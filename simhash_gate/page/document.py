@@ -41,7 +41,7 @@ class Document(NamedTuple):
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
-    and `anchors` are all of its links, if asked for.
+    `ads` are the lines of its advertisements, and `anchors` are all of its links, if asked for.
     """
 
     facts: Facts
@@ -53,6 +53,7 @@ class Document(NamedTuple):
     fields: tuple[Field, ...]
     leftover_of: str
     shown: Survey
+    ads: set[str]
     anchors: bytes = b""
 
     @property
@@ -134,6 +135,7 @@ def read_document(
         fields,
         leftover_of,
         cleaned.shown,
+        cleaned.ads,
         links,
     )
 

@@ -729,4 +729,4 @@ def test_what_is_said_of_one_thing_and_was_said_of_another_makes_another_page(ga
     )
     judge(gate, says(DRILL, *exchanged[0], name="Results"), "/one")
     verdict = judge(gate, says(DRILL, *exchanged[1], name="Results"), "/other")
-    assert (verdict.outcome, "in other lines" in verdict.reason) == ("near", True)
+    assert (verdict.outcome, "in other places" in verdict.reason) == ("near", True)
