@@ -14,7 +14,7 @@ from simhash_gate.values import SettingsError, ValueKind, setting, settings_in
 if TYPE_CHECKING:
     from simhash_gate.page.extract import Extractor
 
-ALGORITHM = 20  # raise it with every change that moves fingerprints
+ALGORITHM = 21  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 

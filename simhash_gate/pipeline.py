@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, compress, filterfalse, islice
+from itertools import chain, compress, pairwise
 from operator import not_
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mmh3
 import numpy as np
@@ -24,17 +24,20 @@ from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.fingerprints.sample import sample_of
 from simhash_gate.fingerprints.simhash import simhash_of_hashes, simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
-from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_part
-from simhash_gate.fingerprints.words import SIGNS, words_and_signs
+from simhash_gate.fingerprints.volatile import is_of_page, other_words
+from simhash_gate.fingerprints.words import words_and_signs
 from simhash_gate.identity.lists import without_visitor
+from simhash_gate.look import SENTENCE, PageText, is_long
 from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
-from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import Block, plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.skeleton import link_targets, tag_paths
+
+if TYPE_CHECKING:
+    from simhash_gate.page.offer import Field
 
 __all__ = [
     "READABILITY",
@@ -91,29 +94,30 @@ def read_closely(
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
-    compared = dict(options.compare)
+    selectors = dict(options.compare)
     document = read_document(
         body,
         url,
         encoding,
         load_extractor(options.extractor),
-        selectors=of_longest_domain(host_of(url), compared, compared.get("", ())),
+        selectors=of_longest_domain(host_of(url), selectors, selectors.get("", ())),
         anchors=options.anchors,
     )
     if document is None:
         return _without("empty page")
     title, facts, blocks = document.titles.title, document.facts, document.blocks
+    base = joined(url, facts.base)
     fields: dict[str, Any] = {
         "url": url,
         "article": document.flow.pack(),
         "anchors": document.anchors,
         **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
         "structure": simhash_of_set(tag_paths(document.shown.tags)),
-        "targets": _targets(document.shown.hrefs, joined(url, facts.base)),
+        "targets": _targets(document.shown.hrefs, base),
     }
     if not blocks:
         return _without("no text", title, fields)
-    text = _PageText.of(document)
+    text = PageText.of(document)
     tokens, volatile = text.tokens[: len(blocks)], text.volatile
     kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
     stable = _stable(kept, tokens[0] if document.headline and not volatile[0] else [])
@@ -123,48 +127,22 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     hashed = article.only(lasting[article.lines])
     if not count:
         hashed, count = article, article.total()
-    images = [] if _is_long(stable) else document.images
+    images = [] if is_long(stable) else document.images
     media = document.media
+    compared = _compared(document, base, count)
     page = Page(
         title=title,
         words=count,
         fingerprint=_fingerprint(hashed, document.leftover_of) if count else None,
-        digest=_digest(document, stable, tokens, volatile, images + media),
+        digest=_digest(document, text, is_long(stable), images + media),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(document, text, images, media).encode(),
-        lines="\n".join(text.lines[: len(blocks)]).encode("utf-8", "replace"),
+        sketch=_sketch(document, text, compared, images, media).encode(),
+        lines="\n".join(text.said).encode("utf-8", "replace"),
         sample=sample_of(article),
         **fields,
     )
     return Reading(page, tokens)
-
-
-@dataclass(frozen=True)
-class _PageText:
-    """The lines of a page: first the blocks of its article, then what it says beside them.
-
-    `tokens` are their words, `lines` these with a space between, and `hashed` their hashes. Of the
-    blocks, `article` are the hashes, and `volatile` tells which are about the page and not of it.
-    """
-
-    tokens: list[list[str]]
-    lines: list[str]
-    hashed: HashedLines
-    article: HashedLines
-    volatile: list[bool]
-
-    @classmethod
-    def of(cls, document: Document) -> _PageText:
-        blocks = document.blocks
-        texts = [block.text for block in blocks]
-        known = set(texts)
-        texts += [line for line in dict.fromkeys(document.shown.lines) if line not in known]
-        tokens = words_of_each(texts)
-        hashed = HashedLines.of(tokens)
-        article = hashed.only(hashed.lines < len(blocks))
-        volatile = _are_volatile(blocks, tokens, document.article.listing)
-        return cls(tokens, list(map(" ".join, tokens)), hashed, article, volatile)
 
 
 def _fingerprint(words: HashedLines, title: str) -> int:
@@ -181,64 +159,35 @@ def _fingerprint(words: HashedLines, title: str) -> int:
     return simhash_of_hashes(shingle_hashes(words, salt))
 
 
-_VOLATILE_KINDS = frozenset({"text", "heading"})
-_LONG = 40  # words
+_IN_ORDER = frozenset({"cell", "item", "term"})
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
-_FEW_LINES = 8
+_FEW_WORDS = 60  # beside these, another file to download makes another page
+_LONGEST_FILES = 300  # characters
 _CAPTIONS = 0.06  # of an article: more is what it says
-_SENTENCE = 5  # words, as a reader would count: a shorter line is a byline, or a label
 
 
-def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
-    """Tell of each block if it is about the page and not of it.
-
-    Where such lines are more than all others, as in a timetable, they are what it is about.
-    """
-    entries = sum([block.linked and block.kind == "heading" for block in blocks])
-    listing = listing or (entries > 1 and 3 * entries >= len(blocks))
-    listing = listing or sum([block.linked for block in blocks]) > MANY_LINKS
-    volatile = [
-        block.kind == "choice"
-        or (
-            block.kind in _VOLATILE_KINDS
-            and ((block.linked and not listing) or is_volatile(block.text, len(block_words)))
-        )
-        for block, block_words in zip(blocks, tokens, strict=False)
-    ]
-    lines = list(zip(blocks, volatile, strict=True))
-    if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(blocks) / 2):
-        return volatile
-    return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
-
-
-def _digest(
-    document: Document,
-    stable: list[str],
-    tokens: list[list[str]],
-    volatile: list[bool],
-    media: list[str],
-) -> int:
+def _digest(document: Document, text: PageText, long: bool, media: list[str]) -> int:
     """Hash what the page says; of few words, a date or an image may be all that tells it apart.
 
-    Of a sentence that tells a date, the other words count. A listing says the same in any order.
+    Of other lines that tell a date alone or stand before a text, the other words count. A listing
+    says the same in any order.
     """
     blocks = document.blocks
-    lines = zip(blocks, volatile, strict=True)
-    if _is_long(stable):
-        dated = [stable_part(block.text) for block, gone in lines if gone and not block.linked]
-        rest = chain.from_iterable(words_of_each(dated)) if dated else ()
-        own_words = stable + [word for word in rest if not word.isdigit()]
-    else:
-        own_words = [
-            word
-            for block, block_words, gone in zip(blocks, tokens, volatile, strict=True)
-            if not (gone and is_of_page(block.text))
-            for word in block_words
-        ]
-        own_words += media if own_words else ()
-    text = " ".join(sorted(own_words) if document.article.listing else own_words)
-    return mmh3.hash64(text, signed=False)[0] if text else 0
+    own_words = [*chain.from_iterable(compress(text.tokens, text.own))]
+    own_words = _stable(own_words, text.tokens[0] if document.headline and text.own[0] else [])
+    rest = [
+        other_words(block.text) if long else block.text
+        for block, own in zip(blocks, text.own, strict=False)
+        if not (own or block.linked or block.kind == "choice" or is_of_page(block.text))
+    ]
+    rest_words = chain.from_iterable(words_of_each(rest))
+    own_words += [word for word in rest_words if not (long and word.isdigit())]
+    if own_words and not long:
+        own_words += media
+    own_words += [block.code for block in blocks]
+    words = " ".join(sorted(own_words) if document.article.listing else own_words)
+    return mmh3.hash64(words, signed=False)[0] if words else 0
 
 
 def _targets(hrefs: set[str], base: str) -> str:
@@ -254,55 +203,74 @@ def _stable(tokens: list[str], headline: list[str]) -> list[str]:
     enough other words is known by these.
     """
     rest = tokens[len(headline) :] if headline else []
-    return rest if _is_long(rest) else tokens
+    return rest if is_long(rest) else tokens
 
 
-def _is_long(tokens: list[str]) -> bool:
-    if len(tokens) <= _LONG:
-        return False
-    return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
+def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:
+    """Return what the user's selectors find, and the files that a page of few words leads to."""
+    files = ", ".join(document.files(base)) if words < _FEW_WORDS else ""
+    if len(files) > _LONGEST_FILES:
+        files = f"{files[:_LONGEST_FILES]}… {hash_of([files]):08x}"
+    return (*document.fields, ("file", files)) if files else document.fields
 
 
-def _sketch(document: Document, text: _PageText, images: list[str], media: list[str]) -> Sketch:
+def _sketch(
+    document: Document,
+    text: PageText,
+    compared: tuple[Field, ...],
+    images: list[str],
+    media: list[str],
+) -> Sketch:
     titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *other_names = [name[:LONGEST_NAME] for name in names]
     captions = document.captions  # a print view has none
     if sum(map(len, captions)) > _CAPTIONS * sum(len(block.text) for block in blocks):
         captions = set()
-    own = np.zeros(len(text.lines), np.bool_)
-    own[: len(blocks)] = [
-        not gone and block.text not in captions
-        for block, gone in zip(blocks, text.volatile, strict=True)
-    ]
+    own = text.own.copy()
+    own[: len(blocks)] &= [block.text not in captions for block in blocks]
     if document.headline:
         own[0] = False
     hashed, lines = text.hashed, text.hashed.lines
     stable = hashed.only(own[lines])
-    sentences = own & (hashed.counts(len(own)) >= _SENTENCE)
+    sentences = own & (hashed.counts(len(own)) >= SENTENCE)
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)
     pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
     line_hashes = hashes_of(text.lines)
+    code = hashes_of("".join(block.code.split()) for block in blocks if block.code)
     volatile_blocks = compress(blocks, text.volatile)
     return Sketch(
         headline,
         tuple(other_names),
         document.offered,
-        document.fields,
+        compared,
         Hashes.of(
-            np.concatenate((stable.words, pairs[own[lines[characters]]])),
+            np.concatenate((stable.words, pairs[own[lines[characters]]], code)),
             np.concatenate((hashed.words, pairs, more)),
             "<u2",
         ),
         Hashes.of(line_hashes[sentences], line_hashes, "<u1"),
-        pair_table(stable.pairs()),
+        pair_table(stable.only(stable.lines < len(blocks)).pairs()),
         hash_of(images),
         hash_of(media),
         hash_of(block.text for block in volatile_blocks if not block.linked),
+        _order(blocks, text),
     )
+
+
+def _order(blocks: list[Block], text: PageText) -> int:
+    """Hash what follows what in tables and lists: of which thing a page says something."""
+    lines = zip(blocks, text.lines, text.own, strict=False)
+    own = [(block.kind, line) for block, line, own in lines if own]
+    pairs = {
+        f"{line} {other}"
+        for (kind, line), (its_kind, other) in pairwise(own)
+        if kind == "term" or (kind == its_kind and kind in _IN_ORDER)
+    }
+    return hash_of(sorted(pairs))
 
 
 def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:

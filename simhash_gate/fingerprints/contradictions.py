@@ -29,7 +29,6 @@ IN_DATA = {
 TEXT_ALONE = "the text alone of"
 """The field, with its URL as the value, of a page that was read from its text."""
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
-_ONE_PRODUCT = 3  # numbers or prices: more are those of its variants
 
 
 def read_from_text(sketch: Sketch, title: str, url: str) -> Sketch:
@@ -73,13 +72,6 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradi
 def same_name(kept: Sketch, new: Sketch) -> bool:
     """Tell if both pages have a name, and the same."""
     return bool(new.headline or new.names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
-
-
-def agreement(kept: Sketch, new: Sketch) -> bool:
-    """Tell if two pages claim to be of one product, by its name, its number and its price."""
-    numbers = _numbers(kept), _numbers(new)
-    one = not numbers[0].isdisjoint(numbers[1]) and len(numbers[0] | numbers[1]) <= _ONE_PRODUCT
-    return one and same_name(kept, new) and _price(kept) == _price(new) != ""
 
 
 def _of_offers(kept: Sketch, new: Sketch) -> str:

@@ -36,7 +36,7 @@ NAME_BYTES = 4
 MOST_LINES = 1_000
 """Lines of one page that are looked at for what its site repeats."""
 
-_HEAD = struct.Struct(f">{KEY_BYTES}s6I")  # key, media and dates, bytes of three parts
+_HEAD = struct.Struct(f">{KEY_BYTES}s7I")  # key, media, dates and order, bytes of three parts
 _SET = struct.Struct(">IB")
 _HASH_BITS = 32
 _Gap = Literal["<u1", "<u2"]
@@ -111,10 +111,11 @@ class Sketch:
 
     `headline` is its own, "" if it has none; `names` are all that it calls itself, without the name
     of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
-    that the user names. `words` and `lines` are those of the whole page, and the own ones those of
-    its article that last, the headline aside. `pairs` is the table of the pairs of these.
-    `images`, `played` and `dated` are hashes of the names of images, of videos and sounds, and of
-    the lines about the page, 0 for none.
+    that the user names, and the files that a page of few words leads to. `words` and `lines` are
+    those of the whole page, and the own ones those of its article that last, the headline aside.
+    `pairs` is the table of the pairs of these. `images`, `played` and `dated` are hashes of the
+    names of images, of videos and sounds, and of the lines about the page; `order` is one of what
+    follows what in tables and lists; 0 for none.
     """
 
     headline: str = ""
@@ -127,6 +128,7 @@ class Sketch:
     images: int = 0
     played: int = 0
     dated: int = 0
+    order: int = 0
 
     @property
     def key(self) -> bytes:
@@ -141,7 +143,7 @@ class Sketch:
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode("<u2"), self.lines.encode("<u1"), self.pairs
         sizes = map(len, parts)
-        head = _HEAD.pack(self.key, self.images, self.played, self.dated, *sizes)
+        head = _HEAD.pack(self.key, self.images, self.played, self.dated, self.order, *sizes)
         return b"".join((head, *parts, text))
 
 
@@ -149,7 +151,7 @@ class Sketch:
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
     try:
-        _, images, played, dated, *sizes = _HEAD.unpack_from(data)
+        _, images, played, dated, order, *sizes = _HEAD.unpack_from(data)
         start, parts = _HEAD.size, []
         for size in sizes:
             parts.append(data[start : start + size])
@@ -157,7 +159,7 @@ def decode(data: bytes) -> Sketch:
         words, lines = Hashes.decode(parts[0], "<u2"), Hashes.decode(parts[1], "<u1")
         (headline, *names), offered, compared = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, words, lines, parts[2], images, played, dated)
+        return Sketch(*values, words, lines, parts[2], images, played, dated, order)
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

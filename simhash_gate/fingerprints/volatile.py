@@ -60,6 +60,7 @@ _ORIGIN = (
 )
 _ONLINE = r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)(?:\s\w+){0,2}\sonline\b"
 _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
+_DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
 # There is none of the above without; a set to begin with is what `re` is quick to look for.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
 # The same in three parts, by where they begin: to try all of them at each letter takes far longer.
@@ -72,14 +73,12 @@ _FROM_WORD = re.compile(
 _AFTER_WORD = re.compile(r"\d(?:(?<=[^\W\d]\d)|(?<=[\w.\s:：(][\s:：(]\d))")
 _LEGAL_MARK = re.compile(rf"[©(cC](?<=(?=(?i:{_COPYRIGHT}))[©(cC])")
 _AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)
-_CHANGED = re.compile(_UPDATED, re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
 _LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
-_ENDS = re.compile(r"[.!?\u2026\u3002\uff01\uff1f\u061f\u0964][\"')\u00bb\u2019\u201d\u300d]?\s*\Z")
 
 
 def is_of_page(text: str) -> bool:
@@ -96,16 +95,14 @@ def is_of_page(text: str) -> bool:
     return not _WORD.search(rest)
 
 
-def stable_part(text: str) -> str:
-    """Return what a volatile block says beside its dates, clocks and counters, if it is a sentence.
-
-    A byline, or a label, is none: it has no full stop.
-    """
-    if not _ENDS.search(text) or _LEGAL.match(text):
-        return ""
-    if _AD_LABEL.match(text) or _CHANGED.match(text):
-        return ""
+def other_words(text: str) -> str:
+    """Return what a volatile block says beside its dates, clocks and counters."""
     return _LINKING.sub("", _VOLATILE.sub("", text))
+
+
+def is_date(text: str) -> bool:
+    """Tell if a volatile block is a date, with a clock perhaps, and no more."""
+    return _DATED.search(text) is not None and not _WORD.search(other_words(text))
 
 
 def is_volatile(text: str, words: int) -> bool:

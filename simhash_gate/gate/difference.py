@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.contradictions import agreement, contradiction, same_name
+from simhash_gate.fingerprints.contradictions import contradiction, same_name
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.names import words_of_line
 from simhash_gate.fingerprints.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
-from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.folding import Words
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 SHARE = 0.9
 """Of a page's words: with so much that its site repeats, a match says nothing."""
-_LABELS = 2  # words, and their share of all: so much may be written otherwise of one product
-_LABELS_SHARE = 0.02
 _SHOWN = 3
 
 
@@ -83,8 +80,7 @@ class CloserLook:
         """Return what two pages differ in, in words, "" if they say the same.
 
         A word that only one article has, though the other page has it nowhere, makes another page.
-        So does another order of words, and a line more. What is left out: what the site repeats,
-        and labels and counters where both pages claim to be of one product at one price.
+        So does another order of words, and a line more. What the site repeats is left out.
         """
         new = self._sketch
         for name in ("images", "played"):
@@ -94,25 +90,25 @@ class CloserLook:
         if record.digest == self._page.digest:
             return ""
         gone, come = kept.words.lacking(new.words), self._own(new.words.lacking(kept.words))
-        if agreement(kept, new):
-            offered = (value for page in (kept, new) for _, value in page.offered)
-            offer_words = SIGNS.union(*map(words, offered))
-            come = [word for word in come if word not in offer_words]
-            known = set(kept.words.cut(offer_words).tolist())
-            gone = gone[[number not in known for number in gone.tolist()]]
-            if max(len(gone), len(come)) <= max(_LABELS, _LABELS_SHARE * self._page.words):
-                return ""
-        if len(gone) or come:
+        lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)
+        furniture = (
+            not come
+            and self._memory is not None
+            and self._memory.are_repeated(self._name, lines[0].tolist(), kept.lines.bits)
+        )
+        if come or (len(gone) and not furniture):
             return _changed_words(len(gone), come)
         apart = pairs_apart(kept.pairs, new.pairs)
-        if apart is not None and all(apart) and not self._pairs.issuperset(apart[0]):
+        if apart is None or (all(apart) and not self._pairs.issuperset(apart[0])):
             return "the same words in another order"
-        lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)
+        exchanged = not any(apart) and all(map(len, lines))
+        if exchanged or (kept.order and new.order and kept.order != new.order):
+            return "the same words in other places"
         less, more = (
-            bool(len(own)) and (apart is None or not _are_joined(own, other, apart[side]))
+            bool(len(own)) and not _are_joined(own, other, apart[side])
             for side, (own, other) in enumerate((lines, lines[::-1]))
         )
-        more = more and self._added(lines[1])
+        less, more = less and not furniture, more and self._added(lines[1])
         if less != more:
             return "a line was added" if more else "a line is gone"
         if self._is_short(record) and kept.dated and new.dated and kept.dated != new.dated:

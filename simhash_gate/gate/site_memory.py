@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.sketch import NAME_BYTES
@@ -69,6 +69,21 @@ class SiteMemory:
         """Tell if three pages of other names have a sentence."""
         own = _short(name)
         return sum(other != own for other in _each(self._names.get(sentence, 0))) >= OTHERS
+
+    def are_repeated(self, name: bytes, starts: Collection[int], bits: int) -> bool:
+        """Tell if three pages of other names have each of some sentences, if there are any.
+
+        Of these, the first `bits` of their hashes are known: by chance, one in some dozens may
+        look like what the site repeats.
+        """
+        left = set(starts)
+        if not left:
+            return False
+        for sentence in self._names:
+            start = sentence >> (_NAME_BITS - bits)
+            if start in left and self.is_repeated(name, sentence):
+                left.discard(start)
+        return not left
 
     def share(self, name: bytes, sentences: Iterable[tuple[int, int]]) -> float:
         """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""

@@ -61,8 +61,9 @@ class Page:
     `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
     others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
-    `lines` are the words of its article, normalised, a line for each block, in UTF-8; `sample` is a
-    sample of them, as `sample_of` writes it.
+    `lines` are the words of its article, normalised, a line for each block, in UTF-8, and then what
+    is said between these and was left out of it; `sample` is a sample of the article's words, as
+    `sample_of` writes it.
     `kind`, `author`, `date` (ISO 8601), `price` (`19.99 EUR`), `language` (`en-GB`), `site` and
     `description` are what the page says of itself for machines, None where it doesn't. `url` is
     where the page was read from, without user name and password. `article` is what its Markdown is

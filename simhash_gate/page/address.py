@@ -151,3 +151,32 @@ def _names(addresses: Iterable[str]) -> list[str]:
         name = _SIZE.sub("", _FILE_NAME.findall(address)[0])
         names.setdefault(name.rpartition(".")[0] or name, name)  # one in several formats
     return sorted(names.values())
+
+
+# The ending of a file that is no page or feed. A number is none: `/wiki/1.5`, `v2.0`.
+_FILE = re.compile(
+    r"\.(?!(?:[dps]?x?html?|php\d?|aspx?|jspx?|jsf|do|cgi|cfm|pl|xml|rss|atom)\Z)"
+    r"[a-z][a-z0-9]{0,4}\Z",
+    re.I,
+)
+
+
+def file_addresses(links: Iterable[HtmlElement], base: str) -> set[str]:
+    """Return the addresses of the files that links lead to from `base`, without scheme and host.
+
+    A file is known by its ending or by `download`. What follows the path of a file that has an
+    ending is left out: it may be a signature, another in each response.
+    """
+    absolute = Base(base).absolute
+    found = set()
+    for link in links:
+        address = absolute(link.get("href"))
+        if address is None:
+            continue
+        path, sign, query = address.partition("#")[0].partition("?")
+        path = "".join(path.rpartition("//")[2].partition("/")[1:])
+        if _FILE.search(path):
+            found.add(path)
+        elif "download" in link.attrib or _FILE.search(query):
+            found.add(f"{path}{sign}{query}")
+    return found

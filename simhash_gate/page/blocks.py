@@ -25,14 +25,16 @@ _WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
 class Block(NamedTuple):
     """A run of text with white space collapsed.
 
-    `kind` is `text`, `code`, `choice` (what a form offers to choose from), or what Markdown writes
-    on one line: `heading`, `cell` or `term`.
-    `linked` tells that nearly all of the text is links.
+    `kind` is `text`, `code`, `choice` (what a form offers to choose from), `item` (what an entry of
+    a list begins with), or what Markdown writes on one line: `heading`, `cell` or `term`.
+    `linked` tells that nearly all of the text is links. `code` is the text as it stands in code,
+    with its lines.
     """
 
     kind: str
     text: str
     linked: bool = False
+    code: str = ""
 
 
 def blocks(flow: Flow) -> list[Block]:
@@ -40,8 +42,13 @@ def blocks(flow: Flow) -> list[Block]:
     runs = _Runs(flow).found
     texts = single_spaced(text.strip() for _, text, _ in runs)
     return [
-        Block(kind, text, bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")))
-        for (kind, _, links), text in zip(runs, texts, strict=True)
+        Block(
+            kind,
+            text,
+            bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")),
+            raw.strip("\r\n").rstrip() if kind == "code" else "",
+        )
+        for (kind, raw, links), text in zip(runs, texts, strict=True)
         if text
     ]
 
@@ -104,12 +111,16 @@ class _Runs:
             self._text.append("\n")
             return
         self._break()
+        if tag == "input" and value is not None:
+            self._text.append("\u2611 " if value else "\u2610 ")
         if tag == "table":
             self._layouts.append(bool(value))
         elif self._owner:
             self._nested += tag == self._owner
         elif tag in KINDS and (tag not in CELLS or self._layouts[-1:] == [False]):
             self._owner, self._kind = tag, KINDS[tag]
+        elif tag == "li":
+            self._kind = "item"
 
     def _end(self, tag: str) -> None:
         if tag == "a":
@@ -134,6 +145,8 @@ class _Runs:
             self.found.append((self._kind, "".join(self._text), links))
             self._text.clear()
             self._links.clear()
+            if self._kind == "item":
+                self._kind = "text"
 
     def _end_line(self) -> None:
         self._anchors = 0  # Markdown has no links around blocks

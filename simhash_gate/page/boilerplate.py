@@ -14,11 +14,14 @@ from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from simhash_gate.page.elements import NOT_SHOWN
-from simhash_gate.page.measure import text_in
-from simhash_gate.page.title import Titles, letters, says_title
+from simhash_gate.page.measure import size_of, text_in
+from simhash_gate.page.title import Titles, letters, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import (
     BOILERPLATE_ROLES,
     BOILERPLATE_TAGS,
+    CELLS,
+    HEADINGS,
+    INLINE,
     OUTSIDE_TOKENS,
     POST_TOKENS,
     has_word,
@@ -28,6 +31,8 @@ from simhash_gate.page.vocabulary import (
 )
 
 _LINE = 80  # letters
+_NOTE = 40  # letters
+_LINKED = 0.3  # of a note: in links, more is a list of them
 _PARAGRAPH = 60  # letters: as long is no entry of a menu
 _LONG_PARAGRAPH = 200  # letters: one is enough
 _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
@@ -46,6 +51,7 @@ _CHECKS: dict[str, Callable[[str], object]] = {
     "itemprop": "author".__eq__,
 }
 _NAMES = frozenset({"class", "id"})
+_LINES = HEADINGS | CELLS | INLINE | {"p", "tr", "dt", "dd", "pre"}
 _HIDING = frozenset({"hidden", "style"})
 _FORM_CHECKS = ("role", *_HIDING)
 
@@ -58,10 +64,28 @@ def is_boilerplate(element: HtmlElement) -> bool:
     if "-" in tag and speaks_of_boilerplate(tag):
         return True
     # Asked of every element: to begin a generator would take as long as the rest.
-    for name, value in element.items():  # noqa: SIM110
-        if name in _CHECKS and _CHECKS[name](value):
+    for name, value in element.items():
+        if name in _CHECKS and _CHECKS[name](value) and not _is_of_text(element, name, value):
             return True
     return False
+
+
+def _is_of_text(element: HtmlElement, name: str, value: str) -> bool:
+    """Tell if a class or id that names boilerplate is that of a part of a text.
+
+    Highlighters call remarks in code comments. An id is where links lead: to a line, to a thing of
+    a library, or to a section, after the words of its heading.
+    """
+    if name not in _NAMES:
+        return False
+    if next(element.iterancestors("pre", "code"), None) is not None:
+        return not speaks_of_short(value)
+    if name == "class":
+        return False
+    if element.tag in _LINES or "." in value:
+        return True
+    heading = next(element.iter(*HEADINGS), None)
+    return heading is not None and words_of(text_of(heading)) == words_of(value.replace("-", " "))
 
 
 def is_hidden_or_search(form: HtmlElement) -> bool:
@@ -70,7 +94,12 @@ def is_hidden_or_search(form: HtmlElement) -> bool:
 
 
 def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlElement]) -> bool:
-    """Tell if nothing but a name says that this is boilerplate, and its contents say otherwise."""
+    """Tell if nothing but a name says that this is boilerplate, and its contents say otherwise.
+
+    So may a tag or a role that notes within a text have too.
+    """
+    if _is_note(element, size):
+        return True
     if element.tag in BOILERPLATE_TAGS or any(
         name not in _NAMES
         for name, value in element.items()
@@ -83,6 +112,21 @@ def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlE
     if speaks_of_short(names):
         return size > _LINE and not text_in(element).isdigit()
     return speaks_of_menu(names) and size >= 2 * _PARAGRAPH and _has_paragraphs(element, size)
+
+
+def _is_note(element: HtmlElement, size: int) -> bool:
+    """Tell if this stands below a paragraph, and is text as that is: a note, a warning."""
+    names = f"{element.get('class', '')} {element.get('id', '')}"
+    if (
+        size < _NOTE
+        or (element.tag != "aside" and element.get("role") != "alert")
+        or speaks_of_boilerplate(names)
+    ):
+        return False
+    paragraphs = element.itersiblings("p", preceding=True)
+    return any(letters(p.text or "") >= _PARAGRAPH for p in paragraphs) and (
+        _LINKED * size >= sum(map(size_of, element.iter("a")))
+    )
 
 
 def _has_paragraphs(element: HtmlElement, size: int) -> bool:

@@ -23,9 +23,14 @@ from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import Facts, find_facts
 from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, unhide_content
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, forget
-from simhash_gate.page.survey import Survey, survey
+from simhash_gate.page.survey import Survey, lines_of, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
-from simhash_gate.page.vocabulary import BOILERPLATE_TAGS, CONSENT_TOKENS, POST_TOKENS
+from simhash_gate.page.vocabulary import (
+    AD_TOKENS,
+    BOILERPLATE_TAGS,
+    CONSENT_TOKENS,
+    POST_TOKENS,
+)
 
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no boilerplate
 _SOME_TEXT = 20
@@ -37,7 +42,8 @@ class Cleaned(NamedTuple):
     """A page without its boilerplate: its tree, the size of every element in it, its titles.
 
     `thread` tells that it is a thread of a forum, `facts` what it says of itself. `size` is how
-    many characters the page says, boilerplate and all, and `shown` all that it shows.
+    many characters the page says, boilerplate and all, and `shown` all that it shows. `ads` are the
+    lines of its advertisements.
     """
 
     root: HtmlElement
@@ -49,6 +55,7 @@ class Cleaned(NamedTuple):
     shown: Survey
     thread: bool
     facts: Facts
+    ads: set[str]
 
 
 def clean(
@@ -76,7 +83,8 @@ def clean(
     _drop_forms(boilerplate.forms, text_forms, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
-    return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts)
+    ads = {line for box in boilerplate.gone if is_called(box, AD_TOKENS) for line in lines_of(box)}
+    return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts, ads)
 
 
 def _drop_boilerplate(

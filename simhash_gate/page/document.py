@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import image_names, media_names
+from simhash_gate.page.address import file_addresses, image_names, media_names
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
 from simhash_gate.page.elements import find_elements
@@ -41,7 +41,7 @@ class Document(NamedTuple):
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
-    and `anchors` are all of its links, if asked for.
+    `ads` are the lines of its advertisements, and `anchors` are all of its links, if asked for.
     """
 
     facts: Facts
@@ -53,6 +53,7 @@ class Document(NamedTuple):
     fields: tuple[Field, ...]
     leftover_of: str
     shown: Survey
+    ads: set[str]
     anchors: bytes = b""
 
     @property
@@ -69,6 +70,12 @@ class Document(NamedTuple):
     def media(self) -> list[str]:
         """The file names of the videos and sounds of the article."""
         return media_names(self.article.element)
+
+    def files(self, base: str) -> list[str]:
+        """Return the addresses of files that its links lead to from `base`, menus left out."""
+        links = self.facts.elements.by_tag["a"]
+        outside = (a for a in links if next(a.iterancestors("nav", "footer"), None) is None)
+        return sorted(file_addresses(outside, base))
 
     @property
     def captions(self) -> set[str]:
@@ -128,6 +135,7 @@ def read_document(
         fields,
         leftover_of,
         cleaned.shown,
+        cleaned.ads,
         links,
     )
 

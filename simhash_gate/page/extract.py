@@ -43,6 +43,7 @@ _NOTICE = 200
 _BYLINE = 60  # characters between a headline and its story, and their share: less is a byline
 _BYLINE_SHARE = 0.1
 _HEADLINES = 20
+_SECTIONS = HEADINGS - {"h1"}  # what parts of a text begin with
 _LEFTOVER = 200  # characters, and their share of all: more is no leftover
 _LEFTOVER_SHARE = 0.2
 
@@ -189,8 +190,11 @@ def _descend(
             return element
         if any(_is_part(e, best) and measures.prose(e) >= least for e in element):
             return element
-        if headline_path and best not in headline_path and is_aside(best, headline_path, measures):
-            return element
+        if headline_path and best not in headline_path:
+            if is_aside(best, headline_path, measures):
+                return element
+            if element in headline_path and _has_sections(element, best, measures, least):
+                return element
         element = best
 
 
@@ -237,6 +241,24 @@ def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
     )
 
 
+def _has_sections(box: HtmlElement, best: HtmlElement, measures: Measures, least: int) -> bool:
+    """Tell if what stands beside the largest part of a text is part of it too, under a heading.
+
+    Each part begins with a heading of one level, or it follows that.
+    """
+    level = _first_heading(best)
+    if level and any(
+        part is not best and _first_heading(part) == level and measures.prose(part) >= least
+        for part in box
+    ):
+        return True
+    before = best.getprevious()
+    if before is None or before.tag not in _SECTIONS:
+        return False
+    others = (heading.getnext() for heading in box.iterchildren(before.tag))
+    return any(e is not None and e is not best and measures.prose(e) >= least for e in others)
+
+
 def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
     """Remove what stands above the headline: notices, kickers, a template's copy of it.
 
@@ -250,7 +272,7 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
             and sum(_prose_before(heading, article, page.measures)) <= limit
         ):
             found = heading
-    known = found is not None or _begins_with_heading(article)
+    known = found is not None or bool(_first_heading(article))
     while found is not None and found is not article:
         drop_all([*found.itersiblings(preceding=True)][::-1], page.measures)
         found = found.getparent()
@@ -267,11 +289,10 @@ def _is_headline(heading: HtmlElement, titles: Titles) -> bool:
     return heading.tag == "h1" and (words[1:] in titles.variants or words[:-1] in titles.variants)
 
 
-def _begins_with_heading(article: HtmlElement) -> bool:
-    first = next(
-        (e for e in article.iter("*") if e.tag in HEADINGS or (e.text or "").strip()), None
-    )
-    return first is not None and first.tag in HEADINGS
+def _first_heading(box: HtmlElement) -> str:
+    """Return the tag of the heading that a box begins with, "" if it begins with anything else."""
+    first = next((e for e in box.iter("*") if e.tag in HEADINGS or (e.text or "").strip()), None)
+    return first.tag if first is not None and first.tag in HEADINGS else ""
 
 
 def _put_headline(article: HtmlElement, titles: Titles) -> None:

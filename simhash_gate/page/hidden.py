@@ -13,7 +13,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
 from simhash_gate.page.measure import drop_all, size_of
 from simhash_gate.page.title import Titles, words_of
-from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, INVISIBLE, MEDIA
 
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
@@ -97,6 +97,8 @@ def forms_to_fill_in(elements: Elements) -> set[HtmlElement | None]:
     }
 
 
+_LABELLED = CELLS | {"dt"}
+_QUESTION = ("?", "\uff1f", "\u061f", "\u037e")
 _NEVER_SHOWN = INVISIBLE - {"noscript"}
 _LONG_NOTE = 400  # letters: a plea to turn on scripts is shorter
 
@@ -113,6 +115,8 @@ def drop_invisible(
     for template in found["template"]:
         if "shadowrootmode" in template.attrib:  # shown, unlike any other template
             template.tag = "div"
+    for button in filter(_is_label, found["button"]):
+        button.tag = "div"
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
     drop_all([box for box in found["input"] if not _is_task(box)])
     if found["noscript"]:
@@ -122,6 +126,16 @@ def drop_invisible(
     for tag in MEDIA:
         for media in found[tag]:
             _leave_sources(media)
+
+
+def _is_label(button: HtmlElement) -> bool:
+    """Tell if a button is what a heading, a term or a cell says, or opens what it asks."""
+    holder = button.getparent()
+    while holder is not None and holder.tag in INLINE:
+        holder = holder.getparent()
+    if holder is not None and (holder.tag in _LABELLED or holder.tag in HEADINGS):
+        return size_of(holder) == size_of(button) > 0
+    return "".join(button.itertext()).rstrip().endswith(_QUESTION)
 
 
 def _leave_sources(media: HtmlElement) -> None:

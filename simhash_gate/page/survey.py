@@ -5,6 +5,7 @@ To walk over a tree takes a fifth of what it takes to parse it; so this is done 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,23 +28,29 @@ _LINKS = frozenset({"a", "area"})
 _ENDLESS = _IN_LINES | {"br", "hr", "input"}
 END_OF_LINE = "\0"
 """What stands for the end of a line in texts of a tree: no tree can hold it."""
+# Around what leads on or asks for something, in the texts of a tree: a text may lose but these.
+_LEADS_ON = frozenset({"a", "nav", "footer", "form"})
+_START, _END = "\ufdd0", "\ufdd1"
+_MARKS = re.compile(f"([{_START}{_END}])")
 
 
 class Survey(NamedTuple):
     """What a tree shows.
 
-    `lines` are the texts of the blocks of its body's flow, and `measures` the sizes of all its
-    elements. `tags` are how its tags are nested, each once in the same place, and `hrefs` the
-    addresses that it links to.
+    `lines` are the texts of the blocks of its body's flow, and `said` tells of each if most of it
+    is no link, and in no menu, footer or form. `measures` are the sizes of all its elements.
+    `tags` are how its tags are nested, each once in the same place, and `hrefs` the addresses that
+    it links to.
     """
 
     lines: list[str]
+    said: list[bool]
     measures: Measures
     tags: Tree
     hrefs: set[str]
 
 
-def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912
+def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
     """Walk over a tree, or an element of one."""
     measures = Measures()
     sizes, links = measures.text, measures.links
@@ -73,6 +80,8 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912
                         texts.clear()
             if tag in _LINKS:
                 hrefs.add(element.get("href"))
+            if tag in _LEADS_ON:
+                add(_START)
             text = element.text
         else:
             if tag not in _ENDLESS:
@@ -82,6 +91,8 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912
                     layouts.pop()
                 add(end_of_line)
             before, links_before, place = stack.pop()
+            if tag in _LEADS_ON:
+                add(_END)
             if tag == "a":
                 linked = links_before + size - before
             sizes[element] = size - before
@@ -93,8 +104,30 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912
             if not text.isspace():
                 size += len("".join(text.split()))
     hrefs.discard(None)
-    lines = filter(None, map(str.strip, "".join(texts).split(END_OF_LINE)))
-    return Survey(single_spaced(lines), measures, tags, hrefs)
+    lines, said = _lines("".join(texts).split(END_OF_LINE))
+    return Survey(single_spaced(lines), said, measures, tags, hrefs)
+
+
+def _lines(texts: Iterable[str]) -> tuple[list[str], list[bool]]:
+    """Return the lines of texts without their marks, and of each if most of it leads nowhere."""
+    lines, said = [], []
+    depth = 0
+    for text in texts:
+        line, outside = text, 0 if depth else len(text)
+        if _START in text or _END in text:
+            parts, outside = [], 0
+            for part in _MARKS.split(text):
+                if part in (_START, _END):
+                    depth += 1 if part == _START else -1
+                else:
+                    parts.append(part)
+                    outside += 0 if depth > 0 else len(part.strip())
+            line = "".join(parts)
+        line = line.strip()
+        if line:
+            lines.append(line)
+            said.append(2 * outside > len(line))
+    return lines, said
 
 
 def lines_of(root: HtmlElement) -> list[str]:

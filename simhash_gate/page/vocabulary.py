@@ -34,10 +34,13 @@ BOILERPLATE_TOKENS = _set("""
     pagination pager paginator pagenav footer colophon masthead copyright gutter linenos
     ccbanner ccdiv ccwindow
 """)
-# What stands between the parts of an article as well: no part of it, in whatever wrapper.
-EXTRA_TOKENS = _set("""
+# What is another at each visit.
+AD_TOKENS = _set("""
     ad ads adbox adslot adunit advert adverts advertisement advertisements advertising adsbygoogle
     adsense dfp gpt sponsor sponsors sponsored promo promos promotion outbrain taboola
+""")
+# What stands between the parts of an article as well: no part of it, in whatever wrapper.
+EXTRA_TOKENS = AD_TOKENS | _set("""
     cookie cookies consent gdpr popup popups modal lightbox overlay
     share shares sharing sharebar social socials addthis addtoany sharethis
     newsletter newsletters subscribe subscription signup

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from simhash_gate.fingerprints import volatile
-from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, stable_part
+from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, other_words
 from simhash_gate.fingerprints.words import words
 
 
@@ -73,17 +73,15 @@ def test_where_a_page_was_printed_from_and_who_is_online_are_of_the_page():
 @pytest.mark.parametrize(
     ("line", "rest"),
     [
-        ("On 5 May 2019 the mayor resigned.", ["the", "mayor", "resigned."]),
+        ("By Ann Lee, 5 May 2019", ["Ann", "Lee"]),
         ("“We left on 5 May 2019!”", ["“We", "left", "!”"]),
         ("市长于2019年辞职。", ["市长于辞职。"]),
-        ("Updated by Ann on 5 May 2019.", []),
-        ("© 2019 The Hive.", []),
-        ("12 comments.", ["."]),
+        ("12 comments", []),
         (
             "The cost, put at 9 million 2 weeks ago, rose.",
             ["The", "cost", "put", "9", "million", "rose."],
         ),
     ],
 )
-def test_of_a_line_that_tells_a_date_the_other_words_last(line, rest):
-    assert stable_part(line).replace(",", " ").split() == rest
+def test_of_a_line_that_tells_a_date_there_are_other_words(line, rest):
+    assert other_words(line).replace(",", " ").split() == rest

@@ -701,13 +701,39 @@ def test_what_the_site_repeats_may_come_or_not(gate) -> None:
     assert judge(gate, says(DRILL, "sold out", name="A drill"), "/sold").outcome == "near"
 
 
-def test_what_both_pages_claim_may_be_written_in_any_way(gate) -> None:
+@pytest.mark.parametrize("line", ["ships in 9 weeks", "sold out", "sku a 2", "with 6 handles"])
+def test_one_product_at_one_price_may_say_nothing_else(gate, line) -> None:
     offered = (("shown price", "12.90 EUR"), ("sku", "A-1"))
 
     def sold(path: str, *lines: str) -> Verdict:
-        page = says("it is made of oak", *lines, name="A drill", offered=offered)
+        lines = ("it is made of oak", DRILL, GRIP, *lines)
+        page = says(*lines, name="A drill", offered=offered)
         return judge(gate, replace(page, digest=len(path)), path)
 
-    assert sold("/drill", "sku a 1").outcome == "new"
-    assert sold("/print", "item no", "a 1", "12.90 €").outcome == "duplicate"
-    assert sold("/sold-out", "sku a 1", "sold out and gone for good", GRIP).outcome == "near"
+    assert sold("/drill", "ships in 2 weeks").outcome == "new"
+    assert sold("/print", "ships in 2 weeks").outcome == "duplicate"
+    assert sold("/another", line).outcome == "near"
+
+
+@pytest.mark.parametrize("number", [2, 40])
+def test_what_is_said_of_one_thing_and_was_said_of_another_makes_another_page(gate, number) -> None:
+    def results(path: str, form: str, odd: int) -> Verdict:
+        lines = [
+            form.format(*((n, n + 99) if n % 2 == odd else (n + 99, n))) for n in range(number)
+        ]
+        return judge(gate, says(DRILL, *lines, name=path[:-1]), path)
+
+    results("/match1", "{} beat {}", 0)
+    verdict = results("/match2", "{} beat {}", 1)
+    assert (verdict.outcome, "in another order" in verdict.reason) == ("near", True)
+    results("/vote1", "for {} and against {} they were", 0)
+    verdict = results("/vote2", "for {} and against {} they were", 1)
+    assert (verdict.outcome, "in another order" in verdict.reason) == ("near", True)
+    lines = [[f"of pupil {n} it has {form}" for n in range(number)] for form in ("gone", "come")]
+    exchanged = (
+        [lines[n % 2][n] for n in range(number)],
+        [lines[1 - n % 2][n] for n in range(number)],
+    )
+    judge(gate, says(DRILL, *exchanged[0], name="Results"), "/one")
+    verdict = judge(gate, says(DRILL, *exchanged[1], name="Results"), "/other")
+    assert (verdict.outcome, "in other places" in verdict.reason) == ("near", True)

@@ -178,6 +178,31 @@ def test_another_size_host_or_format_makes_no_other_page(first, second) -> None:
     assert all(taken_for_copies(first, second).values())
 
 
+@pytest.mark.parametrize(
+    "link",
+    [
+        "<p>Get <a href='/files/{}.pdf'>the report</a></p>",
+        "<div class=box><a href='/files/{}.zip?key=5'>Download</a></div>",
+        "<aside><a href='/get?id={}' download>Download</a></aside>",
+        "".join(f"<a href='/of/the/hive/{n}.csv'>Table</a> " for n in range(20))
+        + "<a href='/p/{}.csv'>Last table</a>",
+    ],
+)
+def test_another_file_to_download_makes_another_page_of_few_words(link) -> None:
+    found = taken_for_copies(link.format("moss"), link.format("ice"))
+    assert not found["short"]
+    assert taken_for_copies(link.format("moss"), link.format("moss"))["short"]
+
+
+def test_a_file_that_the_menu_leads_to_or_another_view_does_not_makes_no_other_page() -> None:
+    menu = "<nav><a href='/{}.pdf'>Prices</a></nav>"
+    assert taken_for_copies(menu.format(1), menu.format(2)) == {"short": True, "long": True}
+    link = "<p>Get {} as a file</p>"
+    assert is_copy(
+        SHORT.format(link.format("<a href=a.pdf>it</a>")), SHORT.format(link.format("it"))
+    )
+
+
 FIGURE = "<figure><img src=hive.jpg><figcaption>{}</figcaption></figure>"
 
 

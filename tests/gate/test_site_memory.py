@@ -63,3 +63,13 @@ def test_the_memory_of_a_scope_is_its_own(tmp_path) -> None:
         # What does not fit into memory goes into the store; it keeps what several pages have.
         assert len(memories.of("b")) == len(memories.of("c")) == 0
         assert len(memories.of("a")) == len(NOTES) - 1
+
+
+def test_what_is_repeated_is_known_by_the_beginning_of_its_hash() -> None:
+    memory = SiteMemory()
+    for number in range(1, OTHERS + 1):
+        memory.learn(name(number), [(0xABCD0000, 9), (0x12340000, 9), (number << 16, 9)])
+    assert memory.are_repeated(name(9), [0xABCD, 0x1234], 16)
+    assert not memory.are_repeated(name(9), [0xABCD, 0x0001], 16), "one page has it"
+    assert not memory.are_repeated(name(1), [0xABCD], 16), "two others have it"
+    assert not memory.are_repeated(name(9), [], 16)

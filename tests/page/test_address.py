@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 import pytest
 from lxml import html
 
-from simhash_gate.page.address import Base, image_names, media_names
+from simhash_gate.page.address import Base, file_addresses, image_names, media_names
 from simhash_gate.page.hidden import drop_invisible
 
 PATHS = ["x", "x/", "x.html", "a/b-c/d_e.f", "%20", "..x", "a..", "a//b", "./x", "a/../b", "a/./b"]
@@ -66,3 +66,29 @@ def test_of_what_is_played_the_sources_are_left():
     assert " ".join("".join(body.itertext()).split()) == "one two three"
     assert media_names(body) == ["a.mp4", "b.webm", "c.mp4", "e.ogv"]
     assert image_names(body) == []
+
+
+@pytest.mark.parametrize(
+    ("link", "addresses"),
+    [
+        ("href=/files/bees.pdf", ["/files/bees.pdf"]),
+        ("href=../files/bees.pdf", ["/files/bees.pdf"]),
+        ("href='https://cdn.example/a/bees.zip?signature=9#p3'", ["/a/bees.zip"]),
+        ("href=//cdn.example/bees.mp3", ["/bees.mp3"]),
+        ("href=bees.csv.gz", ["/hive/bees.csv.gz"]),
+        ("href='get.php?file=bees.docx'", ["/hive/get.php?file=bees.docx"]),
+        ("href=/get?id=5 download", ["/get?id=5"]),
+        ("href=/bees.html", []),
+        ("href=/bees.aspx?id=5", []),
+        ("href=/bees/", []),
+        ("href=/bees.xml", []),
+        ("href=/release/1.5", []),
+        ("href=https://bees.example", []),
+        ("href=https://bees.example?x", []),
+        ("href='javascript:save(\"a.pdf\")' download", []),
+        ("name=a.pdf", []),
+    ],
+)
+def test_files_are_known_by_their_ending_or_as_downloads(link, addresses):
+    links = html.fromstring(f"<p><a {link}>Bees</a></p>").iter("a")
+    assert sorted(file_addresses(links, "https://bees.example/hive/")) == addresses

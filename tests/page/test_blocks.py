@@ -6,7 +6,7 @@ from lxml import html
 
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.flow import flow
-from simhash_gate.page.survey import lines_of
+from simhash_gate.page.survey import lines_of, survey
 
 TAGS = [
     "div",
@@ -49,3 +49,15 @@ def test_lines_are_the_texts_of_the_blocks_of_the_flow(root: html.HtmlElement) -
         void.text = None
         del void[:]
     assert lines_of(root) == [block.text for block in blocks(flow(root))]
+
+
+def test_lines_that_lead_on_are_told_from_those_that_say_something():
+    page = html.document_fromstring(
+        "<body><nav>Menu<p>of it</p></nav><p>Bees <a href=/b>and moss</a> and ice in the north</p>"
+        "<a href=/c><h3>A card</h3><p>of moss</p></a><p><a href=/d>Bees</a>, <a href=/e>ice</a></p>"
+        "<small>Ad</small><a href=/f>Fly south for nine coins</a><p>end</p><footer>Us<p>9</footer>"
+    )
+    found = survey(page)
+    said = [line for line, said in zip(found.lines, found.said, strict=True) if said]
+    assert said == ["Bees and moss and ice in the north", "end"]
+    assert len(found.lines) == 10

@@ -200,3 +200,49 @@ def test_a_message_after_what_a_reader_did_is_chrome_and_a_price_that_may_change
     markdown = read_page(page.encode()).markdown
     assert "basket" not in markdown
     assert "19.90 €" in markdown
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<h2 id=comments>SLUICES</h2>",
+        "<table><tr id=share><td>SLUICES<td id=menu>two</table>",
+        "<dl><dt id=hive.Session.cookies>SLUICES<dd>two</dl>",
+        "<p>We know <a id=menu href=/m>SLUICES</a> too.</p>",
+        "<section id=popup-windows><h3>Popup windows</h3>SLUICES</section>",
+        "<div class=section id=related><h2>Related</h2>SLUICES</div>",
+        "<section id=method.skip><h4>fn skip</h4>SLUICES</section>",
+        "<pre><code><span class='token comment'># SLUICES</span>\nrun()</code></pre>",
+        "<pre class=code><em class=share>SLUICES</em></pre>",
+    ],
+)
+def test_a_part_of_a_text_is_none_of_its_chrome_for_where_its_links_lead_or_its_colours(part):
+    assert "SLUICES" in cleaned(f"<body><main>{PROSE}{part}{PROSE}</main></body>")
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div id=comments><h2>Three replies</h2>CHROME</div>",
+        "<div id=related class=related><h2>Related</h2>CHROME</div>",
+        "<ul id=menu><li>CHROME</ul>",
+        "<p class=copyright>CHROME</p>",
+        "<pre><span class=linenos>CHROME</span>x = 1</pre>",
+    ],
+)
+def test_a_box_is_chrome_by_its_name(box):
+    assert "CHROME" not in cleaned(f"<body><main>{PROSE}{box}{PROSE}</main></body>")
+
+
+@pytest.mark.parametrize("start", ["aside", "aside class=note", "div class=hint role=alert"])
+def test_a_note_below_a_paragraph_is_part_of_the_text(start):
+    name = start.split()[0]
+
+    def left(note: str) -> str:
+        return cleaned(f"<body><main>{PROSE}<{start}>{note}</{name}>{PROSE}</main></body>")
+
+    assert REPLY in left(f"<p>{REPLY}</p>")
+    assert REPLY not in left(f"<p><a href=/more>{REPLY}</a></p>"), "it leads to other texts"
+    assert "Log in" not in left("Log in")
+    above = f"<body><main><{start}><p>{REPLY}</p></{name}>{PROSE}</main></body>"
+    assert REPLY not in cleaned(above), "a message of the page"

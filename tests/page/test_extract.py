@@ -144,3 +144,42 @@ def test_readability_alone_finds_an_article_or_takes_the_usual_containers():
     for container in ("article", "main", "div role=main", "div id=content"):
         body = f"<body><div>x</div><{container}>{items}</{container.split()[0]}></body>"
         assert "item 29" in " ".join(extracted(body, ReadabilityExtractor)), container
+
+
+PART = (
+    "<h2>{}</h2><p>The port has rules of its own for ships that carry {}, whatever their flag.</p>"
+)
+BIG = "<h2>Cranes</h2>" + STORY * 3
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("<div>", "</div>"),
+        ("<div class={0}>", "</div>"),
+        ("<section id={0}>", "</section>"),
+        ("", ""),
+    ],
+)
+def test_parts_under_headings_are_one_text_however_large_one_of_them_is(before, after):
+    parts = PART.format("Oil", "oil"), BIG, PART.format("Grain", "grain")
+    names = "abc" if before else ""
+    boxes = [
+        f"{before.format(name)}{part}{after}" for name, part in zip(names, parts, strict=False)
+    ]
+    if not before:  # headings stand beside what they are of
+        boxes = [part.replace("</h2>", "</h2><div>", 1) + "</div>" for part in parts]
+    found = extracted(f"<body><main><h1>{HEADLINE}</h1>{''.join(boxes)}</main></body>")
+    assert [line for line in found if line in ("Oil", "Cranes", "Grain")] == [
+        "Oil",
+        "Cranes",
+        "Grain",
+    ]
+
+
+def test_what_stands_beside_a_text_without_headings_of_its_kind_is_no_part_of_it():
+    story = f"<div class=story>{STORY * 3}</div>"
+    other = f"<div class=more>{PART.format('Newsletter', 'letters')}</div>"
+    assert "Newsletter" not in extracted(
+        f"<body><main><h1>{HEADLINE}</h1>{story}{other}</main></body>"
+    )

@@ -77,3 +77,26 @@ def test_what_is_said_without_scripts_is_read_once_if_it_is_the_page(tags):
     said = "".join(f"<p>The river rose by {n} centimetres on day {n}." for n in range(20))
     page = read_page(f"<title>The river</title><body>{tags}<h1>The river</h1>{said}".encode())
     assert page.markdown.count("on day 7.") == 1
+
+
+@pytest.mark.parametrize(
+    "button",
+    [
+        "<h3><button aria-expanded=false>{}</button></h3>",
+        "<h3><span><button>{}</button></span></h3>",
+        "<dl><dt><button>{}</button><dd>Only then.</dl>",
+        "<table><tr><th>Key<th>Use<tr><td><button>{}</button><td>In winter</table>",
+    ],
+)
+def test_a_button_says_what_its_heading_term_or_cell_does(button):
+    assert "Frozen sluices" in cleaned(f"<body>{PROSE}{button.format('Frozen sluices')}</body>")
+
+
+def test_a_button_that_asks_is_read_and_one_that_does_something_is_not():
+    asks = "<div><button>Does the wheel turn?</button><div>It does.</div></div>"
+    assert "Does the wheel turn?" in cleaned(f"<body>{PROSE}{asks}</body>")
+    tool = "<h3>Frozen sluices <button>Copy the link</button></h3>"
+    left = cleaned(f"<body>{PROSE}{tool}<p><button>Buy it now</button></p></body>")
+    assert "Frozen sluices" in left
+    assert "Copy" not in left
+    assert "Buy" not in left

@@ -1,0 +1,165 @@
+"""The lines of a page, and by which of them it can be told from others.
+
+What the spider gets is another question: a box that reading leaves out may say what no other page
+does. Left out here is what leads on, advertises or counts, and what changes while an article does
+not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, compress, filterfalse, islice, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simhash_gate.fingerprints.folding import HashedLines, words_of_each
+from simhash_gate.fingerprints.volatile import is_date, is_of_page, is_volatile
+from simhash_gate.fingerprints.words import SIGNS
+from simhash_gate.page.asides import MANY_LINKS
+from simhash_gate.page.title import letters
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from simhash_gate.page.blocks import Block
+    from simhash_gate.page.document import Document
+
+SENTENCE = 5
+"""Words, as a reader would count: a shorter line is a byline, or a label."""
+
+_TEXTS = frozenset({"text", "item"})
+_VOLATILE_KINDS = _TEXTS | {"heading"}
+_LONG = 40  # words
+_FEW_LINES = 8
+_PARAGRAPH = 15  # words
+_LONGEST_GAP = 40  # lines between two sentences of an article: more is no part of it
+
+
+@dataclass(frozen=True)
+class PageText:
+    """The lines of a page: first the blocks of its article, then what it says beside them.
+
+    `tokens` are their words, `lines` these with a space between, and `hashed` their hashes. Of the
+    blocks, `article` are the hashes, and `volatile` tells which are about the page and not of it.
+    `own` tells of all lines if the page can be told from others by them.
+    """
+
+    tokens: list[list[str]]
+    lines: list[str]
+    hashed: HashedLines
+    article: HashedLines
+    volatile: list[bool]
+    own: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, document: Document) -> PageText:
+        """Return the lines of a page that was read."""
+        blocks = document.blocks
+        texts = [block.text for block in blocks]
+        within = _within(document)
+        known = set(texts) | within.keys()
+        texts += [
+            *within,
+            *(line for line in dict.fromkeys(document.shown.lines) if line not in known),
+        ]
+        tokens = words_of_each(texts)
+        hashed = HashedLines.of(tokens)
+        article = hashed.only(hashed.lines < len(blocks))
+        volatile = _are_volatile(blocks, tokens, document.article.listing)
+        own = np.zeros(len(texts), np.bool_)
+        own[: len(blocks)] = _are_own(blocks, tokens, volatile)
+        own[len(blocks) : len(blocks) + len(within)] = [not is_of_page(line) for line in within]
+        return cls(tokens, list(map(" ".join, tokens)), hashed, article, volatile, own)
+
+    @property
+    def said(self) -> list[str]:
+        """The lines of the article, and then the others that the page can be told by."""
+        blocks = len(self.volatile)
+        return [*self.lines[:blocks], *compress(self.lines[blocks:], self.own[blocks:])]
+
+
+def is_long(tokens: list[str]) -> bool:
+    """Tell if a page says so much that a date or an image makes no other one of it."""
+    if len(tokens) <= _LONG:
+        return False
+    return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
+
+
+def _within(document: Document) -> dict[str, None]:
+    """Return the sentences between those of the article that reading left out.
+
+    Links and advertisements are none.
+    """
+    texts = {block.text for block in document.blocks} | document.ads
+    sentences = {
+        block.text
+        for block in document.blocks
+        if block.kind in _TEXTS and not block.linked and _is_sentence(block.text)
+    }
+    shown = document.shown
+    places: dict[str, int] = {}
+    for place, line in enumerate(shown.lines):
+        if line in sentences:
+            places.setdefault(line, place)  # what a reader quotes comes again
+    within: dict[str, None] = {}
+    for start, end in pairwise(places.values()):
+        if end - start <= _LONGEST_GAP:
+            for line, said in zip(shown.lines[start:end], shown.said[start:end], strict=True):
+                if said and line not in texts and _is_sentence(line):
+                    within[line] = None
+    return within
+
+
+def _is_sentence(line: str) -> bool:
+    """Tell if a line has five words or more; two wide characters count as one."""
+    return line.count(" ") + (letters(line) - len(line)) // 4 >= SENTENCE - 1
+
+
+def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
+    """Tell of each block if it is about the page and not of it.
+
+    Where such lines are more than all others, as in a timetable, they are what it is about.
+    """
+    entries = sum([block.linked and block.kind == "heading" for block in blocks])
+    listing = listing or (entries > 1 and 3 * entries >= len(blocks))
+    listing = listing or sum([block.linked for block in blocks]) > MANY_LINKS
+    volatile = [
+        block.kind == "choice"
+        or (
+            block.kind in _VOLATILE_KINDS
+            and ((block.linked and not listing) or is_volatile(block.text, len(block_words)))
+        )
+        for block, block_words in zip(blocks, tokens, strict=False)
+    ]
+    lines = list(zip(blocks, volatile, strict=True))
+    if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(blocks) / 2):
+        return volatile
+    return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
+
+
+def _are_own(blocks: list[Block], tokens: list[list[str]], volatile: list[bool]) -> list[bool]:
+    """Tell of each block if a page can be told from others by it.
+
+    Not by links, counters and their like; nor by dates between a headline and a text, where
+    templates write when that was published.
+    """
+    lines = list(zip(blocks, tokens, volatile, strict=False))
+    prose = (
+        place
+        for place, (block, found, gone) in enumerate(lines)
+        if block.kind in _TEXTS and not gone and len(found) >= _PARAGRAPH
+    )
+    kept = chain.from_iterable(found for _, found, gone in lines if not gone)
+    start = next(prose, 0) if is_long([*kept]) else -1
+    return [
+        not gone
+        or (
+            place > start
+            and not block.linked
+            and block.kind != "choice"
+            and not is_of_page(block.text)
+            and not is_date(block.text)
+        )
+        for place, (block, _, gone) in enumerate(lines)
+    ]

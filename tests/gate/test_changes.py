@@ -1,0 +1,176 @@
+"""Pages of one site that differ in one place: read from HTML, and judged over a real store.
+
+Each is met as a copy at another address in the same crawl, and as a revisit in the next one.
+"""
+
+import pytest
+
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.policy import Policy
+from simhash_gate.options import pipeline_version
+from simhash_gate.pipeline import read_page
+from simhash_gate.stores import open_store
+
+TEXT = (
+    "<p>The hive in the north has stood on its slope since the year of the great frost, and nobody "
+    "knows who carried the first swarm up there.</p><p>In summer the bees fly down to the heather, "
+    "and in the evening the keepers hear them come home over the ridge, heavy and slow.</p>"
+)
+SITE = (
+    "<html><head><title>{title}</title></head><body><nav><a href=/>Home</a></nav><main>"
+    "<h1>{title}</h1>{inner}</main>"
+    "<footer><p>We answer all letters within a week.</p></footer></body></html>"
+)
+
+
+def site_page(inner: str, title: str = "The hive") -> str:
+    return SITE.format(inner=inner, title=title)
+
+
+def outcomes(one: str, other: str) -> tuple[str, str]:
+    """Return what the second page is as a copy of the first, and as a later visit."""
+    return judged(site_page(one), site_page(other)), judged(
+        site_page(one), site_page(other), revisit=True
+    )
+
+
+def judged(*pages: str, revisit: bool = False) -> str:
+    """Judge pages in order, and return the outcome of the last."""
+    store, outcome = open_store("memory:"), ""
+    for number, html in enumerate(pages):
+        url = "https://hive.example/page" if revisit else f"https://hive.example/{number}"
+        run = f"run{number if revisit else 0}"
+        if revisit or not number:
+            store.begin(run)
+            gate = Gate(store, run=run, pipeline=pipeline_version())
+        at = 1.7e9 + 86_400 * number
+        outcome = gate.judge(read_page(html.encode(), url=url), Policy(), url=url, at=at).outcome
+        if revisit:
+            store.end(run)
+    store.close()
+    return outcome
+
+
+SEEN = ({"near", "new"}, {"updated", "rewritten"})
+
+
+def assert_seen(one: str, other: str) -> None:
+    found = outcomes(one, other)
+    assert found[0] in SEEN[0], found
+    assert found[1] in SEEN[1], found
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Letters are read until 12 March 2024", "Letters are read until 26 March 2024"),
+        ("Monday to Friday 9:00 to 17:00", "Monday to Friday 10:00 to 18:00"),
+        ("Honey for ten: 45 votes", "Honey for ten: 120 votes"),
+        ("On 3 March 2024 the honey is safe", "On 3 March 2024 the honey is bad"),
+        ("Sold until 3 March, 12 left", "Sold until 3 March, 9 left"),
+    ],
+)
+@pytest.mark.parametrize("tag", ["p", "li", "div"])
+def test_what_stands_beside_a_date_a_clock_or_a_counter_is_seen(one, other, tag) -> None:
+    assert_seen(f"{TEXT}<{tag}>{one}</{tag}>", f"{TEXT}<{tag}>{other}</{tag}>")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("12 March 2024", "26 March 2024"),
+        ("Published 12 March 2024, 8:10", "Published 13 March 2024, 9:30"),
+        ("Read 12 times", "Read 400 times"),
+        ("3 comments", "45 comments"),
+        ("Last updated 3 March 2024", "Last updated 9 March 2024"),
+    ],
+)
+def test_when_a_page_was_published_or_how_often_read_is_no_change_of_it(one, other) -> None:
+    byline = [f"<div>{line}</div>{TEXT}" for line in (one, other)]
+    assert outcomes(*byline) == ("duplicate", "unchanged")
+    below = [f"{TEXT}<div>{line}</div>" for line in (one, other)]
+    if "Published" not in one:
+        assert outcomes(*below) == ("duplicate", "unchanged")
+
+
+def test_who_wrote_a_page_is_seen_when_it_is_visited_again() -> None:
+    one, other = (f"<div>By {name}, 12 March 2024</div>{TEXT}" for name in ("Ann Lee", "Bea Roe"))
+    assert outcomes(one, other)[1] == "updated"
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div class=related-notes><p>{}</p></div>",
+        "<div id=share-box class=share><b>Note</b> {}</div>",
+        "<aside class=sidebar><p>{}</p></aside>",
+    ],
+)
+def test_what_a_page_says_within_its_text_is_seen_whatever_its_box_is_called(box) -> None:
+    text = TEXT.replace("</p><p>", f"</p>{box}<p>")
+    one, other = ("The ridge is closed until May.", "The ridge is open to all again.")
+    assert "ridge is" not in read_page(site_page(text.format(one)).encode()).markdown
+    assert_seen(text.format(one), text.format(other))
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div class=ad-slot><p>{}</p></div>",
+        "<div class=c-9><small>Advertisement</small><a href=/x rel=sponsored>{}</a></div>",
+        "<div class=related><a href=/y>{}</a></div>",
+        "<nav>{}</nav>",
+    ],
+)
+def test_advertisements_and_links_within_a_text_are_not(box) -> None:
+    text = TEXT.replace("</p><p>", f"</p>{box}<p>")
+    lines = "Fly to the south for nine coins today", "Try the new mattress for a hundred nights"
+    assert outcomes(*map(text.format, lines)) == ("duplicate", "unchanged")
+    around = f"{box}{TEXT}{box}"
+    assert outcomes(*map(around.format, lines, lines)) == ("duplicate", "unchanged")
+
+
+def test_what_the_site_says_within_its_texts_makes_no_other_page_once_it_is_known() -> None:
+    note = "<div class=share><p>Write to us, and get a letter back for free</p></div>"
+    text = TEXT.replace("</p><p>", f"</p>{note}<p>")
+    others = [
+        site_page(f"<p>The {name} stands alone, {name}s say, and asks nobody.</p>" * 3 + text, name)
+        for name in ("oak", "ash", "elm", "fir")
+    ]
+    assert judged(site_page(text), site_page(TEXT)) == "near"
+    assert judged(*others, site_page(text), site_page(TEXT)) == "duplicate"
+    assert judged(*others, site_page(TEXT), site_page(text)) == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "<pre><code>if (open) start();</code></pre>",
+            "<pre><code>if (!open) start();</code></pre>",
+        ),
+        ("<pre>const A = b;</pre>", "<pre>const a = B;</pre>"),
+        (
+            "<ul><li><input type=checkbox checked> Feed<li><input type=checkbox> Look</ul>",
+            "<ul><li><input type=checkbox> Feed<li><input type=checkbox checked> Look</ul>",
+        ),
+        (
+            "<dl><dt>Width<dd>40 cm<dt>Height<dd>60 cm</dl>",
+            "<dl><dt>Width<dd>60 cm<dt>Height<dd>40 cm</dl>",
+        ),
+        (
+            "<table><tr><td>Ann<td>passed<tr><td>Bea<td>failed</table>",
+            "<table><tr><td>Ann<td>failed<tr><td>Bea<td>passed</table>",
+        ),
+        ("<ol><li>Smoke<li>Open<li>Look</ol>", "<ol><li>Open<li>Smoke<li>Look</ol>"),
+    ],
+)
+def test_signs_in_code_boxes_checked_and_places_of_values_are_seen(one, other) -> None:
+    assert_seen(TEXT + one, TEXT + other)
+
+
+def test_indentation_is_seen_in_the_next_crawl_and_spaces_at_the_end_are_not() -> None:
+    code = "<pre>while bees:\n    feed()\n{}look()</pre>"
+    assert outcomes(TEXT + code.format("    "), TEXT + code.format(""))[1] == "updated"
+    spaced = code.replace("</pre>", "  \n</pre>").format("")
+    assert outcomes(TEXT + code.format(""), TEXT + spaced) == ("duplicate", "unchanged")
