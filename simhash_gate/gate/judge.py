@@ -29,7 +29,7 @@ from simhash_gate.gate.revisit import (
 from simhash_gate.gate.site_memory import SiteMemories, SiteMemory
 from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
 from simhash_gate.history.versions import Version
-from simhash_gate.identity.keys import key_of, own_key
+from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record, StoreError, Window
 
@@ -217,13 +217,14 @@ class Gate:
             self.store.check_and_add(renewed, None, window=window)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
-        again = self._revisits.has_visited(record) and not (judged.retry or policy.revisit_after)
+        visited_at = self._revisits.visited_at(record)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
-        if again:
-            return replace(verdict, outcome="duplicate", reason=f"{reason}, in this crawl")
+        if visited_at and precise(visited_at) != precise(record.url):
+            reason = f"{reason}, at another address in this crawl"
+            return replace(verdict, outcome="duplicate", reason=reason)
         if policy.revisit == "pass" and not self._is_over(kept.run):
             reason = f"{reason}, by a crawl that runs and has delivered it"
             return replace(verdict, outcome="duplicate", reason=reason)

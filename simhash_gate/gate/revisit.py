@@ -75,7 +75,7 @@ class Revisits:
         self._store = store
         self._run = run
         self._pipeline = pipeline
-        self._visited: dict[tuple[str, str, str], None] = {}  # by this run, the latest last
+        self._visited: dict[tuple[str, str, str], str] = {}  # by this run, the latest last
 
     def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
@@ -124,17 +124,18 @@ class Revisits:
         if last is None or not what_changed(last, page, policy, record):
             return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
-        here = last.run == self._run or self.has_visited(record)
+        here = last.run == self._run or self.visited_at(record)
         if sent.rendition or here or bits > policy.near:
             return own, self.of(own, policy)
         return record, revisit
 
-    def has_visited(self, record: Record) -> bool:
-        """Tell whether this run has visited a page before, for the same asker, or any if "".
+    def visited_at(self, record: Record) -> str:
+        """Return the address by which this run first visited a page, "" if it has not.
 
-        It remembers `MOST_VISITED` visits.
+        It was for the same asker, or for any if that of the record is "". `MOST_VISITED` visits are
+        remembered.
         """
-        return (record.scope, record.request, record.asker) in self._visited
+        return self._visited.get((record.scope, record.request, record.asker), "")
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
@@ -160,7 +161,7 @@ class Revisits:
         last = history.last
         if last is None:
             return ""
-        here = last.run == self._run or self.has_visited(record)
+        here = last.run == self._run or self.visited_at(record)
         if here and precise(last.url) != precise(record.url):
             return ""
         self._write(record, replace(history, gone=record.last_seen), record.last_seen)
@@ -187,7 +188,7 @@ class Revisits:
         page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
         self._store.put(page.blob)
         for asker in (record.asker, ""):
-            self._visited[record.scope, record.request, asker] = None
+            self._visited.setdefault((record.scope, record.request, asker), record.url)
         while len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
 
