@@ -185,7 +185,7 @@ def _digest(document: Document, text: PageText, long: bool, media: list[str]) ->
     own_words += [word for word in rest_words if not (long and word.isdigit())]
     if own_words and not long:
         own_words += media
-    own_words += [block.code for block in blocks]
+    own_words += [block.code for block in blocks if block.code]
     words = " ".join(sorted(own_words) if document.article.listing else own_words)
     return mmh3.hash64(words, signed=False)[0] if words else 0
 

@@ -156,13 +156,11 @@ class Gate:
         """
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         kept = self.store.at_address(trace)
-        keys = {own_key(url), request, key_of(url), *(record.request for record in kept)}
-        delivered_by = [self._revisits.found_gone(replace(trace, request=key)) for key in keys]
-        for address in {*delivered_by} - {"", url}:
-            kept += self.store.at_address(replace(trace, url=address))
         for record in kept:
             self.store.forget(record)
-        return bool(kept) or any(delivered_by)
+        keys = {own_key(url), request, key_of(url), *(record.request for record in kept)}
+        known = [self._revisits.found_gone(replace(trace, request=key)) for key in sorted(keys)]
+        return bool(kept) or any(known)
 
     def known(self, record: Record, policy: Policy) -> Revisit:
         """Return what is known of the visits to the page of a record. Raises `StoreError`.

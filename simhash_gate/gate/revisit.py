@@ -152,20 +152,13 @@ class Revisits:
         if revisit.history.versions:
             self._write(record, revisit.history, record.last_seen)
 
-    def found_gone(self, record: Record) -> str:
-        """Note that the page of a record is gone; return the address that delivered it.
-
-        "" if that was known, or nothing is, or this run has fetched it by another address.
-        """
+    def found_gone(self, record: Record) -> bool:
+        """Note that the page of a record is gone; False if that was known, or nothing is."""
         history = self._history(record)
-        last = history.last
-        if last is None:
-            return ""
-        here = last.run == self._run or self.visited_at(record)
-        if here and precise(last.url) != precise(record.url):
-            return ""
+        if history.last is None or precise(history.last.url) != precise(record.url):
+            return False
         self._write(record, replace(history, gone=record.last_seen), record.last_seen)
-        return "" if history.gone is not None else last.url or record.url
+        return history.gone is None
 
     def _history(self, record: Record) -> History:
         kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
