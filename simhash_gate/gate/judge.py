@@ -156,10 +156,12 @@ class Gate:
         """
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         kept = self.store.at_address(trace)
-        for record in kept:
-            self.store.forget(record)
         keys = {own_key(url), request, key_of(url), *(record.request for record in kept)}
         known = [self._revisits.found_gone(replace(trace, request=key)) for key in sorted(keys)]
+        for address in {*known} - {"", url}:
+            kept += self.store.at_address(replace(trace, url=address))
+        for record in kept:
+            self.store.forget(record)
         return bool(kept) or any(known)
 
     def known(self, record: Record, policy: Policy) -> Revisit:

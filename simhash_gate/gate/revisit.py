@@ -152,13 +152,18 @@ class Revisits:
         if revisit.history.versions:
             self._write(record, revisit.history, record.last_seen)
 
-    def found_gone(self, record: Record) -> bool:
-        """Note that the page of a record is gone; False if that was known, or nothing is."""
+    def found_gone(self, record: Record) -> str:
+        """Note that the page of a record is gone; return the address that delivered it.
+
+        "" if that was known, if nothing is, or if another address delivered it that only the pages
+        of the site have shown to be of the same page: it may be there still.
+        """
         history = self._history(record)
-        if history.last is None or precise(history.last.url) != precise(record.url):
-            return False
+        last = history.last
+        if last is None or key_of(last.url or record.url) != key_of(record.url):
+            return ""
         self._write(record, replace(history, gone=record.last_seen), record.last_seen)
-        return history.gone is None
+        return "" if history.gone is not None else last.url or record.url
 
     def _history(self, record: Record) -> History:
         kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
