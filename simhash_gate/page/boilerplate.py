@@ -22,6 +22,7 @@ from simhash_gate.page.vocabulary import (
     CELLS,
     HEADINGS,
     INLINE,
+    LINK_LISTS,
     OUTSIDE_TOKENS,
     POST_TOKENS,
     has_word,
@@ -82,8 +83,8 @@ def _is_of_text(element: HtmlElement, name: str, value: str) -> bool:
         return not speaks_of_short(value)
     if name == "class":
         return False
-    if element.tag in _LINES or "." in value:
-        return True
+    if "." in value or (element.tag in _LINES and next(element.iter(*LINK_LISTS), None) is None):
+        return True  # templates made of tables have columns in cells
     heading = next(element.iter(*HEADINGS), None)
     return heading is not None and words_of(text_of(heading)) == words_of(value.replace("-", " "))
 

@@ -244,19 +244,16 @@ def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
 def _has_sections(box: HtmlElement, best: HtmlElement, measures: Measures, least: int) -> bool:
     """Tell if what stands beside the largest part of a text is part of it too, under a heading.
 
-    Each part begins with a heading of one level, or it follows that.
+    Each part begins with a heading of one level, or it follows that. A list of links is no part.
     """
-    level = _first_heading(best)
-    if level and any(
-        part is not best and _first_heading(part) == level and measures.prose(part) >= least
-        for part in box
-    ):
-        return True
-    before = best.getprevious()
-    if before is None or before.tag not in _SECTIONS:
-        return False
-    others = (heading.getnext() for heading in box.iterchildren(before.tag))
-    return any(e is not None and e is not best and measures.prose(e) >= least for e in others)
+    level, before = _first_heading(best), best.getprevious()
+    parts = [part for part in box if level and _first_heading(part) == level]
+    if before is not None and before.tag in _SECTIONS:
+        parts += [heading.getnext() for heading in box.iterchildren(before.tag)]
+    return any(
+        part not in (None, best) and measures.prose(part) >= least and not measures.is_listing(part)
+        for part in parts
+    )
 
 
 def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:

@@ -226,6 +226,7 @@ def test_a_part_of_a_text_is_none_of_its_chrome_for_where_its_links_lead_or_its_
         "<div id=comments><h2>Three replies</h2>CHROME</div>",
         "<div id=related class=related><h2>Related</h2>CHROME</div>",
         "<ul id=menu><li>CHROME</ul>",
+        "<table><tr><td id=sidebar><ul><li>CHROME</ul></table>",
         "<p class=copyright>CHROME</p>",
         "<pre><span class=linenos>CHROME</span>x = 1</pre>",
     ],
