@@ -217,7 +217,8 @@ class Gate:
             self.store.check_and_add(renewed, None, window=window)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
-        again = self._revisits.has_visited(record) and not (judged.retry or policy.revisit_after)
+        again = self._revisits.has_found(record, before)
+        again = again and not (judged.retry or policy.revisit_after)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"

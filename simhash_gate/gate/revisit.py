@@ -7,6 +7,7 @@ but for the lines that change by themselves, and with it what it calls itself an
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,7 +76,8 @@ class Revisits:
         self._store = store
         self._run = run
         self._pipeline = pipeline
-        self._visited: dict[tuple[str, str, str], None] = {}  # by this run, the latest last
+        # By this run, the latest last: for whom, or what was found.
+        self._visited: dict[tuple[str, str, Hashable], None] = {}
 
     def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
@@ -136,6 +138,13 @@ class Revisits:
         """
         return (record.scope, record.request, record.asker) in self._visited
 
+    def has_found(self, record: Record, version: Version) -> bool:
+        """Tell whether this run has found a version of a page before, for the same request.
+
+        It remembers as many as visits.
+        """
+        return (record.scope, record.request, _contents(version)) in self._visited
+
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
 
@@ -144,6 +153,7 @@ class Revisits:
         if policy.history:
             again = revisit.previous
             history = revisit.history.visited(version, again=again, most=policy.history)
+            self._visited[record.scope, record.request, _contents(history.versions[-1])] = None
             self._write(record, history, version.last_seen)
 
     def keep_visit(self, revisit: Revisit, record: Record) -> None:
@@ -190,6 +200,11 @@ class Revisits:
             self._visited[record.scope, record.request, asker] = None
         while len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
+
+
+def _contents(version: Version) -> Hashable:
+    """Return what tells a version from others: what was said, to whom, and for what."""
+    return version.digest, version.fingerprint, version.asker, version.carries
 
 
 def version_of(page: Page, record: Record, sent: Sent) -> Version:
