@@ -17,7 +17,7 @@ from scrapy.http import Response
 from scrapy.spiders import CrawlSpider
 
 from simhash_gate.gate.asked import Asked
-from simhash_gate.plugin.requests import ASKED_KEY
+from simhash_gate.plugin.requests import ASKED_KEY, INLINE_KEY
 
 _OF_VISITOR = frozenset({"cookiejar", "proxy", "playwright_context", "playwright_context_kwargs"})
 # Keys that Scrapy or a plugin puts into `meta`, or reads there to tell how a page is fetched.
@@ -63,6 +63,7 @@ class AskedFor:
         What is there for another callback is of the request that an errback has made this one from.
         """
         name, brought = self._callback(request)
+        name += " awaits it" * (INLINE_KEY in request.meta)  # it goes to no callback
         asker, noted = "" if "callback" in self._ignored else name, request.meta.get(ASKED_KEY)
         if self._anybody or (noted and noted[0].partition("\n")[0] == asker):
             return

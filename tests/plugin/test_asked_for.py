@@ -62,10 +62,10 @@ class Reader:
 class Bees(scrapy.Spider):
     name = "bees"
 
-    def parse(self, response):
+    def parse(self, response, *more):
         pass
 
-    def other(self, response):
+    def other(self, response, *more, kind=""):
         pass
 
     wrapped = decorated(parse)
