@@ -19,13 +19,25 @@ from scrapy.spiders import CrawlSpider
 from simhash_gate.gate.asked import Asked
 from simhash_gate.plugin.requests import ASKED_KEY, INLINE_KEY
 
-_OF_VISITOR = frozenset({"cookiejar", "proxy", "playwright_context", "playwright_context_kwargs"})
+_OF_VISITOR = frozenset(
+    {
+        *("cookiejar", "proxy", "http_user", "http_pass"),
+        *("playwright_context", "playwright_context_kwargs"),
+    }
+)
 # Keys that Scrapy or a plugin puts into `meta`, or reads there to tell how a page is fetched.
 _OF_OTHERS = frozenset(
     {
         *("allow_offsite", "autothrottle_dont_adjust_delay", "bindaddress", "cache_timestamp"),
-        "depth",
-        *("give_up_log_level", "is_start_request", "link_text", "priority", "referrer_policy"),
+        *("cached_response", "depth", "depth_reset", "http_auth_domain", "is_secure"),
+        *(
+            "give_up_log_level",
+            "is_start_request",
+            "link_text",
+            "priority",
+            "priority_adjust",
+            "referrer_policy",
+        ),
         *("rule", "verbatim_url", "splash", "zyte_api", "zyte_api_automap", "zyte_api_provider"),
     }
 )

@@ -202,6 +202,7 @@ OF_OTHERS = {
     **{"depth": 3, "download_timeout": 1, "download_slot": "x", "retry_times": 1, "rule": 1},
     **{"redirect_urls": ["x"], "playwright": True, "link_text": "x", "dont_retry": True},
     **{"handle_httpstatus_list": [404], "_auth": 1, "splash": {}, "inject": [], "priority": 1},
+    **{"depth_reset": True, "http_auth_domain": None, "priority_adjust": 1, "is_secure": False},
     **{"simhash_gate": {"threshold": 2}, "is_start_request": True},
 }
 
@@ -219,6 +220,7 @@ def test_what_the_spider_hands_on_counts_and_what_scrapy_and_plugins_note_does_n
 
 VISITORS = {
     "cookiejar": {"meta": {"cookiejar": 1}},
+    "http_user": {"meta": {"http_user": "a"}},
     "proxy": {"meta": {"proxy": "http://p.example"}},
     "cookies": {"cookies": {"currency": "eur"}},
     "Accept-Language": {"headers": {"Accept-Language": "de"}},
