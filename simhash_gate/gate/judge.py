@@ -217,12 +217,12 @@ class Gate:
             self.store.check_and_add(renewed, None, window=window)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
-        visited_at = self._revisits.visited_at(record)
+        found_at = self._revisits.found_at(record, before)
         self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
-        if visited_at and precise(visited_at) != precise(record.url):
+        if found_at and precise(found_at) != precise(record.url):
             reason = f"{reason}, at another address in this crawl"
             return replace(verdict, outcome="duplicate", reason=reason)
         if policy.revisit == "pass" and not self._is_over(kept.run):

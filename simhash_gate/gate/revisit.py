@@ -7,6 +7,7 @@ but for the lines that change by themselves, and with it what it calls itself an
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -75,7 +76,8 @@ class Revisits:
         self._store = store
         self._run = run
         self._pipeline = pipeline
-        self._visited: dict[tuple[str, str, str], str] = {}  # by this run, the latest last
+        # Addresses of this run, the latest last, by whom a page was visited for or what was found.
+        self._visited: dict[tuple[str, str, Hashable], str] = {}
 
     def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
@@ -124,18 +126,17 @@ class Revisits:
         if last is None or not what_changed(last, page, policy, record):
             return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
-        here = last.run == self._run or self.visited_at(record)
+        here = last.run == self._run or self._has_visited(record)
         if sent.rendition or here or bits > policy.near:
             return own, self.of(own, policy)
         return record, revisit
 
-    def visited_at(self, record: Record) -> str:
-        """Return the address by which this run first visited a page, "" if it has not.
+    def found_at(self, record: Record, version: Version) -> str:
+        """Return the address at which this run first found a version of a page, "" for none."""
+        return self._visited.get((record.scope, record.request, _contents(version)), "")
 
-        It was for the same asker, or for any if that of the record is "". `MOST_VISITED` visits are
-        remembered.
-        """
-        return self._visited.get((record.scope, record.request, record.asker), "")
+    def _has_visited(self, record: Record) -> bool:
+        return (record.scope, record.request, record.asker) in self._visited
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
@@ -145,6 +146,8 @@ class Revisits:
         if policy.history:
             again = revisit.previous
             history = revisit.history.visited(version, again=again, most=policy.history)
+            contents = _contents(history.versions[-1])
+            self._visited.setdefault((record.scope, record.request, contents), record.url)
             self._write(record, history, version.last_seen)
 
     def keep_visit(self, revisit: Revisit, record: Record) -> None:
@@ -185,10 +188,14 @@ class Revisits:
         packed = history.encode()
         page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
         self._store.put(page.blob)
-        for asker in (record.asker, ""):
-            self._visited.setdefault((record.scope, record.request, asker), record.url)
+        self._visited.setdefault((record.scope, record.request, record.asker), record.url)
         while len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
+
+
+def _contents(version: Version) -> Hashable:
+    """Return what tells a version from others: what was said, to whom, and for what."""
+    return version.digest, version.fingerprint, version.asker, version.carries
 
 
 def version_of(page: Page, record: Record, sent: Sent) -> Version:

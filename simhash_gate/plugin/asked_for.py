@@ -6,26 +6,38 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from itertools import chain, islice
+from typing import Any
 
 from itemadapter import ItemAdapter
 from parsel import Selector
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import Response
 from scrapy.spiders import CrawlSpider
 
 from simhash_gate.gate.asked import Asked
-from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY
+from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY
 
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
-_OF_VISITOR = frozenset({"cookiejar", "proxy", "playwright_context", "playwright_context_kwargs"})
+_OF_VISITOR = frozenset(
+    {
+        *("cookiejar", "proxy", "http_user", "http_pass"),
+        *("playwright_context", "playwright_context_kwargs"),
+    }
+)
 # Keys that Scrapy or a plugin puts into `meta`, or reads there to tell how a page is fetched.
 _OF_OTHERS = frozenset(
     {
         *("allow_offsite", "autothrottle_dont_adjust_delay", "bindaddress", "cache_timestamp"),
-        "depth",
-        *("give_up_log_level", "is_start_request", "link_text", "priority", "referrer_policy"),
+        *("cached_response", "depth", "depth_reset", "http_auth_domain", "is_secure"),
+        *(
+            "give_up_log_level",
+            "is_start_request",
+            "link_text",
+            "priority",
+            "priority_adjust",
+            "referrer_policy",
+        ),
         *("rule", "verbatim_url", "splash", "zyte_api", "zyte_api_automap", "zyte_api_provider"),
     }
 )
@@ -42,7 +54,7 @@ _OF_TRANSFER = frozenset(
     }
 )
 _PREFIXES_OF_TRANSFER = (b"If-", b"Sec-")
-_DEEPEST = 6
+_DEEPEST, _MOST = 50, 30_000
 
 
 class AskedFor:
@@ -58,43 +70,31 @@ class AskedFor:
         return Asked(*request.meta.get(ASKED_KEY, ()))
 
     def note(self, request: Request) -> None:
-        """Note in the meta of a request that goes out what it is for, unless that is there."""
-        if self._anybody or ASKED_KEY in request.meta:
-            return
+        """Note in the meta of a request that goes out what it is for, unless that is there.
+
+        What is there for another callback is of the request that an errback has made this one from.
+        """
         name, brought = self._callback(request)
-        own = (self._line(each, f"its {each}", value) for each, value in brought.items())
+        name += " awaits it" * (INLINE_KEY in request.meta)  # it goes to no callback
+        asker, noted = "" if "callback" in self._ignored else name, request.meta.get(ASKED_KEY)
+        if self._anybody or (noted and noted[0].partition("\n")[0] == asker):
+            return
+        own = ((each, f"its {each}", value) for each, value in brought.items())
         no_line = {"", *request.meta.get(ADDED_KEY, ())}
-        visitor = sorted({*self._visitor(request)} - no_line)
-        handed_on = sorted({*own, *self._handed_on(request)} - no_line)
-        asker = "" if "callback" in self._ignored else name
+        visitor, handed_on = (
+            sorted({self._line(request, *part) for part in parts} - no_line)
+            for parts in (_visitor(request), chain(own, _handed_on(request)))
+        )
         request.meta[ASKED_KEY] = ["\n".join([asker, *visitor]), "\n".join(handed_on)]
 
     def note_added(self, request: Request) -> None:
         """Note what a request has that came by middlewares: in a copy, it is not the spider's."""
         if ASKED_KEY in request.meta:
-            noted = "\n".join(request.meta[ASKED_KEY]).split("\n")
-            lines = {*self._visitor(request), *self._handed_on(request)}.difference(noted, [""])
-            if lines:
-                request.meta[ADDED_KEY] = sorted(lines)
-
-    def _visitor(self, request: Request) -> Iterator[str]:
-        """Yield what tells apart whom a page is for."""
-        for key in _OF_VISITOR.intersection(request.meta):
-            yield self._line(key, key, request.meta[key])
-        if request.cookies:
-            yield self._line("cookies", "cookies", request.cookies)
-        for name in request.headers:
-            if name not in _OF_TRANSFER and not name.startswith(_PREFIXES_OF_TRANSFER):
-                header = name.decode("latin-1")
-                yield self._line(header, header, request.headers.getlist(name))
-
-    def _handed_on(self, request: Request) -> Iterator[str]:
-        """Yield what a callback gets that is not of the page."""
-        for name, value in request.cb_kwargs.items():
-            yield self._line(name, f"cb_kwargs[{name!r}]", value)
-        for name in request.meta.keys() - _OF_OTHERS - _OF_VISITOR:
-            if not str(name).startswith(_PREFIXES):
-                yield self._line(str(name), f"meta[{name!r}]", request.meta[name])
+            lines = "\n".join(request.meta[ASKED_KEY]).split("\n")
+            noted = {line.rpartition(" ")[0] for line in lines}
+            parts = chain(_visitor(request), _handed_on(request))
+            if lines := [self._line(request, *part) for part in parts if part[1] not in noted]:
+                request.meta[ADDED_KEY] = lines
 
     def _callback(self, request: Request) -> tuple[str, dict[str, Any]]:
         """Return the name of what gets the page, and what it brings along itself."""
@@ -105,15 +105,48 @@ class AskedFor:
         if isinstance(spider, CrawlSpider) and callback == spider._callback:
             with suppress(LookupError, TypeError):
                 rule = spider._rules[request.meta["rule"]]
-                return f"{_name(rule.callback)} {rule.follow}", rule.cb_kwargs
-        return _name(callback), dict(_brought(callback))
+                brought = {**dict(_brought(rule.callback)), **rule.cb_kwargs}
+                return f"{_name(rule.callback)} {rule.follow}", brought
+        with suppress(Exception):  # what is called may be anything
+            return _name(callback), dict(_brought(callback))
+        return type(callback).__qualname__, {"callback": request}
 
-    def _line(self, name: str, shown: str, value: Any) -> str:
-        """Return a name and the digest of a value, "" for one that does not count."""
+    def _line(self, request: Request, name: str, shown: str, value: Any) -> str:
+        """Return a name and the digest of a value, "" for one that does not count.
+
+        Where not all of a value can be told, it is like that of no other address.
+        """
         if name.lower() in self._ignored:
             return ""
-        said = "".join(_said(value)).encode("utf-8", "surrogatepass")
-        return f"{shown} {blake2b(said, digest_size=8).hexdigest()}"
+        said: list[str] = []
+        try:
+            said += islice(_said(value), _MOST)
+        except Exception:  # what a spider hands on may be anything
+            said.append(request.url)
+        told = "".join([*said, *[request.url] * (len(said) == _MOST)])
+        digest = blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8)
+        return f"{shown} {digest.hexdigest()}"
+
+
+def _visitor(request: Request) -> Iterator[tuple[str, str, Any]]:
+    """Yield what tells apart whom a page is for: its name, that as it is shown, its value."""
+    for key in _OF_VISITOR.intersection(request.meta):
+        yield key, key, request.meta[key]
+    if request.cookies:
+        yield "cookies", "cookies", request.cookies
+    for name in request.headers:
+        if name not in _OF_TRANSFER and not name.startswith(_PREFIXES_OF_TRANSFER):
+            header = name.decode("latin-1")
+            yield header, header, request.headers.getlist(name)
+
+
+def _handed_on(request: Request) -> Iterator[tuple[str, str, Any]]:
+    """Yield what a callback gets that is not of the page, in the same way."""
+    for name, value in request.cb_kwargs.items():
+        yield str(name), f"cb_kwargs[{name!r}]", value
+    for name in request.meta.keys() - _OF_OTHERS - _OF_VISITOR:
+        if not str(name).startswith(_PREFIXES):
+            yield str(name), f"meta[{name!r}]", request.meta[name]
 
 
 def _name(callback: Any) -> str:
@@ -134,35 +167,47 @@ def _brought(callback: Any) -> Iterator[tuple[str, Any]]:
         yield "partial", (callback.args, callback.keywords)
         callback = callback.func
     function = getattr(callback, "__func__", callback)
-    if "<l" in getattr(function, "__qualname__", ""):  # <lambda> or <locals>
+    code = getattr(function, "__code__", None)
+    its = None if code or isinstance(callback, type) else getattr(callback, "__dict__", None)
+    if (owner := getattr(callback, "__self__", its)) and not isinstance(owner, Spider):
+        yield "owner", owner
+    if code and "<l" in function.__qualname__:  # <lambda> or <locals>
+        if function.__name__ == "<lambda>":
+            consts = [each for each in code.co_consts if not hasattr(each, "co_code")]
+            yield "code", (code.co_code, consts)
         yield "defaults", (function.__defaults__, function.__kwdefaults__)
         cells = function.__closure__ or ()
-        for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        for name, cell in zip(code.co_freevars, cells, strict=True):
             with suppress(ValueError):  # nothing is in it yet
                 yield name, cell.cell_contents
 
 
 def _said(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield a text that is the same for the same contents, as far as these can be told."""
+    """Yield a text that is the same for the same contents. Raises anything where it ends."""
     parts: Iterable[Any] = ()
-    if isinstance(value, Selector):
-        yield value.get()
-    elif isinstance(value, Spider) or depth > _DEEPEST:
+    if value is None or isinstance(value, str | bytes | int | float):
+        yield repr(value)
+    elif isinstance(value, Spider | Crawler):
         yield type(value).__qualname__
+    elif isinstance(value, Selector | Request | Response):
+        yield value.get() if isinstance(value, Selector) else f"{value!r} {value.body!r}"
     elif isinstance(value, list | tuple):
         parts = value
     elif isinstance(value, set | frozenset):
-        parts = sorted("".join(_said(part, depth + 1)) for part in value)
+        parts = sorted("".join(islice(_said(part, depth + 1), _MOST)) for part in value)
     elif ItemAdapter.is_item(value):
         parts = sorted(ItemAdapter(value).items(), key=lambda pair: str(pair[0]))
     elif callable(value):
         yield _name(value)
-    elif hasattr(value, "__dict__") and "__repr__" not in vars(type(value)):
-        yield type(value).__qualname__
-        parts = [vars(value)]
+        parts = _brought(value)
     else:
-        yield repr(value)
+        said = repr(value)
+        yield said.partition(" at 0x")[0]  # where it is tells nothing
+        own = "__repr__" in vars(type(value)) and " at 0x" not in said
+        parts = () if own else [vars(value)]
     for part in parts:
+        if depth == _DEEPEST:
+            raise RecursionError
         yield "["
         yield from _said(part, depth + 1)
         yield "]"

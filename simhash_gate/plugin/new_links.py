@@ -60,6 +60,7 @@ class _Copy(NamedTuple):
     links: set[int]
     original: str
     followed: bool
+    unpaid: bool
 
 
 @dataclass(eq=False)
@@ -116,7 +117,7 @@ class NewLinks(Listener):
             return verdict
         assert verdict.match is not None
         original = f"{domain} {verdict.match.record.fingerprint:016x}"
-        copy = _Copy(new, original, unpaid or self._has_credit(domain, original))
+        copy = _Copy(new, original, unpaid or self._has_credit(domain, original), unpaid)
         self._copies[request] = copy
         if unpaid or not copy.followed:
             return verdict
@@ -166,6 +167,8 @@ class NewLinks(Listener):
         copy = self._copies.get(response.request) if response.request is not None else None
         if copy is None:
             return True
+        if copy.unpaid and (request.dont_filter or request.method != "GET"):
+            return True  # it is no link: the spider asks for it on purpose
         link = hash((_asker(response.request), without_visitor(request.url)))
         if link not in copy.links and self._is_known(link):
             return False

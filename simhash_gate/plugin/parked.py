@@ -22,6 +22,7 @@ from scrapy.utils.request import request_from_dict
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
+from simhash_gate.plugin.requests import INLINE_KEY
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -78,7 +79,12 @@ class ParkedRequests:
         self._takes_requests = True
 
     def add(self, parked: Parked, most: int | None = None) -> None:
-        """Let a request wait; with `most`, only if fewer wait for the same belief."""
+        """Let a request wait; with `most`, only if fewer wait for the same belief.
+
+        One whose page a callback awaits itself does not: sent after all, it would go to another.
+        """
+        if INLINE_KEY in parked.request.meta:
+            return
         belief, kind, size = parked.belief, parked.belief[0], parked.size
         if most is not None and len(self._beliefs.get(belief, ())) >= most:
             self._lets_go(belief)

@@ -203,6 +203,7 @@ def asks_for_page(request: Request) -> bool:
         and request.callback is not NO_CALLBACK
         and request.meta.get(META_KEY) is not False
         and RECOVERED_KEY not in request.meta
+        and INLINE_KEY not in request.meta
         and request.url.startswith("http")
     )
 

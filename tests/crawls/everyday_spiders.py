@@ -157,6 +157,7 @@ class AttributeItemSpider(Products):
     """Puts an item together from three pages, in an attribute."""
 
     name = "attribute_item"
+    meta: dict[str, Any] = {}
 
     def __init__(self, site: str, **kwargs: Any) -> None:
         super().__init__(site, **kwargs)
@@ -165,8 +166,8 @@ class AttributeItemSpider(Products):
     def parse(self, response):
         number = response.url.rpartition("/")[2]
         yield from self.add(number, product_item(response))
-        yield response.follow(f"{response.url}/reviews", self.parse_reviews)
-        yield response.follow(f"{response.url}/shipping", self.parse_shipping)
+        yield response.follow(f"{response.url}/reviews", self.parse_reviews, meta=self.meta)
+        yield response.follow(f"{response.url}/shipping", self.parse_shipping, meta=self.meta)
 
     def parse_reviews(self, response):
         number = response.url.split("/")[-2]
@@ -181,6 +182,13 @@ class AttributeItemSpider(Products):
         item |= fields
         if {"name", "reviews", "days"} <= item.keys():
             yield item
+
+
+class AttributeItemUnjudgedSpider(AttributeItemSpider):
+    """Does the same, and tells the gate to leave alone what completes an item."""
+
+    name = "attribute_item_unjudged"
+    meta = {"simhash_gate": False}
 
 
 class ProductLoader(ItemLoader):

@@ -13,6 +13,18 @@ from tests.crawls.everyday_site import everyday_site
 from tests.crawls.harness import ROOT
 from tests.crawls.loaded import LoadedProcess
 
+UNSEEN = {
+    "attribute_item": "the gate sees no attributes: a page that says what another one says is "
+    "dropped, though it completes another item (docs/settings.md, What a request is for)",
+}
+"""Spiders that do lose items with the gate, and why; the documentation tells what to do."""
+EACH = [
+    pytest.param(name, marks=pytest.mark.xfail(reason=UNSEEN[name], strict=True))
+    if name in UNSEEN
+    else name
+    for name in SPIDERS
+]
+
 
 @pytest.fixture(scope="module")
 def crawls(tmp_path_factory):
@@ -35,7 +47,7 @@ def crawls(tmp_path_factory):
     return json.loads((shared / "crawls.json").read_text())
 
 
-@pytest.mark.parametrize("name", SPIDERS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_spider_gets_the_items_that_it_gets_without_the_gate(crawls, name: str) -> None:
     items = {crawl: set(each["items"]) for crawl, each in crawls[name].items()}
     assert len(items["plain 1"]) >= 4
@@ -43,7 +55,7 @@ def test_a_spider_gets_the_items_that_it_gets_without_the_gate(crawls, name: str
     assert not missing, listed(missing, items["plain 1"])
 
 
-@pytest.mark.parametrize("name", SPIDERS)
+@pytest.mark.parametrize("name", EACH)
 def test_a_spider_gets_what_is_new_or_has_changed_since_its_first_crawl(crawls, name: str) -> None:
     items = {crawl: set(each["items"]) for crawl, each in crawls[name].items()}
     wanted = items["plain 2"] - items["plain 1"]

@@ -160,3 +160,21 @@ def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, ins
     assert "Held back the items of" in result.log
     assert result.count("items_held") == 1
     assert result.count("dropped") == result.count("forgotten") == 0
+
+
+def test_what_a_page_without_an_item_asks_for_on_purpose_is_sent_whatever_links_there(
+    tmp_path,
+) -> None:
+    """Of two exports that are not ready one is a copy; each is asked for until it is."""
+    waits = page(1, links='<a href="/0">a</a><a href="/1">b</a>')
+    ready = [page(2), page(3)]
+    routes = {f"/{n}": lambda hits, n=n: waits if hits < 30 else ready[n] for n in range(2)}
+    spider = """
+    def parse(self, response):
+        if response.css("footer a"):
+            yield response.request.replace(dont_filter=True)
+        else:
+            yield from super().parse(response)
+    """
+    result = crawl(tmp_path, routes, spider=spider, settings=IN_ORDER)
+    assert result.delivered() == ["/0", "/1"]

@@ -9,6 +9,7 @@ import pytest
 from simhash_gate.fingerprints.folding import HashedLines
 from simhash_gate.fingerprints.names import words_of_line
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
+from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
@@ -375,6 +376,19 @@ def test_a_page_in_two_languages_is_compared_with_what_it_said_in_each(gate, end
     gate.store.end(gate.run)
     (kept,) = histories(gate.store)
     assert [version.digest for version in History.decode(kept.history).versions] == [100, 130, 102]
+
+
+def test_what_one_address_says_to_several_requests_is_met_once_for_each(gate) -> None:
+    """As prices in one currency after the other, which nothing but a session tells apart."""
+    visits = [(a_page(30 * n), Asked("parse", f"cb_kwargs['left'] {n}")) for n in range(2)]
+    for page, asked in visits:
+        assert judge(gate, page, "/a", asked=asked).record
+    gate = the_next_run(gate)
+    for page, asked in visits * 2:
+        assert judge(gate, page, "/a", asked=asked).outcome == "unchanged"
+    page, asked = visits[-1]
+    other = {"url": "https://example.com/a?sid=1", "asked": asked}
+    assert judge(gate, page, "/a", **other).outcome == "duplicate"
 
 
 def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:

@@ -7,10 +7,16 @@ from datetime import datetime
 
 import pytest
 from scrapy import FormRequest, Request, Spider
-from scrapy.http import JsonRequest
+from scrapy.http import HtmlResponse, JsonRequest
 
 from simhash_gate.gate.verdict import VERDICT_KEY
-from simhash_gate.plugin.requests import RequestWriter, request_of
+from simhash_gate.plugin.requests import (
+    ASKED_KEY,
+    RequestWriter,
+    forget_page,
+    is_retry,
+    request_of,
+)
 
 
 class Bees(Spider):
@@ -94,3 +100,17 @@ def test_a_request_that_makes_no_sense_says_why(change: dict, message: str) -> N
     found, _ = said(Request(URL, SPIDER.read))
     with pytest.raises(ValueError, match=message):
         request_of({**found, **change}, SPIDER)
+
+
+def test_a_callback_that_sends_its_own_request_again_retries_it() -> None:
+    page = Request(URL, meta={"redirect_urls": ["https://hive.example/old"], ASKED_KEY: ["a", ""]})
+    response = HtmlResponse("https://hive.example/new", request=page)
+    again = {URL, "https://hive.example/old", "https://hive.example/new"}
+    for url in (*again, "https://hive.example/other"):
+        for on_purpose in (False, True):
+            request = Request(url, meta=dict(page.meta), dont_filter=on_purpose)
+            forget_page(request, response)
+            assert is_retry(request, "any") == (on_purpose and url in again)
+            assert ASKED_KEY not in request.meta
+            forget_page(other := Request(f"{URL}&b=2", meta=dict(request.meta)), response)
+            assert not is_retry(other, "any")
