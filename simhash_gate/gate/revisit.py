@@ -7,6 +7,7 @@ but for the lines that change by themselves, and with it what it calls itself an
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,8 +96,8 @@ class Revisits:
         if last is None or history.gone is not None or not self.counts(last, record, policy):
             return Revisit(history)
         kept = record_of(last, record)
-        if moved:  # from now on this run has kept it
-            last = replace(last, run=self._run, url=record.url)
+        if moved:
+            last = replace(last, url=record.url)
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
@@ -146,25 +147,33 @@ class Revisits:
             history = revisit.history.visited(version, again=again, most=policy.history)
             self._write(record, history, version.last_seen)
 
-    def keep_visit(self, revisit: Revisit, record: Record) -> None:
-        """Note that a visit found what another page says. Raises `StoreError`."""
-        if revisit.history.versions:
-            self._write(record, revisit.history, record.last_seen)
+    def close(self, record: Record) -> None:
+        """Note that a page says what another one says: what it said is new if it comes back.
 
-    def found_gone(self, record: Record) -> str:
-        """Note that the page of a record is gone; return the address that delivered it.
+        Raises `StoreError`.
+        """
+        history = self._history(record)
+        if history.versions:
+            self._write(record, replace(history, gone=record.last_seen), record.last_seen)
 
-        "" if that was known, or nothing is, or this run has fetched it by another address.
+    def found_gone(self, record: Record, kept: Collection[Record]) -> Record | None:
+        """Note that the page of a record is gone; return what was kept of it.
+
+        `kept` was delivered by the address that is gone. None if it was known, or if another
+        address has delivered the page, or this run has fetched it by another one.
         """
         history = self._history(record)
         last = history.last
         if last is None:
-            return ""
-        here = last.run == self._run or self.has_visited(record)
-        if here and precise(last.url) != precise(record.url):
-            return ""
+            return None
+        its = record_of(last, record)
+        if all(its.identity != other.identity for other in kept):
+            here = last.run == self._run or self.has_visited(record)
+            same = precise if here else key_of
+            if same(its.url) != same(record.url):
+                return None
         self._write(record, replace(history, gone=record.last_seen), record.last_seen)
-        return "" if history.gone is not None else last.url or record.url
+        return its if history.gone is None else None
 
     def _history(self, record: Record) -> History:
         kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)

@@ -97,7 +97,6 @@ class History:
                 version,
                 first_seen=times[0],
                 last_seen=times[-1],
-                run=again.run,
                 url=again.url or version.url,  # it is the address that delivered it
                 carries=version.carries or again.carries,
             )
