@@ -213,7 +213,7 @@ class Gate:
             self.store.update([kept], seen=record.last_seen)
             self._revisits.keep(revisit, replace(version, run=kept.run), record, policy)
         else:
-            self.store.forget(kept, adopted=True)
+            self._forget(kept)
             window = Window(policy.window, policy.ttl)
             renewed = replace(record, url=kept.url, settled=True, gave=kept.gave)
             self.store.check_and_add(renewed, None, window=window)
@@ -280,7 +280,15 @@ class Gate:
         if kept is None or kept.identity == record.identity:
             return
         if kept.request != record.request or key_of(kept.url) == key_of(record.url):
-            self.store.forget(kept, adopted=True)
+            self._forget(kept)
+
+    def _forget(self, kept: Record) -> None:
+        """Forget an earlier version of a page, whatever key it is kept under by now."""
+        self.store.forget(kept, adopted=True)
+        for other in self.store.at_address(kept):
+            same = (other.fingerprint, other.asker) == (kept.fingerprint, kept.asker)
+            if same and other.run != self.run:
+                self.store.forget(other)
 
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
         """Return the version that a record remembers, if it is that of an earlier visit."""

@@ -66,7 +66,8 @@ class Version:
 class History:
     """The versions of one page, oldest first; bounded.
 
-    `gone` is when the page was found gone (404, 410), None if it was there at the last visit.
+    `gone` is when the page was found gone (404, 410), or to say what another page says; None if it
+    was there at the last visit.
     """
 
     versions: tuple[Version, ...] = ()
