@@ -88,7 +88,8 @@ class History:
     def visited(self, version: Version, *, again: Version | None, most: int) -> History:
         """Return the history after a visit that found a version; it keeps `most` of them.
 
-        `again` is the version that it is, if the page says what it said.
+        `again` is the version that it is, if the page says what it said; `version` has its run, or
+        that which has kept it anew.
         """
         kept = tuple(before for before in self.versions if before is not again)
         if again is not None:
