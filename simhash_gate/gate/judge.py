@@ -135,8 +135,8 @@ class Gate:
             return verdict
         judged = Judging(page, policy, record, sent, dismissed, memory, retry)
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
-        if answer is not None and verdict.record is not None:
-            answer.kept.append(verdict.record)
+        if answer is not None and verdict.outcome != "unchanged":
+            answer.kept.append(record)
         if memory is not None and page.sketch:
             sketch = decode(page.sketch)
             if sketch.names:
@@ -157,12 +157,12 @@ class Gate:
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         kept = self.store.at_address(trace)
         keys = {own_key(url), request, key_of(url), *(record.request for record in kept)}
-        known = [self._revisits.found_gone(replace(trace, request=key)) for key in sorted(keys)]
-        for address in {*known} - {"", url}:
-            kept += self.store.at_address(replace(trace, url=address))
+        found = [self._revisits.found_gone(replace(trace, request=key), kept) for key in keys]
+        for record in filter(None, found):  # the page may have moved, or have had another address
+            kept += [record, *self.store.at_address(record)]
         for record in kept:
-            self.store.forget(record)
-        return bool(kept) or any(known)
+            self.store.forget(record, adopted=True)
+        return bool(kept)
 
     def known(self, record: Record, policy: Policy) -> Revisit:
         """Return what is known of the visits to the page of a record. Raises `StoreError`.
@@ -207,18 +207,19 @@ class Gate:
             return None
         current = self.store.current(kept)
         kept = current or kept
-        if current is not None and kept.request == record.request:
+        found_at = self._revisits.found_at(record, before)
+        version = version_of(page, record, sent)
+        if current is not None and replace(kept, run=self.run).identity == record.identity:
             self.store.update([kept], seen=record.last_seen)
+            self._revisits.keep(revisit, replace(version, run=kept.run), record, policy)
         else:
-            self.store.forget(kept, adopted=True)
+            self._forget(kept)
             window = Window(policy.window, policy.ttl)
-            url = before.url or record.url  # the one that delivered it
-            renewed = replace(record, url=url, settled=True, gave=kept.gave)
+            renewed = replace(record, url=kept.url, settled=True, gave=kept.gave)
             self.store.check_and_add(renewed, None, window=window)
+            self._revisits.keep(revisit, version, record, policy)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
-        found_at = self._revisits.found_at(record, before)
-        self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         reason = f"the same text, {age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
@@ -265,7 +266,12 @@ class Gate:
             return Verdict("unchanged", reason, policy, page, match, match.record)
         if revisit.kept is not None:
             self._replaced(revisit.kept, record)
-            self._revisits.keep_visit(revisit, record)
+            if match.record.request != record.request:  # else another live run has noted it
+                self._revisits.close(record)
+        elif match.record.request == record.request and match.record.run == self.run:
+            for old in self.store.at_address(record):  # it says what was kept of the page, too
+                if old.request == record.request and old.run != self.run:
+                    self.store.forget(old)
         detail = found.reason
         reason = f"distance {match.distance}, threshold {policy.threshold}{detail and '; '}{detail}"
         return Verdict("duplicate", reason, policy, page, match, previous=revisit.previous)
@@ -274,9 +280,16 @@ class Gate:
         """Forget an earlier version, unless another address was kept, which may show it still."""
         if kept is None or kept.identity == record.identity:
             return
-        first = self.store.current(kept) or kept  # the version has the address it was last seen by
-        if kept.request != record.request or key_of(first.url) == key_of(record.url):
-            self.store.forget(kept, adopted=True)
+        if kept.request != record.request or key_of(kept.url) == key_of(record.url):
+            self._forget(kept)
+
+    def _forget(self, kept: Record) -> None:
+        """Forget an earlier version of a page, whatever key it is kept under by now."""
+        self.store.forget(kept, adopted=True)
+        for other in self.store.at_address(kept):
+            same = (other.fingerprint, other.asker) == (kept.fingerprint, kept.asker)
+            if same and other.run != self.run:
+                self.store.forget(other)
 
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
         """Return the version that a record remembers, if it is that of an earlier visit."""

@@ -7,7 +7,7 @@ but for the lines that change by themselves, and with it what it calls itself an
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Collection, Hashable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -97,8 +97,8 @@ class Revisits:
         if last is None or history.gone is not None or not self.counts(last, record, policy):
             return Revisit(history)
         kept = record_of(last, record)
-        if moved:  # from now on this run has kept it
-            last = replace(last, run=self._run, url=record.url)
+        if moved:
+            last = replace(last, url=record.url)
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
@@ -126,7 +126,7 @@ class Revisits:
         if last is None or not what_changed(last, page, policy, record):
             return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
-        here = last.run == self._run or self._has_visited(record)
+        here = last.run == self._run or self.has_visited(record)
         if sent.rendition or here or bits > policy.near:
             return own, self.of(own, policy)
         return record, revisit
@@ -135,7 +135,8 @@ class Revisits:
         """Return the address at which this run first found a version of a page, "" for none."""
         return self._visited.get((record.scope, record.request, _contents(version)), "")
 
-    def _has_visited(self, record: Record) -> bool:
+    def has_visited(self, record: Record) -> bool:
+        """Tell whether this run has visited a page before, for the same asker, or any if ""."""
         return (record.scope, record.request, record.asker) in self._visited
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
@@ -150,23 +151,33 @@ class Revisits:
             self._visited.setdefault((record.scope, record.request, contents), record.url)
             self._write(record, history, version.last_seen)
 
-    def keep_visit(self, revisit: Revisit, record: Record) -> None:
-        """Note that a visit found what another page says. Raises `StoreError`."""
-        if revisit.history.versions:
-            self._write(record, revisit.history, record.last_seen)
+    def close(self, record: Record) -> None:
+        """Note that a page says what another one says: what it said is new if it comes back.
 
-    def found_gone(self, record: Record) -> str:
-        """Note that the page of a record is gone; return the address that delivered it.
+        Raises `StoreError`.
+        """
+        history = self._history(record)
+        if history.versions:
+            self._write(record, replace(history, gone=record.last_seen), record.last_seen)
 
-        "" if that was known, if nothing is, or if another address delivered it that only the pages
-        of the site have shown to be of the same page: it may be there still.
+    def found_gone(self, record: Record, kept: Collection[Record]) -> Record | None:
+        """Note that the page of a record is gone; return what was kept of it.
+
+        `kept` was delivered by the address that is gone. None if it was known, or if another
+        address has delivered the page, or this run has fetched it by another one.
         """
         history = self._history(record)
         last = history.last
-        if last is None or key_of(last.url or record.url) != key_of(record.url):
-            return ""
+        if last is None:
+            return None
+        its = record_of(last, record)
+        if all(its.identity != other.identity for other in kept):
+            here = last.run == self._run or self.has_visited(record)
+            same = precise if here else key_of
+            if same(its.url) != same(record.url):
+                return None
         self._write(record, replace(history, gone=record.last_seen), record.last_seen)
-        return "" if history.gone is not None else last.url or record.url
+        return its if history.gone is None else None
 
     def _history(self, record: Record) -> History:
         kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
@@ -188,7 +199,8 @@ class Revisits:
         packed = history.encode()
         page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
         self._store.put(page.blob)
-        self._visited.setdefault((record.scope, record.request, record.asker), record.url)
+        for asker in (record.asker, ""):
+            self._visited.setdefault((record.scope, record.request, asker), record.url)
         while len(self._visited) > MOST_VISITED:
             del self._visited[next(iter(self._visited))]
 

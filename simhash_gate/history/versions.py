@@ -66,7 +66,8 @@ class Version:
 class History:
     """The versions of one page, oldest first; bounded.
 
-    `gone` is when the page was found gone (404, 410), None if it was there at the last visit.
+    `gone` is when the page was found gone (404, 410), or to say what another page says; None if it
+    was there at the last visit.
     """
 
     versions: tuple[Version, ...] = ()
@@ -87,7 +88,8 @@ class History:
     def visited(self, version: Version, *, again: Version | None, most: int) -> History:
         """Return the history after a visit that found a version; it keeps `most` of them.
 
-        `again` is the version that it is, if the page says what it said.
+        `again` is the version that it is, if the page says what it said; `version` has its run, or
+        that which has kept it anew.
         """
         kept = tuple(before for before in self.versions if before is not again)
         if again is not None:
@@ -97,7 +99,6 @@ class History:
                 version,
                 first_seen=times[0],
                 last_seen=times[-1],
-                run=again.run,
                 url=again.url or version.url,  # it is the address that delivered it
                 carries=version.carries or again.carries,
             )

@@ -234,7 +234,7 @@ class SimhashGateMiddleware(CrawlGate):
         reason = "" if unfetched else self._why_not(request, response)
         if reason:
             if response.status in GONE:
-                note_gone(self._store, self._page_keys, request, site)
+                note_gone(self._store, self._page_keys, request, self.settings.policies)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)

@@ -17,7 +17,7 @@ from scrapy.utils.request import RequestFingerprinter
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import Site
+from simhash_gate.gate.policy import Policies
 from simhash_gate.identity.canonical import canonical_of
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.page import Page
@@ -113,13 +113,18 @@ def time_of_visit(request: Request) -> float:
     return at
 
 
-def note_gone(store: StoreThread, keys: PageKeys, request: Request, site: Site) -> None:
-    """Tell the store that a page is gone: the next copy of it is new. If that fails, it is not."""
+def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Policies) -> None:
+    """Tell the store that a page is gone: the next copy of it is new. If that fails, it is not.
+
+    So are those that were redirected to it.
+    """
     with suppress(Exception):
-        name, at = keys.of_request(request, site.scope).key, time_of_visit(request)
-        url = without_credentials(request.url)
-        ask = partial(Gate.found_gone, scope=site.scope, url=url, request=name, at=at)
-        store.submit(ask)  # it logs whether that can be
+        at = time_of_visit(request)
+        for url in (request.url, *request.meta.get("redirect_urls", ())):
+            scope = policies.site_of(url).scope
+            name, plain = keys.of_request(request, scope, url).key, without_credentials(url)
+            ask = partial(Gate.found_gone, scope=scope, url=plain, request=name, at=at)
+            store.submit(ask)  # it logs whether that can be
 
 
 class PageKeyFingerprinter(RequestFingerprinter):

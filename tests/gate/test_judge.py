@@ -297,6 +297,34 @@ def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
     assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
 
 
+def test_a_page_that_moved_comes_again_when_the_address_that_delivered_it_is_gone(gate) -> None:
+    judge(gate, a_page(), "/old")
+    for run in ("second", "third"):
+        gate = the_next_run(gate, run)
+        verdict = judge(gate, a_page(), "/new", sent=Sent(moved_from="/old"))
+        assert verdict.outcome == "unchanged"
+        assert verdict.match.record.url == "https://example.com/old"
+    gate = the_next_run(gate, "fourth")
+    assert gate.found_gone("example.com", "https://example.com/old", "/old", time.time())
+    assert judge(gate, a_page(), "/new").outcome == "new"
+
+
+def test_a_page_is_not_gone_with_another_address_of_its_key(gate) -> None:
+    judge(gate, a_page(), "/a", request="/*")
+    gate = the_next_run(gate)
+    assert not gate.found_gone("example.com", "https://example.com/b", "/*", time.time())
+    assert judge(gate, a_page(), "/a", request="/*").outcome == "unchanged"
+
+
+def test_what_a_page_said_before_it_became_a_copy_is_new_when_it_comes_back(gate) -> None:
+    judge(gate, a_page(), "/a")
+    gate = the_next_run(gate, "second")
+    assert judge(gate, a_page(30), "/b").outcome == "new"
+    assert judge(gate, a_page(30), "/a").outcome == "duplicate"
+    gate = the_next_run(gate, "third")
+    assert judge(gate, a_page(), "/a").outcome == "new"
+
+
 ONE, OTHER = a_page(), a_page(5)
 
 

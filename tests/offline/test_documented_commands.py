@@ -71,9 +71,10 @@ def _past(times: tuple[float, ...], *fingerprints: int) -> History:
     history = History()
     for at, fingerprint in zip(times, fingerprints, strict=True):
         title = "Bees in summer" if fingerprint > 1 << 63 else "Wasps in autumn"
-        found = Version(at, at, fingerprint, fingerprint, 72, title, f"run-{at:.0f}"[-6:])
         last = history.last
-        again = last if last is not None and last.digest == found.digest else None
+        again = last if last is not None and last.digest == fingerprint else None
+        run = again.run if again else f"run-{at:.0f}"[-6:]
+        found = Version(at, at, fingerprint, fingerprint, 72, title, run)
         history = history.visited(found, again=again, most=10)
     return history
 

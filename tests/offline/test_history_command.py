@@ -31,8 +31,9 @@ def past(*found: str | None) -> History:
         if text is None:
             history = replace(history, gone=at)
             continue
-        version = Version(at, at, len(text), digest(text), 10 * len(text), text, f"run{number}")
         again = history.last if history.last and history.last.title == text else None
+        run = again.run if again else f"run{number}"
+        version = Version(at, at, len(text), digest(text), 10 * len(text), text, run)
         history = history.visited(version, again=again, most=10)
     return history
 

@@ -1,0 +1,316 @@
+"""Many crawls of one site: what a user has who keeps what is delivered is what the site has.
+
+Articles have several addresses, which come, change, move and go. The links are followed in any
+order, by crawls that may run two at once, and on the way the site shows that a part of its
+addresses does not matter.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import count
+from types import SimpleNamespace
+
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+from scrapy import Request
+
+from simhash_gate.gate.asked import Asked
+from simhash_gate.gate.judge import Gate
+from simhash_gate.gate.revisit import Sent
+from simhash_gate.identity.keys import Keys, PageKey
+from simhash_gate.page import Page
+from simhash_gate.pipeline import read_page
+from simhash_gate.plugin.page_keys import PageKeys, moved_from, note_gone
+from simhash_gate.stores import open_store
+from simhash_gate.stores.store import Store
+from tests.stores.kept import histories
+
+SITE = "example.com"
+POLICIES = SimpleNamespace(site_of=lambda _: SimpleNamespace(scope=SITE))
+SECTIONS = ("news", "print", "m")
+WORDS = [f"{a}{b}{c}" for a in "bcdfglmnprstv" for b in "aeiou" for c in ("lan", "mer", "no", "s")]
+HOUR = 3_600.0
+Address = tuple[int, int]
+"""The number of an article, and that of one of its addresses."""
+
+
+@dataclass
+class Crawl:
+    """The addresses in the order in which a crawl asks for them, and whether the `rule` acts.
+
+    Of two that run at once, each makes so many visits in turn.
+    """
+
+    order: list[Address]
+    rule: bool
+    turns: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Edition:
+    """What the site has for some time, and the crawls of that time, some two at once.
+
+    Each address is a `page`, `gone`, or a page to which nothing leads (`unlinked`); or it has moved
+    for good to the address with that number. Each article has one version, wherever it stands.
+    """
+
+    state: dict[Address, str | int]
+    version: dict[int, int]
+    crawls: list[list[Crawl]]
+
+    def way(self, at: Address) -> list[Address]:
+        """Return the addresses by which one leads to where it ends, itself first."""
+        way = [at]
+        while isinstance(to := self.state[way[-1]], int) and len(way) <= len(SECTIONS):
+            way.append((at[0], to))
+        return way
+
+    def is_alive(self, at: Address) -> bool:
+        return self.state[self.way(at)[-1]] in ("page", "unlinked")
+
+
+@st.composite
+def plans(draw) -> list[Edition]:
+    numbers = draw(st.lists(st.integers(1, len(SECTIONS)), min_size=1, max_size=2))
+    all_of = [(a, b) for a, many in enumerate(numbers) for b in range(many)]
+    rules = draw(st.sampled_from(["none", "learned", "taken back"]))
+    rule = False
+    state: dict[Address, str | int] = dict.fromkeys(all_of, "page")
+    version = dict.fromkeys(range(len(numbers)), 0)
+    editions = []
+    for _ in range(draw(st.integers(1, 4))):
+        for at in draw(st.lists(st.sampled_from(all_of), max_size=3)):
+            others = [b for b in range(numbers[at[0]]) if b != at[1]]
+            state[at] = draw(st.sampled_from(["page", "gone", "unlinked", *others]))
+            if len(Edition(state, {}, []).way(at)) > len(SECTIONS):  # in circles
+                state[at] = "page"
+        for a in draw(st.lists(st.sampled_from(range(len(numbers))), max_size=2)):
+            # What a page said under the key of a rule that is taken back is known under that key
+            # still: it is not told if the page changes just then, and says so again later.
+            least = version[a] if rules == "taken back" else 0
+            version[a] = draw(st.integers(least, 3))
+        crawls = []
+        for _ in range(draw(st.integers(1, 2))):
+            crawls.append([])
+            for _ in range(draw(st.sampled_from([1, 1, 1, 2]))):
+                if rules != "none":
+                    rule = draw(st.booleans()) or (rule and rules == "learned")
+                turns = draw(st.lists(st.integers(1, 4), max_size=3))
+                crawls[-1].append(Crawl(draw(st.permutations(all_of)), rule, turns))
+        editions.append(Edition(dict(state), dict(version), crawls))
+    return editions
+
+
+def path_of(at: Address) -> str:
+    return f"/{SECTIONS[at[1]]}/story-{WORDS[at[0]]}"
+
+
+@lru_cache(None)
+def page_of(at: Address, version: int) -> Page:
+    """Return what an article says: odd versions have a word more, and those from 2 on others."""
+    article, section = at
+    chosen = random.Random(f"{article} {version // 2}")
+    name = " ".join(random.Random(article).choices(WORDS, k=3)).title()
+    lines = [" ".join(chosen.choices(WORDS, k=14)) for _ in range(8)]
+    lines[3] += " corrected" * (version % 2)
+    text = f"<h1>{name}</h1>" + "".join(f"<p>{line}.</p>" for line in lines)
+    body = (
+        f"<nav><a href='/'>Home</a></nav><article>{text}</article>",
+        text,
+        f"<header>News</header><div>{text}</div>",
+    )[section]
+    html = f"<html><head><title>{name}</title></head><body>{body}</body></html>"
+    return read_page(html.encode(), url=f"http://{SITE}{path_of(at)}")
+
+
+class RuledKeys(Keys):
+    """The keys of a crawl; where the rule acts, the first part of a path does not matter."""
+
+    rule = False
+
+    def of(self, scope: str, url: str, *, word: str = "", canonical: str = "") -> PageKey:
+        found = super().of(scope, url, word=word, canonical=canonical)
+        if not self.rule:
+            return found
+        return found._replace(key=re.sub(f"{SITE}/[^/]+", f"{SITE}/*", found.key))
+
+
+class User:
+    """Who keeps the version of each article that came last, and removes it once it is gone.
+
+    `shows` are the versions that came from addresses, as long as nobody has seen others there.
+    """
+
+    def __init__(self) -> None:
+        self.has: dict[int, tuple[Address, int]] = {}
+        self.shows: dict[Address, int] = {}
+        self.twice: list[tuple[Address, int]] = []
+
+    def gets(self, at: Address, edition: Edition) -> None:
+        version = edition.version[at[0]]
+        its_address, its_version = self.has.get(at[0], (at, -1))
+        if its_version == version and edition.is_alive(its_address):
+            self.twice.append((at, version))
+        self.has[at[0]] = at, version
+        self.shows[at] = version
+
+    def sees(self, at: Address, version: int | None) -> None:
+        """Look at what an address shows, None for nothing."""
+        if self.shows.get(at) != version:
+            self.shows.pop(at, None)
+        if version is None and self.has.get(at[0], (None,))[0] == at:
+            del self.has[at[0]]
+
+    def check(self, edition: Edition) -> None:
+        assert not self.twice
+        for article, version in edition.version.items():
+            own = [at for at in edition.state if at[0] == article]
+            has = self.has.get(article)
+            if not any(map(edition.is_alive, own)):
+                assert has is None
+            elif any(edition.is_alive(at) and edition.state[at] != "unlinked" for at in own):
+                assert has is not None
+                assert edition.is_alive(has[0])
+                # A page to which nothing leads any more may still be what it was when it came.
+                assert version in [has[1], *(self.shows.get(at) for at in own)]
+
+
+class Run:
+    """A crawl on a store, one visit after the other, as the middleware makes it."""
+
+    def __init__(self, store: Store, name: str, crawl: Crawl, edition: Edition) -> None:
+        self.store, self.name, self.edition = store, name, edition
+        self.left, self.turns = list(crawl.order), list(crawl.turns)
+        self.sent: set[str] = set()
+        keys = RuledKeys()
+        keys.rule = crawl.rule
+        self.keys = PageKeys(None, keys)  # type: ignore[arg-type]
+        store.begin(name)
+        self.gate = Gate(store, run=name, pipeline="v1")
+
+    def submit(self, ask: Callable[[Gate], object]) -> None:
+        ask(self.gate)
+
+    def turn(self, clock: Iterator[int], user: User, query: Callable[[], str]) -> None:
+        for _ in range(self.turns.pop(0) if self.turns else 1):
+            if self.left:
+                self.visit(self.left.pop(0), HOUR * next(clock), user, query())
+
+    def visit(self, asked: Address, at: float, user: User, query: str) -> None:
+        state, way = self.edition.state, self.edition.way(asked)
+        if state[asked] == "unlinked":
+            return
+        *before, url = [f"http://{SITE}{path_of(each)}{query}" for each in way]
+        # Else a filter of requests hides that several addresses lead to one that is gone.
+        if url in self.sent and state[way[-1]] != "gone":
+            return
+        self.sent.add(url)
+        request = Request(url, meta={"simhash_gate_time": at})
+        if before:
+            request.meta.update(redirect_urls=before, redirect_reasons=[301] * len(before))
+        if state[way[-1]] == "gone":
+            note(f"{at / HOUR}: {self.name}, {url} is gone")
+            note_gone(self, self.keys, request, POLICIES)  # type: ignore[arg-type]
+            for each in way:
+                user.sees(each, None)
+            return
+        article = way[-1]
+        version = self.edition.version[article[0]]
+        user.sees(article, version)
+        verdict = self.gate.judge(
+            page_of(article, version),
+            url=url,
+            scope=SITE,
+            request=self.keys.of_request(request, SITE).key,
+            at=at,
+            sent=Sent(moved_from=moved_from(self.keys, request, SITE)),
+            asked=Asked("parse", gives=False),
+        )
+        note(f"{at / HOUR}: {self.name}, {url} in version {version}: {verdict.outcome}")
+        if not verdict.rejected:
+            user.gets(article, self.edition)
+        if verdict.record is not None:
+            self.store.update([verdict.record], settled=True, gave=True)
+
+
+@contextmanager
+def open_stores(kind: str) -> Iterator[list[Store]]:
+    """Open a store for each of two crawls: that in memory is one."""
+    if kind == "memory":
+        with closing(open_store("memory:")) as store:
+            yield [store, store]
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/pages.sqlite"
+        with closing(open_store(url)) as one, closing(open_store(url)) as other:
+            yield [one, other]
+
+
+def crawl(
+    edition: Edition,
+    stores: list[Store],
+    clock: Iterator[int],
+    user: User,
+    query: Callable[[], str] = str,
+) -> Iterator[list[Crawl]]:
+    """Yield the crawls of an edition, some two at once, after they have ended."""
+    for at_once in edition.crawls:
+        note(f"{edition.state}, {edition.version}")
+        runs = [
+            Run(store, f"run {next(clock)}", each, edition)
+            for store, each in zip(stores, at_once, strict=False)
+        ]
+        while any(run.left for run in runs):
+            for run in runs:
+                run.turn(clock, user, query)
+        for run in runs:
+            run.store.end(run.name)
+        yield at_once
+
+
+@settings(max_examples=150)
+@given(editions=plans(), kind=st.sampled_from(["sqlite", "memory"]))
+def test_what_a_user_has_is_what_the_site_has(editions, kind) -> None:
+    clock, user = count(1), User()
+    with open_stores(kind) as stores:
+        for edition in editions:
+            for number, at_once in enumerate(crawl(edition, stores, clock, user)):
+                assert not user.twice
+                # A copy that is met before its page is found gone comes in the next crawl. Of two
+                # crawls at once, none knows what the other has found gone.
+                if number and len(at_once) == 1:
+                    user.check(edition)
+
+
+@st.composite
+def still_sites(draw) -> Edition:
+    """Draw a site that does not change, whose addresses come several times, under sessions."""
+    numbers = draw(st.lists(st.integers(1, len(SECTIONS)), min_size=1, max_size=3))
+    all_of = [(a, b) for a, many in enumerate(numbers) for b in range(many)]
+    state = draw(st.fixed_dictionaries(dict.fromkeys(all_of, st.sampled_from(["page", "gone"]))))
+    orders = st.permutations(2 * all_of)
+    rules = draw(st.lists(st.booleans(), min_size=2, max_size=5))
+    crawls = [[Crawl(draw(orders), rule)] for rule in rules]
+    return Edition(state, dict.fromkeys(range(len(numbers)), 0), crawls)
+
+
+@settings(max_examples=50)
+@given(edition=still_sites(), kind=st.sampled_from(["sqlite", "memory"]))
+def test_the_rows_of_a_site_that_does_not_change_stay_as_many(edition, kind) -> None:
+    """Whatever its sessions; a page has a history under each key that it had."""
+    clock, user, sessions = count(1), User(), count()
+    rows: dict[bool, int] = {}
+    articles = {at[0] for at, state in edition.state.items() if state == "page"}
+    with open_stores(kind) as (store, _):
+        for (its,) in crawl(edition, [store], clock, user, lambda: f"?sid={next(sessions)}"):
+            assert not user.twice
+            assert len([*store.records()]) == len(articles)
+            kept = [page for page in histories(store) if ("*" in page.request) == its.rule]
+            assert rows.setdefault(its.rule, len(kept)) == len(kept)
