@@ -234,6 +234,8 @@ def _sketch(
     hashed, lines = text.hashed, text.hashed.lines
     stable = hashed.only(own[lines])
     sentences = own & (hashed.counts(len(own)) >= SENTENCE)
+    for place in np.flatnonzero(sentences).tolist():  # numbers alone, as of ratings, are words
+        sentences[place] = not all(map(str.isdigit, text.tokens[place]))
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)

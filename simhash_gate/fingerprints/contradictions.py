@@ -74,6 +74,12 @@ def same_name(kept: Sketch, new: Sketch) -> bool:
     return bool(new.headline or new.names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
 
 
+def agreement(kept: Sketch, new: Sketch) -> bool:
+    """Tell if two pages claim to be of one product, by its name, its number and its price."""
+    one = not _numbers(kept).isdisjoint(_numbers(new))
+    return one and same_name(kept, new) and _price(kept) == _price(new) != ""
+
+
 def _of_offers(kept: Sketch, new: Sketch) -> str:
     """Compare what data say of one page with what another shows: a print view has no data."""
     before, now = _numbers(kept), _numbers(new)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.contradictions import contradiction, same_name
+from simhash_gate.fingerprints.contradictions import agreement, contradiction, same_name
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.names import words_of_line
 from simhash_gate.fingerprints.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
+from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.folding import Words
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 SHARE = 0.9
 """Of a page's words: with so much that its site repeats, a match says nothing."""
+_LABEL = 2  # words beside a value
 _SHOWN = 3
 
 
@@ -80,7 +83,8 @@ class CloserLook:
         """Return what two pages differ in, in words, "" if they say the same.
 
         A word that only one article has, though the other page has it nowhere, makes another page.
-        So does another order of words, and a line more. What the site repeats is left out.
+        So does another order of words, and a line more. What the site repeats is left out, and so
+        are labels of what both pages offer: "SKU H303" is "Item no. H303" in print.
         """
         new = self._sketch
         for name in ("images", "played"):
@@ -89,7 +93,9 @@ class CloserLook:
                 return f"other {name if name == 'images' else 'videos or sounds'}"
         if record.digest == self._page.digest:
             return ""
-        gone, come = kept.words.lacking(new.words), self._own(new.words.lacking(kept.words))
+        one_offer = agreement(kept, new)
+        gone, lacking = kept.words.lacking(new.words), new.words.lacking(kept.words)
+        come = self._own(lacking, self._labels if one_offer else ())
         lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)
         furniture = (
             not come
@@ -98,6 +104,8 @@ class CloserLook:
         )
         if come or (len(gone) and not furniture):
             return _changed_words(len(gone), come)
+        if one_offer and (len(gone) or len(lacking)):  # other labels have other neighbours
+            return ""
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is None or (all(apart) and not self._pairs.issuperset(apart[0])):
             return "the same words in another order"
@@ -111,22 +119,31 @@ class CloserLook:
         less, more = less and not furniture, more and self._added(lines[1])
         if less != more:
             return "a line was added" if more else "a line is gone"
-        if self._is_short(record) and kept.dated and new.dated and kept.dated != new.dated:
-            return "another date"
-        return ""
+        dated = kept.dated and new.dated and kept.dated != new.dated
+        return "another date" if dated and self._is_short(record) else ""
 
-    def _own(self, lacking: Words) -> list[str]:
+    def _own(self, lacking: Words, labels: Collection[int]) -> list[str]:
         """Return the words of the page that some hashes stand for, without those the site repeats.
 
-        A hash that no line has the word for is "".
+        A hash that no line has the word for is "". `labels` are lines that do not count.
         """
         found = []
         known = self._words if len(lacking) else {}
         for number in lacking.tolist():
             word, lines = known.get(number, ("", []))
-            if not lines or not all(map(self._is_repeated, lines)):
+            if not lines or not all(line in labels or self._is_repeated(line) for line in lines):
                 found.append(word)
         return found
+
+    @cached_property
+    def _labels(self) -> frozenset[int]:
+        """The lines that say, in a word or two, what is offered."""
+        offered = SIGNS.union(*(words(value) for _, value in self._sketch.offered))
+        return frozenset(
+            place
+            for place, tokens in enumerate(self._tokens)
+            if not offered.isdisjoint(tokens) and len({*tokens} - offered) <= _LABEL
+        )
 
     @cached_property
     def _words(self) -> dict[int, tuple[str, list[int]]]:

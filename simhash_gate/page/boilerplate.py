@@ -141,12 +141,12 @@ def _has_paragraphs(element: HtmlElement, size: int) -> bool:
 
 def is_outside(element: HtmlElement) -> bool:
     """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
-    return element.tag == "footer" or is_called(element, OUTSIDE_TOKENS)
+    return is_called(element, OUTSIDE_TOKENS)
 
 
 def is_called(element: HtmlElement, words: Collection[str]) -> bool:
-    """Tell if the class or id of an element has one of some words in it."""
-    return has_word(f"{element.get('class', '')} {element.get('id', '')}", words)
+    """Tell if the tag, class or id of an element has one of some words in it."""
+    return has_word(f"{element.tag} {element.get('class', '')} {element.get('id', '')}", words)
 
 
 def _in_article(element: HtmlElement) -> bool:

@@ -117,6 +117,7 @@ def test_what_a_page_says_within_its_text_is_seen_whatever_its_box_is_called(box
     "box",
     [
         "<div class=ad-slot><p>{}</p></div>",
+        "<amp-ad><div placeholder>{}</div></amp-ad>",
         "<div class=c-9><small>Advertisement</small><a href=/x rel=sponsored>{}</a></div>",
         "<div class=related><a href=/y>{}</a></div>",
         "<nav>{}</nav>",
@@ -167,6 +168,11 @@ def test_what_the_site_says_within_its_texts_makes_no_other_page_once_it_is_know
 )
 def test_signs_in_code_boxes_checked_and_places_of_values_are_seen(one, other) -> None:
     assert_seen(TEXT + one, TEXT + other)
+
+
+def test_a_line_of_links_that_comes_or_goes_is_no_change() -> None:
+    links = "<h1>Oaks</h1><p><a href=/print/oaks>Print</a> <a href=/amp/oaks>AMP</a></p>"
+    assert outcomes(f"<h1>Oaks</h1>{TEXT}", f"{links}{TEXT}") == ("duplicate", "unchanged")
 
 
 def test_indentation_is_seen_in_the_next_crawl_and_spaces_at_the_end_are_not() -> None:

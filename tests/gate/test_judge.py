@@ -747,6 +747,21 @@ def test_one_product_at_one_price_may_say_nothing_else(gate, line) -> None:
     assert sold("/another", line).outcome == "near"
 
 
+def test_labels_of_what_two_pages_offer_may_differ_beside_what_the_site_repeats(gate) -> None:
+    taxes = "taxes included shipping calculated at checkout"
+
+    def sold(path: str, sku: str, *lines: str, name: str = "A drill") -> Verdict:
+        values = {"offered": (("shown price", "12.90 EUR"), ("sku", sku)), "name": name}
+        page = says(DRILL, GRIP, f"it is made for {name}", *lines, **values)
+        return judge(gate, replace(page, digest=hash_of([path])), path)
+
+    for number in range(4):
+        sold(f"/{number}", f"b{number}", taxes, name=f"Lathe{number}")
+    assert sold("/drill", "a1", taxes).outcome != "duplicate"
+    assert sold("/print", "a1", "item no a1").outcome == "duplicate"
+    assert sold("/new", "a1", "item no a1", "sold out").outcome == "near"
+
+
 @pytest.mark.parametrize("number", [2, 40])
 def test_what_is_said_of_one_thing_and_was_said_of_another_makes_another_page(gate, number) -> None:
     def results(path: str, form: str, odd: int) -> Verdict:

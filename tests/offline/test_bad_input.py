@@ -193,7 +193,7 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
 OF_STORES = ["store info", "store list", "store export", "store forget --pages 1"]
 OF_PAGES = ["pairs", "tune", "report"]
 OTHERS = [
-    *("store forget --age 1d", "history list", "history due --budget 1"),
+    *("store forget --age 1d", "history list"),
     *("urls list", "urls test {} http://a.com/"),
 ]
 
