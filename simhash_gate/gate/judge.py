@@ -203,13 +203,20 @@ class Gate:
         page, policy, record, sent, *_ = judged
         before = revisit.previous
         kept = revisit.kept
-        if before is None or kept is None or what_changed(before, page, policy, record):
+        if before is None or kept is None:
             return None
         current = self.store.current(kept)
         kept = current or kept
+        rendition = bool(what_changed(before, page, policy, record))
+        if rendition and not (current is not None and _is_rendition(judged, current)):
+            return None
         found_at = self._revisits.found_at(record, before)
         version = version_of(page, record, sent)
-        if current is not None and replace(kept, run=self.run).identity == record.identity:
+        if rendition:
+            self.store.update([kept], seen=record.last_seen)
+            seen = replace(before, last_seen=record.last_seen)
+            self._revisits.keep(revisit, seen, record, policy)
+        elif current is not None and replace(kept, run=self.run).identity == record.identity:
             self.store.update([kept], seen=record.last_seen)
             self._revisits.keep(revisit, replace(version, run=kept.run), record, policy)
         else:
@@ -288,7 +295,7 @@ class Gate:
         self.store.forget(kept, adopted=True)
         for other in self.store.at_address(kept):
             same = (other.fingerprint, other.asker) == (kept.fingerprint, kept.asker)
-            if same and other.run != self.run:
+            if same and (other.settled or other.run != self.run):
                 self.store.forget(other)
 
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
@@ -345,6 +352,18 @@ class Gate:
             looks += 1
             contradicted += finding.differs in _CONTRADICTIONS
             passed_over.append(match.record)
+
+
+def _is_rendition(judged: Judging, kept: Record) -> bool:
+    """Tell if another address of its key shows a kept page otherwise, as copies do in one crawl."""
+    page, policy, record, *_ = judged
+    if kept.request != record.request or precise(kept.url) == precise(record.url):
+        return False  # it has moved, or is what it was
+    if not kept.stands_for(record):
+        return False
+    look = CloserLook(page, policy, judged.memory)
+    bits = hamming_distance(kept.fingerprint, record.fingerprint)
+    return bits <= look.radius and look.at(kept).same
 
 
 def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:

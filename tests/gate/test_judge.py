@@ -784,3 +784,19 @@ def test_what_is_said_of_one_thing_and_was_said_of_another_makes_another_page(ga
     judge(gate, says(DRILL, *exchanged[0], name="Results"), "/one")
     verdict = judge(gate, says(DRILL, *exchanged[1], name="Results"), "/other")
     assert (verdict.outcome, "in other places" in verdict.reason) == ("near", True)
+
+
+def test_another_address_that_shows_a_known_page_otherwise_is_no_update_of_it(gate) -> None:
+    """Its digest is another one, though a closer look finds the same, as it does in one crawl."""
+    page = says(DRILL, GRIP, name="A drill")
+    shown_otherwise = replace(page, digest=7)
+    beta = {"url": "https://example.com/beta/a"}
+    judge(gate, page, "/a")
+    for run in ("second", "third"):
+        gate = the_next_run(gate, run)
+        assert judge(gate, shown_otherwise, "/a", **beta).outcome == "unchanged"
+        assert judge(gate, page, "/a").outcome == "duplicate"
+    assert [kept.url for kept in gate.store.records()] == ["https://example.com/a"]
+    gate = the_next_run(gate, "last")
+    changed = says(DRILL, GRIP, "it is sold out", name="A drill")
+    assert judge(gate, changed, "/a", **beta).outcome == "updated"
