@@ -145,13 +145,12 @@ def _are_own(blocks: list[Block], tokens: list[list[str]], volatile: list[bool])
     templates write when that was published.
     """
     lines = list(zip(blocks, tokens, volatile, strict=False))
-    prose = (
-        place
-        for place, (block, found, gone) in enumerate(lines)
-        if block.kind in _TEXTS and not gone and len(found) >= _PARAGRAPH
-    )
+    sizes = [len(found) if block.kind in _TEXTS and not gone else 0 for block, found, gone in lines]
     kept = chain.from_iterable(found for _, found, gone in lines if not gone)
-    start = next(prose, 0) if is_long([*kept]) else -1
+    start = -1
+    if is_long([*kept]):  # it begins with a paragraph, or with the longest line
+        least = min(_PARAGRAPH, max(sizes))
+        start = next(place for place, size in enumerate(sizes) if size >= least)
     return [
         not gone
         or (

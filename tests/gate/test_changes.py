@@ -75,6 +75,9 @@ def test_what_stands_beside_a_date_a_clock_or_a_counter_is_seen(one, other, tag)
     assert_seen(f"{TEXT}<{tag}>{one}</{tag}>", f"{TEXT}<{tag}>{other}</{tag}>")
 
 
+TREES = ("oak", "ash", "elm", "fir", "yew", "birch")
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -91,6 +94,13 @@ def test_when_a_page_was_published_or_how_often_read_is_no_change_of_it(one, oth
     below = [f"{TEXT}<div>{line}</div>" for line in (one, other)]
     if "Published" not in one:
         assert outcomes(*below) == ("duplicate", "unchanged")
+
+
+def test_a_byline_stands_before_a_text_of_short_lines_too() -> None:
+    lines = "<br><br>".join(f"The {name} has lost all of its leaves by now" for name in TREES)
+    byline = "By Ann Lee 12.03.2024 Updated {} minutes ago · {} views · 5 min read<br>"
+    one, other = (f"<div>{byline.format(*it)}{lines}</div>" for it in ((5, 420), (17, 633)))
+    assert outcomes(one, other) == ("duplicate", "unchanged")
 
 
 def test_who_wrote_a_page_is_seen_when_it_is_visited_again() -> None:
