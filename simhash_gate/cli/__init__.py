@@ -29,7 +29,7 @@ COMMANDS = {
     "similar": "Find the pages that are like one page.",
     "store": "Fill a store; list, remove or move its pages.",
     "tune": "Show how far apart pages are; suggest thresholds.",
-    "urls": "Read, edit and move what is known of URLs.",
+    "urls": "List or forget what is known of URLs.",
     "why": "Tell what became of a page, and why; or compare two.",
 }
 """The commands, and what each does, in short."""
@@ -99,9 +99,9 @@ def _mistake(value: str, name: str, is_store: bool, *, of_pages: bool) -> str:
         return f"{value} is no store. The store comes first, then the page"
     if is_store and not is_url and ":" not in value:
         return f"{value} is no store. Write its URL, such as sqlite:///pages.sqlite"
-    if name in ("sources", "source") and is_web:
+    if name == "sources" and is_web:
         return f"{value}: nothing is fetched. Name files, folders or stores; the page comes last"
-    if is_file or (is_url and not is_web and (of_pages or name in ("page", "other", "urls"))):
+    if is_file or (is_url and not is_web and (of_pages or name in ("page", "other"))):
         from simhash_gate.stores.base import without_password
 
         shown = without_password(value)

@@ -18,9 +18,6 @@ from simhash_gate.identity.reduction import Reduction
 
 By = Literal["spider", "canonical", "list", "host", "url"]
 
-FEWEST_WORDS = 20
-"""A page of fewer words tells of no other that it is another one."""
-UNSURE = frozenset({"", "repeats", "carried"})
 MOST_HOSTS, MOST_ADDRESSES = 1_000, 100_000
 """Of one crawl, 1.6 KB for each address, 3.6 with a query; hosts met longest ago go first."""
 _BETWEEN = 1_000  # questions, before the addresses are counted again
@@ -45,30 +42,6 @@ class PageKey(NamedTuple):
     by: By
     url: str
     atoms: tuple[Atom, ...] = ()
-
-
-class Evidence(NamedTuple):
-    """What a verdict tells of two URLs: that of the `kept` page, and whether it is the `same`.
-
-    None if that is not sure. It is `nearly` the same if only some words are others.
-    """
-
-    kept: str = ""
-    same: bool | None = None
-    nearly: bool = False
-
-
-def evidence_of(outcome: str, kept: str | None, differs: str, words: int) -> Evidence:
-    """Return what a verdict tells of two URLs.
-
-    `differs` is what a closer look found; `words` is the length of the page.
-    """
-    if outcome in ("duplicate", "unchanged"):
-        return Evidence(kept, True) if kept else Evidence()
-    unsure = outcome == "near" and differs in UNSURE
-    if unsure or words < FEWEST_WORDS or outcome not in ("new", "near", "updated", "rewritten"):
-        return Evidence()
-    return Evidence((kept or "") if differs else "", False, differs == "texts")
 
 
 class Canonical:

@@ -40,7 +40,6 @@ class Host:
         self.back: list[str] = []
         self.changes: list[tuple[str, Atom, int, bool]] = []
         self.earlier: dict[tuple[str, Atom], int] = {}
-        self.forbidden: set[Atom] = set()
         self.contents = Contents()
         self.reduction = Reduction(tracking)
         self._whole = self.reduction.whole
@@ -260,7 +259,7 @@ class Host:
         if group is not self._whole and AFTER not in group.name:
             there = {name for address in group.pages for name, _ in address.query}
             found |= {Atom("drop", name) for name in there}
-        return found - group.out - self.forbidden
+        return found - group.out
 
     def _is_enough(self, group: AddressGroup, atom: Atom) -> bool:
         """Tell whether enough contents speak for an atom, with enough values."""
@@ -366,17 +365,6 @@ class Host:
         self.back += self.skips.take(is_other)
 
     # ---- what is known -----------------------------------------------------------------------
-
-    def forbid(self, atom: Atom) -> None:
-        """Let an atom never act; a name that tracks visitors elsewhere says something here."""
-        self.forbidden.add(atom)
-        if atom.kind == "drop":
-            self.reduction.matters.add(atom.name)
-        for group in self._groups:
-            if atom in group.acts:
-                group.dirty = True
-                self._fit(group)
-        self._regroup()
 
     def trust(self, kind: str, atom: Atom) -> None:
         """Let an atom act on addresses of a kind without a page that confirms it."""

@@ -1,23 +1,20 @@
-"""What hosts have shown, as lines of JSON: for the next crawl, and for people."""
+"""What hosts have shown, as lines of JSON: for the next crawl."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from simhash_gate.identity.atoms import Atom, AtomKind
-from simhash_gate.stores.base import URL_RULES, Blob
 
 if TYPE_CHECKING:
     from simhash_gate.identity.keys import Canonical
     from simhash_gate.identity.learning import Host
-    from simhash_gate.stores.store import Store
 
 MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
-WORDS = ("", "forbidden", "refuted")
 _KINDS = frozenset(get_args(AtomKind))
 _PLACE = re.compile(r"-?\d{1,8}( .+)?")
 
@@ -35,15 +32,14 @@ def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
     lines = [
         _line(scope, kind, atom, contents, acts)
         for (kind, atom), (contents, acts) in sorted(found.items())
-        if atom not in host.forbidden and contents > 1
+        if contents > 1
     ]
     lines.sort(key=lambda line: -line["contents"])
-    words = [_line(scope, "", atom) | {"word": "forbidden"} for atom in sorted(host.forbidden)]
-    return words + lines[:MOST]
+    return lines[:MOST]
 
 
 def _line(
-    scope: str, urls: str, atom: tuple[str, str, str], contents: int = 0, acts: bool = False
+    scope: str, urls: str, atom: tuple[str, str, str], contents: int, acts: bool = False
 ) -> dict[str, Any]:
     kind, name, value = atom
     line: dict[str, Any] = {"scope": scope, "urls": urls, "kind": kind, "name": name}
@@ -55,7 +51,7 @@ def links_of(scope: str, links: Canonical, at: float) -> list[dict[str, Any]]:
 
     Its contents are the Unix time at which they do again.
     """
-    line = _line(scope, "", ("canonical", "", ""), int(links.off)) | {"word": "refuted"}
+    line = _line(scope, "", ("canonical", "", ""), int(links.off))
     return [line] if links.off > at else []
 
 
@@ -69,7 +65,7 @@ def load(
     """Let a host, and its canonical links, go on from what was known.
 
     An atom with enough contents acts once a page of this crawl confirms it; if `trusted`, one that
-    acted does at once. What is forbidden never does.
+    acted does at once.
     """
     for entry in entries:
         if entry["kind"] == "canonical":
@@ -77,13 +73,10 @@ def load(
                 links.off = max(links.off, float(entry.get("contents", 0)))
             continue
         atom = Atom(entry["kind"], entry.get("name", ""), entry.get("value", ""))
-        if entry.get("word") == "forbidden":
-            host.forbid(atom)
-        else:
-            kind = entry.get("urls", "")
-            host.earlier[kind, atom] = int(entry.get("contents", 0))
-            if trusted and entry.get("acts"):
-                host.trust(kind, atom)
+        kind = entry.get("urls", "")
+        host.earlier[kind, atom] = int(entry.get("contents", 0))
+        if trusted and entry.get("acts"):
+            host.trust(kind, atom)
 
 
 def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
@@ -98,17 +91,17 @@ def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
         raise AtomsError(f"{where}: {error}") from None
     for number, entry in enumerate(found, 1):
         try:
-            checked(entry)
+            _check(entry)
         except ValueError as error:
             raise AtomsError(f"{where}: line {number}: {error}") from None
     return found
 
 
-def checked(entry: Any) -> dict[str, Any]:
-    """Return a line. Raises ValueError for one that `entries_of` can't have written."""
+def _check(entry: Any) -> None:
+    """Raise ValueError for a line that `entries_of` can't have written."""
     if not isinstance(entry, dict):
         raise ValueError("no object")
-    for name in ("scope", "urls", "kind", "name", "value", "word"):
+    for name in ("scope", "urls", "kind", "name", "value"):
         if not isinstance(entry.get(name, ""), str):
             raise ValueError(f"{name!r} is no text")
     if not entry.get("scope"):
@@ -116,44 +109,22 @@ def checked(entry: Any) -> dict[str, Any]:
     kind, value, contents = entry.get("kind"), entry.get("value", ""), entry.get("contents", 0)
     if kind not in _KINDS | {"canonical"}:
         raise ValueError(f"kind {kind!r} is unknown")
-    if entry.get("word", "") not in WORDS:
-        raise ValueError(f"word {entry['word']!r} is unknown")
     if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
         raise ValueError("'contents' is no number")
     no_place = kind in ("segment", "place") and not _PLACE.fullmatch(value)
     if no_place or (kind == "page" and value.count(" ") != 2):
         raise ValueError(f"value {value!r} is no {kind}")
-    return entry
 
 
 def merged(known: bytes, entries: Iterable[Mapping[str, Any]], where: str) -> bytes:
     """Return what a store is to keep of a host: what it has, and newer lines in place of theirs.
 
-    What a person forbade stays. Raises `AtomsError` for what the store has; `where` names it.
+    Raises `AtomsError` for what the store has; `where` names it.
     """
-    found = {_name(entry): entry for entry in from_json(known or b"[]", where)}
-    for entry in entries:
-        word = found.get(_name(entry), {}).get("word")
-        found[_name(entry)] = {**entry, "word": word} if word and "word" not in entry else {**entry}
-    most = sorted(found.values(), key=lambda each: (not each.get("word"), -each.get("contents", 0)))
+    found = {_name(entry): entry for entry in [*from_json(known or b"[]", where), *entries]}
+    # The line of canonical links comes first: a Unix time is more than any count.
+    most = sorted(found.values(), key=lambda each: -each.get("contents", 0))
     return json.dumps(most[:MOST], ensure_ascii=False).encode("utf-8", "replace")
-
-
-def all_kept(store: Store) -> Iterator[tuple[str, bytes]]:
-    """Yield each host of which a store has lines, with these as JSON. Raises `StoreError`."""
-    return ((blob.scope, blob.data) for blob in store.blobs(URL_RULES))
-
-
-def keep(
-    store: Store, scope: str, entries: Iterable[Mapping[str, Any]], *, afresh: bool = False
-) -> None:
-    """Let a store keep lines of a host too; `afresh`, in place of all.
-
-    Raises `AtomsError` for what the store has, and `StoreError`.
-    """
-    known = b"" if afresh else store.get(URL_RULES, scope)
-    lines = merged(known, entries, f"what the store has of {scope}")
-    store.put(Blob(URL_RULES, scope, "", lines))
 
 
 def _name(entry: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import without_domain
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import Keys, own_key
-from simhash_gate.identity.saved import AtomsError, all_kept, from_json, load
+from simhash_gate.identity.saved import AtomsError, from_json, load
 from simhash_gate.stores import Blob, Record
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
 
@@ -69,9 +69,9 @@ class Chosen:
         if self.page is None:
             return lambda _: True
         page, keys = without_credentials(self.page), Keys()  # as pages are remembered
-        for scope, known in all_kept(store):
+        for blob in store.blobs(URL_RULES):
             with suppress(AtomsError):  # of a later release
-                load(keys.host(scope), from_json(known, scope), trusted=True)
+                load(keys.host(blob.scope), from_json(blob.data, blob.scope), trusted=True)
 
         def is_page(kept: Record | PageHistory) -> bool:
             if kept.request.endswith("#"):  # its other addresses show another page

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider
@@ -20,9 +20,9 @@ from simhash_gate.fingerprints.sketch import name_and_words
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Site
 from simhash_gate.identity.contents import MOST_WORDS
-from simhash_gate.identity.keys import MOST_ADDRESSES, Evidence, evidence_of
+from simhash_gate.identity.keys import MOST_ADDRESSES
 from simhash_gate.identity.learning import Host
-from simhash_gate.identity.saved import AtomsError, entries_of, from_json, keep, links_of, load
+from simhash_gate.identity.saved import AtomsError, entries_of, from_json, links_of, load, merged
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
@@ -34,7 +34,7 @@ from simhash_gate.plugin.requests import (
     asks_for_page,
 )
 from simhash_gate.plugin.store_thread import Learned
-from simhash_gate.stores.base import URL_RULES
+from simhash_gate.stores.base import URL_RULES, Blob
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -45,6 +45,9 @@ logger = logging.getLogger(__name__)
 
 TESTS_AT_THE_END = 5
 """So many skipped requests of each site are fetched before a crawl ends, to test what acts."""
+FEWEST_WORDS = 20
+"""A page of fewer words tells of no other that it is another one."""
+_UNSURE = ("", "repeats", "carried")
 _FAILED = "the page that stood for it failed"
 _WRONG = "it may be another page"
 _BARREN = "the page that stood for it gave no item"
@@ -63,6 +66,17 @@ class UrlSkipped(NotSent):
         super().__init__(url, f"it has the page of {stand_in} ({rule} makes no difference)", rule)
         self.stand_in = stand_in
         self.rule = rule
+
+
+class Evidence(NamedTuple):
+    """What a verdict tells of two URLs: that of the `kept` page, and whether it is the `same`.
+
+    None if that is not sure. It is `nearly` the same if only some words are others.
+    """
+
+    kept: str = ""
+    same: bool | None = None
+    nearly: bool = False
 
 
 @dataclass(eq=False)
@@ -290,11 +304,13 @@ class StandIns(Listener):
 
 def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
     """Add lines to those that the store has: other crawls may have written some meanwhile."""
+    known = gate.store.get(URL_RULES, scope)
     try:
-        keep(gate.store, scope, entries)
+        lines = merged(known, entries, f"what the store has of {scope}")
     except AtomsError as error:
         logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
-        keep(gate.store, scope, entries, afresh=True)
+        lines = merged(b"", entries, "")
+    gate.store.put(Blob(URL_RULES, scope, "", lines))
 
 
 def _evidence_of(judged: Judged, site: Site) -> Evidence:
@@ -302,9 +318,15 @@ def _evidence_of(judged: Judged, site: Site) -> Evidence:
     verdict = judged.verdict
     if judged.not_modified or not site.policy.verify or verdict.not_compared:
         return Evidence()
-    kept = verdict.match.record.url if verdict.match else None
+    outcome, differs = verdict.outcome, verdict.differs
+    kept = verdict.match.record.url if verdict.match else ""
     words = verdict.page.words if verdict.page else 0
-    return evidence_of(verdict.outcome, kept, verdict.differs, words)
+    if outcome in ("duplicate", "unchanged"):
+        return Evidence(kept, True) if kept else Evidence()
+    unsure = outcome == "near" and differs in _UNSURE
+    if unsure or words < FEWEST_WORDS or outcome not in ("new", "near", "updated", "rewritten"):
+        return Evidence()
+    return Evidence(kept if differs else "", False, differs == "texts")
 
 
 def _asking(url: str, request: Request) -> int:

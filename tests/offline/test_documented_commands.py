@@ -14,10 +14,11 @@ from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.stores import Record, open_store
+from simhash_gate.stores.base import URL_RULES
 from tests.crawls.harness import ROOT
 from tests.journal.pages import packed
 from tests.offline.test_replay_warc import record
-from tests.stores.kept import PageHistory, keep_history, keep_text
+from tests.stores.kept import PageHistory, keep, keep_history, keep_text
 
 DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
 CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
@@ -123,9 +124,9 @@ def hive(tmp_path) -> None:
                 keep_text(store, kept.scope, version.digest, text, NOON, 1 << 20)
             whose = (kept.scope, kept.request, url)
             keep_history(store, PageHistory(*whose, kept.run, DAYS[-1], history.encode()))
+        keep(store, URL_RULES, "hive.example", f"[{RULE}]".encode())
         store.end("monday")
     (tmp_path / "verdicts.jsonl").write_text(json.dumps(VERDICT))
-    (tmp_path / "urls.jsonl").write_text(f"{RULE}\n")
     (tmp_path / "dropped").mkdir()
     copy = {
         "url": "https://hive.example/bees?print=1",

@@ -69,7 +69,7 @@ def kept(url: str) -> Kept:
 
 
 def rule(scope: str) -> dict:
-    return {"scope": scope, "urls": "", "kind": "slash", "word": "forbidden"}
+    return {"scope": scope, "urls": "", "kind": "slash", "contents": 3}
 
 
 def visited(number: int, seen: float, run: str = "crawl") -> PageHistory:

@@ -182,7 +182,7 @@ def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url)
     with closing(open_store(url)) as store:
         keep(store, URL_RULES, "a.example", json.dumps([RULE, RULE | {"kind": "index"}]).encode())
         keep(store, URL_RULES, "b.example", b"broken")
-    new = [RULE | {"word": "forbidden"}, RULE | {"kind": "case"}]
+    new = [RULE | {"contents": 2}, RULE | {"kind": "case"}]
     data = json.dumps(new).encode()
     blobs = (Blob(URL_RULES, scope, "", data) for scope in ("a.example", "b.example"))
     lines = [blob_line(blob) for blob in blobs]
@@ -194,8 +194,9 @@ def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url)
     with closing(open_store(url)) as store:
         found = json.loads(store.get(URL_RULES, "a.example"))
         assert store.get(URL_RULES, "b.example") == b"broken"
-    words = [(each["kind"], each.get("word")) for each in found]
-    assert words == [("slash", "forbidden"), ("index", None), ("case", None)]
+    assert [(each["kind"], each["contents"]) for each in found] == [
+        *(("index", 3), ("case", 3), ("slash", 2))
+    ]
 
 
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, start) -> None:
