@@ -48,6 +48,8 @@ class DemoSpider(Spider):
 
     `urls` names a scenario: another site, whose URLs are the matter. The figures count what could
     have been avoided after the first `warmup` pages: half as many as there are articles.
+
+    With `carry`, each request has the section that led to it under this name in its `meta`.
     """
 
     name = "demo"
@@ -66,9 +68,11 @@ class DemoSpider(Spider):
         part: str = "",
         urls: str = "",
         warmup: str = "",
+        carry: str = "",
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.carry = carry
         made_of = positive("articles", articles), whole_number("seed", seed)
         if part and not site:
             raise SystemExit("part is for -a site=..., the URL of a running demonstration site")
@@ -143,8 +147,11 @@ class DemoSpider(Spider):
             sku, variant, price = (demo_header(response, "Offer") or ";;").split(";")
             offer = {"sku": sku or None, "variant": variant or None, "price": price or None}
             yield {**page_item(response), **article_of(response), **offer}
+        section = {self.carry: response.url.split("/")[3:7]} if self.carry else {}
         for url in self.links.of(response):
-            yield self.request(url)
+            request = self.request(url)
+            request.meta.update(section)
+            yield request
 
     def dropped(self, response: Response) -> None:
         """Note that the gate dropped the page."""
