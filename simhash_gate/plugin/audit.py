@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter
+from scrapy import Request
 from scrapy.http import Response
 
 from simhash_gate.common.proportion import wilson
@@ -147,11 +148,13 @@ class Audit(Listener):
         """Return the audit that the settings ask for, if any."""
         return cls(crawl) if crawl.settings.audits and not crawl.settings.recover else None
 
-    def choose(self, fingerprint: str, verdict: Verdict) -> Verdict:
+    def choose(self, request: Request, verdict: Verdict) -> Verdict:
         """Return the verdict, `audited` if the page is chosen."""
         if verdict.outcome != "duplicate":
             return verdict
-        digest = blake2b(fingerprint.encode(), key=self._seed, digest_size=8).digest()
+        # Not by the key of the page: its addresses would all be chosen, or none.
+        fingerprint = self._crawl.crawler.request_fingerprinter.fingerprint(request)
+        digest = blake2b(fingerprint, key=self._seed, digest_size=8).digest()
         if int.from_bytes(digest, "big") >= verdict.policy.audit * 2**64:
             return verdict
         assert verdict.match is not None

@@ -57,7 +57,7 @@ class Crawled:
         verdict = Verdict("new", "", policy, record=record(number))
         if of is not None:
             verdict = Verdict("duplicate", "", policy, match=Match(record(of), 1))
-        verdict = audit.choose(f"{number:x}", verdict)
+        verdict = audit.choose(self.request, verdict)
         self.request.meta[VERDICT_KEY] = verdict
         self.chosen = verdict.audited
         self.lifecycle.judged(Judged(self.request, self.response, verdict, "example.com"))
