@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_LINES = 20_000  # an audit ends with a line for each of 10,000 domains
+MOST_LINES = 20_000  # more than a crawl leaves between two verdicts
 
 
 class Stage(IntEnum):

@@ -241,7 +241,7 @@ class SimhashGateMiddleware(CrawlGate):
         verdict, fingerprint = unfetched or await self._verdict(request, response, site)
         verdict = self._yields.given(verdict)
         if self._audit is not None:
-            verdict = self._audit.choose(site.domain, fingerprint, verdict)
+            verdict = self._audit.choose(request, verdict)
         if self._new_links is not None:
             verdict = self._new_links.given(verdict, request, site.domain)
         return Judged(

@@ -66,7 +66,6 @@ def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
     return [
         *_other_names(summary),
         *_other_offers(summary, pairs),
-        *_wrong_drops(summary),
         *_swallowed(summary),
         *_crawl_notes(summary, wrong=True),
         *_unjudged(summary),
@@ -122,29 +121,6 @@ def _stricter(summary: Summary, such_as: str) -> str:
     if summary.setting("VERIFY") == "False":
         way = "set `SIMHASH_GATE_VERIFY = True`"
     return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`.{_recover(summary)}"
-
-
-def _wrong_drops(summary: Summary) -> Iterator[Finding]:
-    rows = [row for row in summary.audits if row.wrong]
-    if not rows:
-        return
-    rows.sort(key=lambda row: (row.band != "bad", -row.interval.low, -row.wrong))
-    shares = (
-        f"{row.wrong:,} of {row.compared:,} in {row.domain or '(no host)'} (a share of "
-        f"{100 * row.interval.low:.1f} to {100 * row.interval.high:.1f} %)"
-        for row in rows
-    )
-    bad = sum(row.band == "bad" for row in rows)
-    surely = f"Too many drops are surely wrong in {how_many(bad, 'domain', ',')}. " if bad else ""
-    fields = Counter(name for row in rows for name in row.fields)
-    those = f" (`{'`, `'.join(name for name, _ in fields.most_common(_NAMED))}`)" if fields else ""
-    yield Finding(
-        f"{surely}The audit found wrong drops: {_listed(shares, 'domain')}.",
-        "For these domains, set a lower `threshold` or `'action': 'tag'` in "
-        f"`SIMHASH_GATE_DOMAINS`. If the fields that differ{those} are no content, name only the "
-        "others in `SIMHASH_GATE_AUDIT_FIELDS`.",
-        "audit",
-    )
 
 
 def _swallowed(summary: Summary) -> Iterator[Finding]:

@@ -44,8 +44,6 @@ TABLES = {
     "domains": "Domain|#Judged|*|#Skipped|#Dropped|#% dropped|#Saved|#Another name",
     "fleet": "Crawler|#Responses|#Skipped|#Judged|#Delivered|#Dropped|#Held back|#Like its own|"
     "#Like another's|#Like an earlier|#Errors|Log",
-    "audit": "Domain|Wrong drops|#Audited|#Compared|#Wrong|#At least %|#At most %|"
-    "Fields that differed",
     "near": "Page|Nearest kept page|#Bits|#Words|#Words of the kept page|Why it passed",
     "copies": "Copy|#Bits|#Words|What differs",
     "unsent": "Domain|What|Why|#Requests|Examples",

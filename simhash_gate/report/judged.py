@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from simhash_gate.common.proportion import Interval, wilson
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import BITS
@@ -30,10 +28,6 @@ MANY = 5
 """Fewer pages of other names may be chance."""
 SHARE = 0.05
 """So may a smaller share of the pages that are as near."""
-FEW = 30
-"""Fewer audited pages give no more than a rough idea."""
-TOO_MANY = 0.05
-"""A share of wrong drops that is surely above this is too large."""
 ADVICE = (
     "These pages have much the same text, so no distance tells them from copies. Their names, "
     "offers and words do, if SIMHASH_GATE_VERIFY is on. To compare more of them, name the fields "
@@ -152,50 +146,6 @@ class LoggedVerdict:
             line.get("held") is True,
             crawler,
             url_of(line, "canonical_url"),
-        )
-
-
-@dataclass(slots=True)
-class Audited:
-    """How many duplicates of a domain were audited and compared, and how many were no copies.
-
-    `fields` counts how often each field of an item differed.
-    """
-
-    domain: str
-    audited: int = 0
-    compared: int = 0
-    wrong: int = 0
-    fields: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def interval(self) -> Interval:
-        """What bounds the share of wrong drops, 0 to 1, at 95 % confidence."""
-        return wilson(self.wrong, self.compared)
-
-    @property
-    def band(self) -> Literal["bad", "some", "few", "good"]:
-        """How the share of wrong drops is to be taken."""
-        if self.interval.low > TOO_MANY:
-            return "bad"
-        if self.wrong:
-            return "some"
-        return "few" if self.compared < FEW else "good"
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Audited:
-        """Return what a line says. Raises ValueError that names the key and its value."""
-        fields = line.get("fields") or {}
-        if not isinstance(fields, Mapping):
-            raise ValueError(f"'fields' is {fields!r}: expected counts by field")
-        audited = _count(line, "audited") or 0
-        compared = _count(line, "compared", audited) or 0
-        return cls(
-            text_of(line, "domain"),
-            audited,
-            compared,
-            _count(line, "wrong", compared) or 0,
-            Counter({str(name)[:LONGEST_TEXT]: _count(fields, name) or 0 for name in fields}),
         )
 
 

@@ -14,7 +14,6 @@ from simhash_gate.report.bounded import Clusters, Timeline, Top, UnsentRequests
 from simhash_gate.report.judged import (
     ADVICE,
     REVISITS,
-    Audited,
     Crawled,
     CrawlNote,
     LoggedVerdict,
@@ -130,7 +129,6 @@ class Summary:
         self.total = Tally()
         self.domains = defaultdict[str, Tally](Tally)
         self.clusters = Clusters()
-        self.audits: list[Audited] = []
         self.crawlers: list[Crawler] = []
         self.notes: list[CrawlNote] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
@@ -230,9 +228,7 @@ class Summary:
         if isinstance(line.get("crawl"), dict):
             crawl = Crawled.of(line["crawl"])
             self._crawler(begins=bool(self.crawlers and self.crawlers[-1].crawl)).crawl = crawl
-        if isinstance(line.get("audit"), dict):
-            self.audits.append(Audited.of(line["audit"]))
-        elif isinstance(line.get("crawl_note"), dict):
+        if isinstance(line.get("crawl_note"), dict):
             self.notes = [*self.notes, CrawlNote.of(line["crawl_note"])][:MOST_NOTES]
         elif "outcome" in line:
             page = LoggedVerdict.of(line, self._crawler().number)

@@ -7,7 +7,7 @@ import pytest
 from simhash_gate.report.findings import SWALLOWED, Finding, findings, notes
 from simhash_gate.report.judged import MANY
 from simhash_gate.report.pairs import side_by_side
-from tests.report.verdicts import audit, copy, crawl, near, summary_of, verdict
+from tests.report.verdicts import copy, crawl, near, summary_of, verdict
 
 OTHER = {"title": "Red shirt", "matched_title": "Blue shirt"}
 SAME = {"title": "Shirt", "matched_title": "Shirt"}
@@ -25,7 +25,7 @@ def test_a_crawl_that_drops_copies_looks_right() -> None:
     lines += [copy(f"print/a{n}", f"a{n}", n % 4, **SAME) for n in range(40)]
     lines += [copy(f"a1?session={n}", "a1", **SAME) for n in range(2 * SWALLOWED)]
     lines += [near(f"n{n}", "a1", 5) for n in range(9)]
-    lines += [verdict("x.pdf", "skipped", reason="not html"), audit("example.com", 40, 0)]
+    lines += [verdict("x.pdf", "skipped", reason="not html")]
     lines += [verdict("empty", "skipped", reason="no text"), crawl()]
     assert found(*lines) == []
 
@@ -36,7 +36,6 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
         verdict("large", "skipped", reason="too large"),
         *(near(f"n{n}", "a", 0, differs="names", **OTHER) for n in range(MANY)),
         *(copy(f"block/{n}", "b", **SAME) for n in range(SWALLOWED)),
-        audit("example.com", 40, 2, price=2),
         copy("money", "a", reason="distance 0, threshold 3; only '$12' → '$13' differs", **SAME),
         copy("other", "a", **OTHER),
     ]
@@ -44,7 +43,6 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
     expected = [
         ("duplicates", "its title names something else than that of the kept page"),
         ("duplicates", "it says another price or offer than the kept page"),
-        ("audit", "The audit found wrong drops"),
         ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of one page"),
         ("unjudged", "1 page could not be judged"),
         ("unjudged", "1 page skipped"),
@@ -74,15 +72,6 @@ def test_advice_is_what_the_settings_leave_to_do_and_the_domains_with_most_are_n
     assert finding.message.endswith(": 5 of s5.com, 4 of s4.com, 3 of s3.com and 2 more domains.")
     assert advice in finding.advice
     assert "`SIMHASH_GATE_RECOVER = 'dropped'`" in finding.advice
-
-
-def test_a_domain_that_is_surely_bad_comes_before_one_with_more_wrong_drops() -> None:
-    (finding,) = found(audit("a.com", 1_000, 60), audit("b.com", 40, 20, title=20))
-    assert finding.message.endswith(
-        "20 of 40 in b.com (a share of 35.2 to 64.8 %), "
-        "60 of 1,000 in a.com (a share of 4.7 to 7.6 %)."
-    )
-    assert "(`title`)" in finding.advice
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from lxml import html
 
 from simhash_gate.report.html import render
 from simhash_gate.report.summary import MOST_CRAWLS, Summary
-from tests.report.verdicts import NOON, audit, copy, crawl, verdict
+from tests.report.verdicts import NOON, copy, crawl, verdict
 
 
 def summary_of(*logs: list[dict]) -> Summary:
@@ -36,7 +36,6 @@ TWO = (
         copy("g", "x", matched_run="r0", title="Wasps", matched_title="Bees"),
         verdict("b", "unchanged", kept="b", matched_run="r1"),
         verdict("slow", "error", reason="reading took longer than 10 s"),
-        audit("example.com", 40, 2, price=2),
         name="shop",
     ),
 )

@@ -51,12 +51,6 @@ def crawl(name: str = "news", **given: Any) -> dict[str, Any]:
     return {"crawl": said | {"settings": {}, "domains": {}} | given}
 
 
-def audit(domain: str, compared: int, wrong: int, **fields: int) -> dict[str, Any]:
-    """Return the line of an audit."""
-    counts = {"audited": compared + 10, "compared": compared, "wrong": wrong}
-    return {"audit": {"domain": domain, **counts, "fields": fields}}
-
-
 def summary_of(*lines: dict[str, Any]) -> Summary:
     """Return what a report gathers of some lines."""
     summary = Summary()
