@@ -265,9 +265,9 @@ def test_skipped_requests_that_cannot_be_kept_are_told_of(tmp_path) -> None:
         'return {"callback": lambda response: None} if "mail" in link else '
         '{"meta": {"handle": lambda: 0}}',
     )
-    with Site(site_of(60)).running() as site:
+    with Site(site_of(90)).running() as site:
         job = {"JOBDIR": str(tmp_path / "job")}
-        first = follow(tmp_path, site, unsayable, **job, CLOSESPIDER_PAGECOUNT=45)
+        first = follow(tmp_path, site, unsayable, **job, CLOSESPIDER_PAGECOUNT=70)
     avoided = first.count("url/avoided")
     assert avoided >= 10
     assert f"{avoided} requests that wait are lost: they have a callback that is no" in first.log
