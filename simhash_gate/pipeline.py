@@ -127,17 +127,18 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     hashed = article.only(lasting[article.lines])
     if not count:
         hashed, count = article, article.total()
-    images = [] if is_long(stable) else document.images
-    media = document.media
+    long = is_long(stable)
+    images = [] if long else document.images(base)
+    controls = document.controls(base)
     compared = _compared(document, base, count)
     page = Page(
         title=title,
         words=count,
         fingerprint=_fingerprint(hashed, document.leftover_of) if count else None,
-        digest=_digest(document, text, is_long(stable), images + media),
+        digest=_digest(document, text, long, images + controls),
         listing=document.article.listing,
         reason=None if count else "no words",
-        sketch=_sketch(document, text, compared, images, media).encode(),
+        sketch=_sketch(document, text, compared, images, controls).encode(),
         lines="\n".join(text.said).encode("utf-8", "replace"),
         sample=sample_of(article),
         **fields,
@@ -162,12 +163,12 @@ def _fingerprint(words: HashedLines, title: str) -> int:
 _IN_ORDER = frozenset({"cell", "item", "term"})
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
-_FEW_WORDS = 60  # beside these, another file to download makes another page
+_FEW_WORDS = 60  # beside these, a file to download is what the page is about
 _LONGEST_FILES = 300  # characters
 _CAPTIONS = 0.06  # of an article: more is what it says
 
 
-def _digest(document: Document, text: PageText, long: bool, media: list[str]) -> int:
+def _digest(document: Document, text: PageText, long: bool, controls: list[str]) -> int:
     """Hash what the page says; of few words, a date or an image may be all that tells it apart.
 
     Of other lines that tell a date alone or stand before a text, the other words count. A listing
@@ -183,8 +184,8 @@ def _digest(document: Document, text: PageText, long: bool, media: list[str]) ->
     ]
     rest_words = chain.from_iterable(words_of_each(rest))
     own_words += [word for word in rest_words if not (long and word.isdigit())]
-    if own_words and not long:
-        own_words += media
+    if own_words:
+        own_words += controls
     own_words += [block.code for block in blocks if block.code]
     words = " ".join(sorted(own_words) if document.article.listing else own_words)
     return mmh3.hash64(words, signed=False)[0] if words else 0
@@ -207,8 +208,8 @@ def _stable(tokens: list[str], headline: list[str]) -> list[str]:
 
 
 def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:
-    """Return what the user's selectors find, and the files that a page of few words leads to."""
-    files = ", ".join(document.files(base)) if words < _FEW_WORDS else ""
+    """Return what the user's selectors find, and the files that the page leads to."""
+    files = ", ".join(document.files(base, everywhere=words < _FEW_WORDS))
     if len(files) > _LONGEST_FILES:
         files = f"{files[:_LONGEST_FILES]}… {hash_of([files]):08x}"
     return (*document.fields, ("file", files)) if files else document.fields
@@ -219,7 +220,7 @@ def _sketch(
     text: PageText,
     compared: tuple[Field, ...],
     images: list[str],
-    media: list[str],
+    controls: list[str],
 ) -> Sketch:
     titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
@@ -252,12 +253,11 @@ def _sketch(
         Hashes.of(
             np.concatenate((stable.words, pairs[own[lines[characters]]], code)),
             np.concatenate((hashed.words, pairs, more)),
-            "<u2",
         ),
-        Hashes.of(line_hashes[sentences], line_hashes, "<u1"),
+        Hashes.of(line_hashes[sentences], line_hashes),
         pair_table(stable.only(stable.lines < len(blocks)).pairs()),
         hash_of(images),
-        hash_of(media),
+        hash_of(controls),
         hash_of(block.text for block in volatile_blocks if not block.linked),
         _order(blocks, text),
     )

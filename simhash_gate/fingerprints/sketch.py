@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import mmh3
 import numpy as np
@@ -39,15 +39,15 @@ MOST_LINES = 1_000
 _HEAD = struct.Struct(f">{KEY_BYTES}s7I")  # key, media, dates and order, bytes of three parts
 _SET = struct.Struct(">IB")
 _HASH_BITS = 32
-_Gap = Literal["<u1", "<u2"]
-_SPARE: dict[_Gap, int] = {"<u1": 6, "<u2": 13}  # bits that keep a gap in as many bytes
+_GAP = np.dtype("<u2")
+_SPARE = 13  # bits that keep a gap in two bytes
 
 
 class Hashes(NamedTuple):
     """A set of hashes of `bits` bits, ascending, and which of them are of the page's own article.
 
     The more there are, the more bits has each: what is not in the set looks as if it were once in
-    8,192 to 16,384 times for words, and in 64 to 128 for lines.
+    8,192 to 16,384 times.
     """
 
     bits: int
@@ -55,11 +55,11 @@ class Hashes(NamedTuple):
     own: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, own: Iterable[str] | Words, others: Iterable[str] | Words, gap: _Gap) -> Hashes:
+    def of(cls, own: Iterable[str] | Words, others: Iterable[str] | Words) -> Hashes:
         """Return the set of what an article says, and what its page says beside it."""
         mine = hashes_of(own)
         found = distinct(mine, hashes_of(others))
-        bits = min(_HASH_BITS, len(found).bit_length() + _SPARE[gap])
+        bits = min(_HASH_BITS, len(found).bit_length() + _SPARE)
         shift = np.uint32(_HASH_BITS - bits)
         values = distinct(found >> shift)
         return cls(bits, values, is_in(values, distinct(mine >> shift)))
@@ -80,29 +80,29 @@ class Hashes(NamedTuple):
         known = other.values >> np.uint32(other.bits - bits)
         return mine[~is_in(mine >> np.uint32(self.bits - bits), known)]
 
-    def encode(self, gap: _Gap) -> bytes:
+    def encode(self) -> bytes:
         """Return the set as bytes: a gap and a bit for each."""
-        most = np.iinfo(gap).max
+        most = np.iinfo(_GAP).max
         gaps = self.values.copy()
         gaps[1:] -= self.values[:-1]
         longer = gaps // most
-        packed = np.full(len(gaps) + int(longer.sum()), most, gap)
+        packed = np.full(len(gaps) + int(longer.sum()), most, _GAP)
         packed[np.arange(len(gaps)) + np.cumsum(longer, dtype=np.intp)] = gaps % most
         return _SET.pack(len(gaps), self.bits) + np.packbits(self.own).tobytes() + packed.tobytes()
 
     @classmethod
-    def decode(cls, data: bytes, gap: _Gap) -> Hashes:
+    def decode(cls, data: bytes) -> Hashes:
         """Return the set that was encoded. Raises ValueError or struct.error for anything else."""
         count, bits = _SET.unpack_from(data)
         flags = np.frombuffer(data, np.uint8, (count + 7) // 8, _SET.size)
-        gaps = np.frombuffer(data, gap, offset=_SET.size + len(flags))
-        values = np.cumsum(gaps, dtype=np.uint32)[gaps < np.iinfo(gap).max]
+        gaps = np.frombuffer(data, _GAP, offset=_SET.size + len(flags))
+        values = np.cumsum(gaps, dtype=np.uint32)[gaps < np.iinfo(_GAP).max]
         if len(values) != count:
             raise ValueError("another number of hashes")
         return cls(bits, values, np.unpackbits(flags)[:count].astype(np.bool_))
 
 
-_NONE = Hashes.of((), (), "<u1")
+_NONE = Hashes.of((), ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,9 +113,9 @@ class Sketch:
     of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
     that the user names, and the files that a page of few words leads to. `words` and `lines` are
     those of the whole page, and the own ones those of its article that last, the headline aside.
-    `pairs` is the table of the pairs of these. `images`, `played` and `dated` are hashes of the
-    names of images, of videos and sounds, and of the lines about the page; `order` is one of what
-    follows what in tables and lists; 0 for none.
+    `pairs` is the table of the pairs of these. `images`, `controls` and `dated` are hashes of the
+    files of images, of what can be played or done, and of the lines about the page; `order` is one
+    of what follows what in tables and lists; 0 for none.
     """
 
     headline: str = ""
@@ -126,7 +126,7 @@ class Sketch:
     lines: Hashes = _NONE
     pairs: bytes = b""
     images: int = 0
-    played: int = 0
+    controls: int = 0
     dated: int = 0
     order: int = 0
 
@@ -141,9 +141,9 @@ class Sketch:
         """Return the sketch as bytes, which begin with its key."""
         values = [(self.headline, *self.names), self.offered, self.compared]
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
-        parts = self.words.encode("<u2"), self.lines.encode("<u1"), self.pairs
+        parts = self.words.encode(), self.lines.encode(), self.pairs
         sizes = map(len, parts)
-        head = _HEAD.pack(self.key, self.images, self.played, self.dated, self.order, *sizes)
+        head = _HEAD.pack(self.key, self.images, self.controls, self.dated, self.order, *sizes)
         return b"".join((head, *parts, text))
 
 
@@ -151,15 +151,15 @@ class Sketch:
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
     try:
-        _, images, played, dated, order, *sizes = _HEAD.unpack_from(data)
+        _, images, controls, dated, order, *sizes = _HEAD.unpack_from(data)
         start, parts = _HEAD.size, []
         for size in sizes:
             parts.append(data[start : start + size])
             start += size
-        words, lines = Hashes.decode(parts[0], "<u2"), Hashes.decode(parts[1], "<u1")
+        words, lines = Hashes.decode(parts[0]), Hashes.decode(parts[1])
         (headline, *names), offered, compared = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, words, lines, parts[2], images, played, dated, order)
+        return Sketch(*values, words, lines, parts[2], images, controls, dated, order)
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

@@ -139,7 +139,8 @@ def _signs(
     if asked:
         why = "what was asked for is redirected to it, and stands in its address"
         yield "redirect", address, LEAST, "blocked", why
-    if before and hamming_distance(before.fingerprint, record.fingerprint) > _ANOTHER:
+    here = before is not None and before.url == record.url  # a name left out may choose a page
+    if before and here and hamming_distance(before.fingerprint, record.fingerprint) > _ANOTHER:
         why = "the same text at addresses that had other pages before"
         # To the letter: of a page that changes each day, it may be the numbers that do.
         yield page.digest, address, LEAST, named or "blocked", why

@@ -87,10 +87,10 @@ class CloserLook:
         are labels of what both pages offer: "SKU H303" is "Item no. H303" in print.
         """
         new = self._sketch
-        for name in ("images", "played"):
+        for name, said in (("images", "images"), ("controls", "videos, frames or buttons")):
             one, other = getattr(kept, name), getattr(new, name)
             if one and other and one != other:  # a print view has none
-                return f"other {name if name == 'images' else 'videos or sounds'}"
+                return f"other {said}"
         if record.digest == self._page.digest:
             return ""
         one_offer = agreement(kept, new)

@@ -92,26 +92,29 @@ class Base:
 _PLACES = (
     ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset"),
     ("srcset",),
-    ("src",),
+    ("src", "data"),
 )
 _POSTER = (("data-poster",), ("poster",))
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
-_FILE_NAME = re.compile(r"(?<![^/])[^/?#]*(?=[?#]|$)")  # the first match is one
-# What a name says of the size, as `300px-bees.jpg`, `bees-300x200.jpg` and `bees@2x.jpg` do.
+_BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\"()]+)", re.I)
+# What an address says of the size, as `300px-bees.jpg`, `bees-300x200.jpg`, `bees@2x.jpg`,
+# `300x200/bees.jpg`, `w_300,h_200/bees.jpg`, `?w=300` do.
 _SIZE = re.compile(
-    r"(?<=.)(?:[-_.](?:\d{2,4}x(?:\d{2,4})?|\d{2,4}w|\d{3,4}px?|scaled)|@\dx)(?=[-_.@]|$)"
-    r"|^\d{2,4}px-(?=.)"
+    r"(?<=[^/])(?:[-_.](?:\d{2,4}x(?:\d{2,4})?|\d{2,4}w|\d{3,4}px?|scaled)|@\dx)(?=[-_.@/]|$)"
+    r"|(?<![^/])\d{2,4}px-|/(?:\d{2,4}x(?:\d{2,4})?|(?:[a-z]_\w+,?)+)(?=/)"
+    r"|(?<=[?&])(?:w|h|width|height|size|q|quality)=[^&]*&?",
+    re.I,
 )
 
 
-def image_names(root: HtmlElement) -> list[str]:
-    """Return the file names of all images, and of the first images of videos, each once."""
-    return _names(_image_addresses(root))
+def image_files(root: HtmlElement, base: str = "") -> list[str]:
+    """Return the files of all images, and of the first images of videos, each once."""
+    return _files(_image_addresses(root), base)
 
 
-def media_names(root: HtmlElement) -> list[str]:
-    """Return the file names of all videos and sounds, each once."""
-    return _names(_media_addresses(root))
+def media_files(root: HtmlElement, base: str = "") -> list[str]:
+    """Return the files of all videos, sounds and frames, each once."""
+    return _files(_media_addresses(root), base)
 
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
@@ -122,6 +125,9 @@ def _image_addresses(root: HtmlElement) -> Iterator[str]:
             yield from _addresses(source)
     for video in root.iter("video"):
         yield from _addresses(video, _POSTER)
+    for element in root.iter("*"):
+        if "background" in (style := element.get("style", "")):
+            yield from _BACKGROUND.findall(style)
 
 
 def _media_addresses(root: HtmlElement) -> Iterator[str]:
@@ -145,38 +151,48 @@ def _addresses(element: HtmlElement, places: tuple[tuple[str, ...], ...] = _PLAC
     return []
 
 
-def _names(addresses: Iterable[str]) -> list[str]:
-    names: dict[str, str] = {}
-    for address in addresses:
-        name = _SIZE.sub("", _FILE_NAME.findall(address)[0])
-        names.setdefault(name.rpartition(".")[0] or name, name)  # one in several formats
-    return sorted(names.values())
-
-
 # The ending of a file that is no page or feed. A number is none: `/wiki/1.5`, `v2.0`.
 _FILE = re.compile(
     r"\.(?!(?:[dps]?x?html?|php\d?|aspx?|jspx?|jsf|do|cgi|cfm|pl|xml|rss|atom)\Z)"
     r"[a-z][a-z0-9]{0,4}\Z",
     re.I,
 )
+_PICTURE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.I)
 
 
 def file_addresses(links: Iterable[HtmlElement], base: str) -> set[str]:
-    """Return the addresses of the files that links lead to from `base`, without scheme and host.
+    """Return the files that links lead to from `base`: known by their ending or by `download`.
 
-    A file is known by its ending or by `download`. What follows the path of a file that has an
-    ending is left out: it may be a signature, another in each response.
+    A picture is none: it stands in the page as well.
     """
     absolute = Base(base).absolute
     found = set()
     for link in links:
         address = absolute(link.get("href"))
-        if address is None:
-            continue
-        path, sign, query = address.partition("#")[0].partition("?")
-        path = "".join(path.rpartition("//")[2].partition("/")[1:])
-        if _FILE.search(path):
-            found.add(path)
-        elif "download" in link.attrib or _FILE.search(query):
-            found.add(f"{path}{sign}{query}")
+        if address is not None and "//" in address:
+            path, query = _path_and_query(address)
+            named = _FILE.search(path) or "download" in link.attrib or _FILE.search(query)
+            if named and not _PICTURE.search(path):
+                found.add(_file(path, query))
     return found
+
+
+def _files(addresses: Iterable[str], base: str) -> list[str]:
+    """Return the files at some addresses, one for all its sizes and formats."""
+    files: dict[str, str] = {}
+    for address in filter(None, map(Base(base).absolute, addresses)):
+        file = _SIZE.sub("", _file(*_path_and_query(address)))
+        files.setdefault(_FILE.sub("", file), file)
+    return sorted(files.values())
+
+
+def _path_and_query(address: str) -> tuple[str, str]:
+    """Return the parts of an address, without scheme and host."""
+    path, _, query = address.partition("#")[0].partition("?")
+    _, host, rest = path.rpartition("//")
+    return rest[rest.find("/") :] if host else path, query
+
+
+def _file(path: str, query: str) -> str:
+    """Return by what a file is known; what follows its ending may be a signature, or a size."""
+    return f"{path}?{query}" if query and not _FILE.search(path) else path

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lxml import html
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import file_addresses, image_names, media_names
+from simhash_gate.page.address import file_addresses, image_files, media_files
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
 from simhash_gate.page.elements import find_elements
@@ -61,19 +61,22 @@ class Document(NamedTuple):
         """The heading that the article begins with, "" if it begins with anything else."""
         return self.blocks[0].text if self.blocks[0].kind == "heading" else ""
 
-    @property
-    def images(self) -> list[str]:
-        """The file names of the images of the article."""
-        return image_names(self.article.element)
+    def images(self, base: str) -> list[str]:
+        """Return the files of the images of the article."""
+        return image_files(self.article.element, base)
 
-    @property
-    def media(self) -> list[str]:
-        """The file names of the videos and sounds of the article."""
-        return media_names(self.article.element)
+    def controls(self, base: str) -> list[str]:
+        """Return what can be played and done in the article: files, and labels of buttons."""
+        article = self.article.element
+        labels = {_NUMBER.sub("", button.get("value", "")) for button in article.iter("button")}
+        return [*media_files(article, base), *sorted(labels - {""})]
 
-    def files(self, base: str) -> list[str]:
-        """Return the addresses of files that its links lead to from `base`, menus left out."""
-        links = self.facts.elements.by_tag["a"]
+    def files(self, base: str, *, everywhere: bool) -> list[str]:
+        """Return the addresses of files that links of the article lead to from `base`.
+
+        Or those of the whole page, menus left out.
+        """
+        links = self.facts.elements.by_tag["a"] if everywhere else self.article.element.iter("a")
         outside = (a for a in links if next(a.iterancestors("nav", "footer"), None) is None)
         return sorted(file_addresses(outside, base))
 
@@ -124,7 +127,7 @@ def read_document(
         # It says no more than its head does, which may be the same on every page of a site.
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
-        offered = (*offered, *offer_by_headline(found))
+        offered = (*offered, *offer_by_headline(found, cleaned.shown.after(found[-1].text)))
     return Document(
         facts,
         titles,
@@ -143,6 +146,7 @@ def read_document(
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
+_NUMBER = re.compile(r"\W*\d[\d.,]*\W*")  # a counter
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from lxml.etree import strip_elements
@@ -115,10 +115,9 @@ def drop_invisible(
     for template in found["template"]:
         if "shadowrootmode" in template.attrib:  # shown, unlike any other template
             template.tag = "div"
-    for button in filter(_is_label, found["button"]):
-        button.tag = "div"
+    _take_texts_of_controls(found)
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
-    drop_all([box for box in found["input"] if not _is_task(box)])
+    drop_all([box for box in found["input"] if box.tag == "input" and not _is_task(box)])
     if found["noscript"]:
         if titles is not None:
             _show_if_the_page(found["noscript"], root, titles)
@@ -128,14 +127,31 @@ def drop_invisible(
             _leave_sources(media)
 
 
-def _is_label(button: HtmlElement) -> bool:
-    """Tell if a button is what a heading, a term or a cell says, or opens what it asks."""
+def _take_texts_of_controls(found: Mapping[str, list[HtmlElement]]) -> None:
+    """Leave of buttons what they are labelled with, as a value, if it is no text of the page."""
+    for button in found["button"]:
+        if _is_text(button):
+            button.tag = "div"
+        else:
+            button.set("value", " ".join("".join(button.itertext()).split()))
+            del button[:]
+            button.text = None
+    for box in found["input"]:
+        if box.get("type") in ("submit", "button"):
+            box.tag = "button"
+    for field in found["textarea"]:
+        if "readonly" in field.attrib and "</" not in (field.text or ""):  # nor to be embedded
+            field.tag = "pre"
+
+
+def _is_text(button: HtmlElement) -> bool:
+    """Tell if a button is what a heading, a term or a cell says, opens what it asks, or is long."""
     holder = button.getparent()
     while holder is not None and holder.tag in INLINE:
         holder = holder.getparent()
     if holder is not None and (holder.tag in _LABELLED or holder.tag in HEADINGS):
         return size_of(holder) == size_of(button) > 0
-    return "".join(button.itertext()).rstrip().endswith(_QUESTION)
+    return size_of(button) > _LABEL or "".join(button.itertext()).rstrip().endswith(_QUESTION)
 
 
 def _leave_sources(media: HtmlElement) -> None:

@@ -61,6 +61,7 @@ _BASKET = re.compile(
     r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag|buy|product|variations?)\b|warenkorb|panier",
     re.IGNORECASE,
 )
+_MENUS = ("nav", "header", "footer", "aside")
 _AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
@@ -74,10 +75,11 @@ def find_offer(facts: Facts) -> tuple[Field, ...]:
     return tuple((name, ", ".join(sorted(texts))) for name, texts in sorted(found.items()) if texts)
 
 
-def offer_by_headline(blocks: list[Block]) -> tuple[Field, ...]:
+def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[Field, ...]:
     """Return the prices in the short lines after a headline, and the first number of the article.
 
-    What a label stands before, in a table or a list, counts wherever it is.
+    What a label stands before, in a table or a list, counts wherever it is. If there is none, the
+    first price counts in the lines `after` the article.
     """
     prices: set[str] = set()
     labelled = number = ""
@@ -90,6 +92,9 @@ def offer_by_headline(blocks: list[Block]) -> tuple[Field, ...]:
             labelled = labelled or next(iter(_LABELLED.findall(line)), "")
     if not prices and labelled:
         prices.add(_normal_price(labelled))
+    elif not prices:
+        lines = (line for line in after if len(line) <= _SHORT)
+        prices.update(map(_normal_price, next(filter(None, map(_PRICE.findall, lines)), [])))
     price = ", ".join(sorted(prices)[:_MOST])
     return tuple(field for field in (("shown number", number), ("shown price", price)) if field[1])
 
@@ -157,12 +162,13 @@ def _price(offer: Node) -> Iterator[Field]:
 
 
 def _chosen(elements: Elements) -> Iterator[Field]:
-    """Yield what is chosen in the form that puts a product into the basket."""
+    """Yield what is chosen in the form that puts a product into the basket, or beside any form."""
     for element in elements.chosen[: _MOST * _MOST]:
-        form = next(element.iterancestors("form"), None)
-        if form is None:
+        outer = next(element.iterancestors("form", "article", "main", *_MENUS), None)
+        if outer is None or outer.tag in _MENUS:
             continue
-        kind = " ".join((form.get("action") or "", form.get("class") or "", form.get("id") or ""))
+        names = map(outer.get, ("action", "class", "id")) if outer.tag == "form" else ("product",)
+        kind = " ".join(filter(None, names))
         field = element if element.tag == "input" else next(element.iterancestors("select"), None)
         name = "" if field is None else field.get("name") or field.get("id") or ""
         if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):

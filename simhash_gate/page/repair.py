@@ -28,7 +28,7 @@ _REOPENED = 4_000_000  # <b>, <font> and the like: what is left open is opened a
 
 _SILENT = frozenset({"script", "style", "noscript", "template", "title"})
 _PICTURES = frozenset({"svg", "math"})
-_HIDING = INVISIBLE | MEDIA | {"title", "xmp", "noembed"}
+_HIDING = INVISIBLE | MEDIA | {"button", "title", "xmp", "noembed"}
 _HIDING -= {"embed", "frame", "link", "meta", "script", "svg"}
 _CHECKED_TAGS = _HIDING | {"br"}  # `</br>` is a line break
 _VISITED_TAGS = frozenset({*_HIDING, *_PICTURES, "table"})

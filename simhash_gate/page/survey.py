@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import iterwalk
@@ -48,6 +50,12 @@ class Survey(NamedTuple):
     measures: Measures
     tags: Tree
     hrefs: set[str]
+
+    def after(self, line: str) -> list[str]:
+        """Return the lines that follow the first of some text, as far as no link is between."""
+        start = self.lines.index(line) + 1 if line in self.lines else len(self.lines)
+        said = takewhile(itemgetter(1), zip(self.lines[start:], self.said[start:], strict=True))
+        return [line for line, _ in said]
 
 
 def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915

@@ -14,13 +14,13 @@ def _set(names: str) -> frozenset[str]:
 
 HEADINGS = _set("h1 h2 h3 h4 h5 h6")
 CELLS = _set("td th")
-INLINE = _set("""
-    a abbr acronym audio b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr
-    q rp rt ruby s samp small source span strike strong sub sup time tt u var video wbr
+MEDIA = _set("audio video iframe object embed")
+INLINE = MEDIA | _set("""
+    a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr
+    q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr
 """)
-MEDIA = _set("audio video")
 INVISIBLE = _set("""
-    script style noscript template iframe svg button select textarea object embed applet
+    script style noscript template svg select textarea applet
     canvas dialog datalist map frame link meta
 """)
 

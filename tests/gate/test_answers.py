@@ -229,3 +229,12 @@ def test_a_judge_that_knows_no_visits_knows_no_answers(site) -> None:
 )
 def test_services_say_by_headers_that_they_block(status, headers, service) -> None:
     assert blocking_service(status, lambda name: headers.get(name, "").encode()) == service
+
+
+def test_a_name_of_trackers_that_chooses_the_page_makes_no_wall_of_it(site) -> None:
+    pages = [(f"/{city}?trk={n}", story(n)) for city in ("wien", "bern", "rom") for n in range(4)]
+    for _ in range(3):
+        outcomes = {site.visit(path, html) for path, html in pages}
+        assert "blocked" not in outcomes
+        site.new_run()
+        pages.reverse()

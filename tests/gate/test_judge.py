@@ -501,13 +501,13 @@ def test_a_dismissed_record_is_not_compared(gate) -> None:
 def says(*lines: str, beside: str = "", name: str = "", **values) -> Page:
     """Return a page with the words of some lines, and others beside its article."""
     tokens = [line.split() for line in lines]
-    words = Hashes.of(set().union(*map(words_of_line, tokens)), beside.split(), "<u2")
+    words = Hashes.of(set().union(*map(words_of_line, tokens)), beside.split())
     names = (name,) if name else ()
     told = {key: values.pop(key) for key in ("offered", "dated", "images") if key in values}
     sketch = Sketch(
         *(name, names),
         words=words,
-        lines=Hashes.of(lines, beside.split("\n"), "<u1"),
+        lines=Hashes.of(lines, beside.split("\n")),
         pairs=pair_table(HashedLines.of(tokens).pairs()),
         **told,
     )

@@ -6,7 +6,7 @@ from urllib.parse import urljoin
 import pytest
 from lxml import html
 
-from simhash_gate.page.address import Base, file_addresses, image_names, media_names
+from simhash_gate.page.address import Base, file_addresses, image_files, media_files
 from simhash_gate.page.hidden import drop_invisible
 
 PATHS = ["x", "x/", "x.html", "a/b-c/d_e.f", "%20", "..x", "a..", "a//b", "./x", "a/../b", "a/./b"]
@@ -42,18 +42,25 @@ def test_what_is_no_address_leads_nowhere_and_with_no_base_links_stay_as_they_ar
 @pytest.mark.parametrize(
     ("image", "names"),
     [
-        ("<img src=//cdn.example/a/bees.jpg?w=9#x>", "bees.jpg"),
-        ("<img src=bees-300x200.jpg><img src=300px-moss.png>", "bees.jpg moss.png"),
-        ("<img src=ice@2x.gif><img src=ice_640w.gif><img src=ice-scaled.gif>", "ice.gif"),
-        ("<img src=bees-1.jpg><img src=bees-2.jpg>", "bees-1.jpg bees-2.jpg"),
-        ("<img srcset='/w_3,h_2/bees.jpg 1x,ice.jpg 2x, moss.jpg'>", "bees.jpg ice.jpg moss.jpg"),
-        ("<img src=grey.gif data-src=bees.jpg>", "bees.jpg"),
+        ("<img src=//cdn.example/a/bees.jpg?w=9#x>", "/a/bees.jpg"),
+        ("<img src=bees.jpg><img src=../b/bees.jpg>", "/b/bees.jpg /hive/bees.jpg"),
+        ("<img src=/show?id=5&w=9><img src=/show?id=6>", "/show?id=5& /show?id=6"),
+        ("<img src=/bees-300x200.jpg><img src=/300px-moss.png>", "/bees.jpg /moss.png"),
+        ("<img src=/ice@2x.gif><img src=/ice_640w.gif><img src=/ice-scaled.gif>", "/ice.gif"),
+        ("<img src=/bees-1.jpg><img src=/bees-2.jpg>", "/bees-1.jpg /bees-2.jpg"),
+        ("<img srcset='/w_3,h_2/ice.jpg 1x,/90x60/ice.jpg 2x, /moss.jpg'>", "/ice.jpg /moss.jpg"),
+        ("<img src=grey.gif data-src=/bees.jpg>", "/bees.jpg"),
         ("<img src='data:image/gif;base64,R0lGOD/x' srcset='data:,x'>", ""),
-        ("<picture><source srcset='a.avif, b.avif 2x'><img src=a.jpg></picture>", "a.jpg b.avif"),
+        (
+            "<picture><source srcset='/a.avif, /b.avif 2x'><img src=/a.jpg></picture>",
+            "/a.jpg /b.avif",
+        ),
+        ("<p style='color: red; background: #fff url(\"/bees.jpg\")'>Bees</p>", "/bees.jpg"),
     ],
 )
-def test_images_are_known_by_their_names(image, names):
-    assert image_names(html.fromstring(f"<div><p>Bees</p>{image}</div>")) == names.split()
+def test_images_are_known_by_their_addresses(image, names):
+    page = html.fromstring(f"<div><p>Bees</p>{image}<!-- style --></div>")
+    assert image_files(page, "https://bees.example/hive/") == names.split()
 
 
 def test_of_what_is_played_the_sources_are_left():
@@ -64,8 +71,8 @@ def test_of_what_is_played_the_sources_are_left():
     )
     drop_invisible(body)
     assert " ".join("".join(body.itertext()).split()) == "one two three"
-    assert media_names(body) == ["a.mp4", "b.webm", "c.mp4", "e.ogv"]
-    assert image_names(body) == []
+    assert media_files(body) == ["a.mp4", "b.webm", "c.mp4", "e.ogv"]
+    assert image_files(body) == []
 
 
 @pytest.mark.parametrize(
@@ -79,6 +86,8 @@ def test_of_what_is_played_the_sources_are_left():
         ("href='get.php?file=bees.docx'", ["/hive/get.php?file=bees.docx"]),
         ("href=/get?id=5 download", ["/get?id=5"]),
         ("href=/bees.html", []),
+        ("href=/bees.jpg", []),
+        ("href=mailto:queen@bees.pdf", []),
         ("href=/bees.aspx?id=5", []),
         ("href=/bees/", []),
         ("href=/bees.xml", []),

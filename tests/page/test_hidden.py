@@ -92,6 +92,13 @@ def test_a_button_says_what_its_heading_term_or_cell_does(button):
     assert "Frozen sluices" in cleaned(f"<body>{PROSE}{button.format('Frozen sluices')}</body>")
 
 
+def test_what_is_pasted_for_readers_is_read_and_what_others_shall_embed_is_not():
+    field = "<body>" + PROSE + "<textarea {}>{}</textarea>"
+    assert "Frozen sluices" in cleaned(field.format("readonly", "Frozen sluices;"))
+    assert "Frozen sluices" not in cleaned(field.format("", "Frozen sluices;"))
+    assert "Frozen sluices" not in cleaned(field.format("readonly", "<p>Frozen sluices</p>"))
+
+
 def test_a_button_that_asks_is_read_and_one_that_does_something_is_not():
     asks = "<div><button>Does the wheel turn?</button><div>It does.</div></div>"
     assert "Does the wheel turn?" in cleaned(f"<body>{PROSE}{asks}</body>")
