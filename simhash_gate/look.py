@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from simhash_gate.page.blocks import Block
     from simhash_gate.page.document import Document
 
+Line = tuple[str, str]
+"""The words of a line, and why a page is not told from others by them, "" if it is."""
 SENTENCE = 5
 """Words, as a reader would count: a shorter line is a byline, or a label."""
 
@@ -77,6 +79,24 @@ class PageText:
         """The lines of the article, and then the others that the page can be told by."""
         blocks = len(self.volatile)
         return [*self.lines[:blocks], *compress(self.lines[blocks:], self.own[blocks:])]
+
+
+def why_ignored(document: Document, text: PageText) -> list[str]:
+    """Return of each line of a page why the page is not told from others by it, "" if it is."""
+    blocks, captions = document.blocks, document.captions
+    found = []
+    for place, own in enumerate(text.own.tolist()):
+        block = blocks[place] if place < len(blocks) else None
+        if own:
+            why = "a caption" if block and block.text in captions else ""
+        elif block is None:
+            why = "beside the article"
+        elif block.linked or block.kind == "choice":
+            why = "a link" if block.linked else "a choice"
+        else:
+            why = "a date, a clock or a counter"
+        found.append(why)
+    return found
 
 
 def is_long(tokens: list[str]) -> bool:

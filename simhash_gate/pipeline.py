@@ -27,7 +27,7 @@ from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, other_words
 from simhash_gate.fingerprints.words import words_and_signs
 from simhash_gate.identity.lists import without_visitor
-from simhash_gate.look import SENTENCE, PageText, is_long
+from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
 from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
@@ -53,10 +53,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Reading:
-    """A page with the tokens of its blocks."""
+    """A page, with what it shows where it has a text."""
 
     page: Page
-    tokens: list[list[str]]
+    document: Document | None = None
+    look: PageText | None = None
 
     @property
     def text(self) -> str:
@@ -64,9 +65,11 @@ class Reading:
         return plain_text(unpack(self.page.article)) if self.page.article else ""
 
     @property
-    def words(self) -> list[str]:
-        """All words and signs of the page, normalised."""
-        return list(chain.from_iterable(self.tokens))
+    def lines(self) -> list[Line]:
+        """The lines of the page, as they are compared, and why some are not."""
+        if self.document is None or self.look is None:
+            return []
+        return list(zip(self.look.lines, why_ignored(self.document, self.look), strict=True))
 
 
 def read_page(
@@ -143,7 +146,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         sample=sample_of(article),
         **fields,
     )
-    return Reading(page, tokens)
+    return Reading(page, document, text)
 
 
 def _fingerprint(words: HashedLines, title: str) -> int:
@@ -165,7 +168,6 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
 _LONGEST_FILES = 300  # characters
-_CAPTIONS = 0.06  # of an article: more is what it says
 
 
 def _digest(document: Document, text: PageText, long: bool, controls: list[str]) -> int:
@@ -225,9 +227,7 @@ def _sketch(
     titles, blocks = document.titles, document.blocks
     names = (titles.headline, *titles.names, *filter(None, [document.headline]))
     headline, *other_names = [name[:LONGEST_NAME] for name in names]
-    captions = document.captions  # a print view has none
-    if sum(map(len, captions)) > _CAPTIONS * sum(len(block.text) for block in blocks):
-        captions = set()
+    captions = document.captions
     own = text.own.copy()
     own[: len(blocks)] &= [block.text not in captions for block in blocks]
     if document.headline:
@@ -277,4 +277,4 @@ def _order(blocks: list[Block], text: PageText) -> int:
 
 def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:
     page = Page(title, 0, None, 0, False, reason, **fields or {})
-    return Reading(page, [])
+    return Reading(page)

@@ -243,7 +243,7 @@ class PageTraces:
 
     def _side(self, read: Reading | None, line: Mapping[str, Any], prefix: str) -> Side:
         if read is not None:
-            return Side.read(line[f"{prefix}url"], read.page, read.words)
+            return Side.read(line[f"{prefix}url"], read.page, read.lines)
         if self.record is not None and (prefix or self.record.url == line["url"]):
             return Side.kept(self.record, self.markdown)
         digits = line.get("fingerprint") if not prefix else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import suppress
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.wording import how_many
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 SHARE = 0.9
 """Of a page's words: with so much that its site repeats, a match says nothing."""
 _LABEL = 2  # words beside a value
-_SHOWN = 3
+_SHOWN = 3  # lines
+_AROUND = 5  # words
 
 
 class Comparison(NamedTuple):
@@ -62,9 +63,7 @@ class CloserLook:
 
     def at(self, kept: Record) -> Comparison:
         """Tell whether a kept page within the radius is the same, and what differs."""
-        its = None
-        with suppress(ValueError):  # it may have none, or of another version
-            its = decode(kept.sketch)
+        its = _sketch_of(kept)
         if its is None or not self._is_sketched:
             same = kept.digest == self._page.digest
             near_is_enough = not (self._is_sketched or self._is_short(kept))
@@ -78,6 +77,11 @@ class CloserLook:
                 return Comparison(False, "pages of other names say the same", "repeats")
         reason = self._difference(its, kept)
         return Comparison(False, reason) if reason else SAME
+
+    def difference(self, kept: Record) -> str:
+        """Return in words what the page says other than a kept one; "" if that can't be told."""
+        its = _sketch_of(kept)
+        return self._difference(its, kept) if its is not None and self._is_sketched else ""
 
     def _difference(self, kept: Sketch, record: Record) -> str:
         """Return what two pages differ in, in words, "" if they say the same.
@@ -103,7 +107,7 @@ class CloserLook:
             and self._memory.are_repeated(self._name, lines[0].tolist(), kept.lines.bits)
         )
         if come or (len(gone) and not furniture):
-            return _changed_words(len(gone), come)
+            return self._changed(len(gone), come)
         if one_offer and (len(gone) or len(lacking)):  # other labels have other neighbours
             return ""
         apart = pairs_apart(kept.pairs, new.pairs)
@@ -116,24 +120,49 @@ class CloserLook:
             bool(len(own)) and not _are_joined(own, other, apart[side])
             for side, (own, other) in enumerate((lines, lines[::-1]))
         )
-        less, more = less and not furniture, more and self._added(lines[1])
-        if less != more:
-            return "a line was added" if more else "a line is gone"
+        added = self._added(lines[1]) if more else []
+        less = less and not furniture
+        if less != bool(added):
+            return self._changed(0, added) if added else "a line is gone"
         dated = kept.dated and new.dated and kept.dated != new.dated
         return "another date" if dated and self._is_short(record) else ""
 
-    def _own(self, lacking: Words, labels: Collection[int]) -> list[str]:
-        """Return the words of the page that some hashes stand for, without those the site repeats.
+    def _own(self, lacking: Words, labels: Collection[int]) -> list[tuple[str, int]]:
+        """Return the words of the page that some hashes stand for, each with a line that has it.
 
-        A hash that no line has the word for is "". `labels` are lines that do not count.
+        What the site repeats is none, nor what stands in `labels` alone. Of a hash that no line has
+        the word for, the line is -1.
         """
         found = []
         known = self._words if len(lacking) else {}
         for number in lacking.tolist():
-            word, lines = known.get(number, ("", []))
-            if not lines or not all(line in labels or self._is_repeated(line) for line in lines):
-                found.append(word)
+            word, lines = known.get(number, ("", [-1]))
+            own = [n for n in lines if n < 0 or not (n in labels or self._is_repeated(n))]
+            if own:
+                found.append((word, own[0] if len(own) == 1 else max(own, key=self._counts)))
         return found
+
+    def _counts(self, line: int) -> bool:
+        """Tell if a line is one of five words or more by which the page can be told."""
+        return self._sketch.lines.have(" ".join(self._tokens[line]), own=True)
+
+    def _changed(self, gone: int, come: list[tuple[str, int]]) -> str:
+        """Say which lines have words that have come, and how many words are gone."""
+        lines: dict[int, str] = {}
+        for word, line in come:
+            lines.setdefault(line, word)
+        shown = [repr(self._shown(*it)) for it in islice(lines.items(), _SHOWN) if it[0] >= 0]
+        more = len(lines) - len(shown)
+        new = ", ".join([*shown, *([f"{how_many(more, 'line')} more"] if more else [])])
+        found = [f"new: {new}"] if come else []
+        return "; ".join([*found, f"gone: {how_many(gone, 'word')}"] if gone else found)
+
+    def _shown(self, line: int, word: str) -> str:
+        """Return the words of a line around one of them."""
+        tokens = self._tokens[line]
+        place = tokens.index(word) if word in tokens else 0
+        start, end = max(0, place - _AROUND), place + _AROUND + 1
+        return "…" * (start > 0) + " ".join(tokens[start:end]) + "…" * (end < len(tokens))
 
     @cached_property
     def _labels(self) -> frozenset[int]:
@@ -170,14 +199,12 @@ class CloserLook:
     def _is_repeated(self, line: int) -> bool:
         return self._memory is not None and self._memory.is_repeated(self._name, self._hashes[line])
 
-    def _added(self, lacking: Words) -> bool:
-        """Tell if there is a line that the site does not repeat, among some hashes."""
-        if not len(lacking):
-            return False
+    def _added(self, lacking: Words) -> list[tuple[str, int]]:
+        """Return the lines that some hashes stand for, as `_own` does, but for the site's."""
         shift = 32 - self._sketch.lines.bits
         added = set(lacking.tolist())
         lines = [place for place, number in enumerate(self._hashes) if number >> shift in added]
-        return not lines or not all(map(self._is_repeated, lines))
+        return [("", line) for line in lines or [-1] if line < 0 or not self._is_repeated(line)]
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words
@@ -192,10 +219,9 @@ def _are_joined(lines: Words, parts: Words, pairs: list[int]) -> bool:
     return not pairs or (len(pairs) <= len(lines) and 3 * len(lines) <= 2 * len(parts))
 
 
-def _changed_words(gone: int, come: list[str]) -> str:
-    """Say how many words are gone, and which have come."""
-    known = [repr(word) for word in come if word][:_SHOWN]
-    more = len(come) - len(known)
-    new = ", ".join([*known, *([f"{how_many(more, 'word')} more"] if more else [])])
-    found = [f"new: {new}"] if come else []
-    return "; ".join([*found, f"gone: {how_many(gone, 'word')}"] if gone else found)
+def _sketch_of(kept: Record) -> Sketch | None:
+    """Return what a kept page says; None if it has no sketch, or one of another version."""
+    try:
+        return decode(kept.sketch)
+    except ValueError:
+        return None

@@ -48,7 +48,10 @@ _CONTRADICTIONS = frozenset({"names", "offers", "fields"})
 
 
 class Judging(NamedTuple):
-    """A page that is judged: its policy, its record, and what else the verdict rests on."""
+    """A page that is judged: its policy, its record, and what else the verdict rests on.
+
+    `before` is the record of what the page was, None where it counts no more.
+    """
 
     page: Page
     policy: Policy
@@ -57,6 +60,7 @@ class Judging(NamedTuple):
     dismissed: Collection[Record]
     memory: SiteMemory | None
     retry: bool
+    before: Record | None
 
 
 class Gate:
@@ -133,7 +137,8 @@ class Gate:
             answer = self._answers.meet(record, page, sent.asked, revisit.previous)
         if (verdict := self._answered(answer, page, policy)) is not None:
             return verdict
-        judged = Judging(page, policy, record, sent, dismissed, memory, retry)
+        kept = self.store.current(revisit.kept) if revisit.previous and revisit.kept else None
+        judged = Judging(page, policy, record, sent, dismissed, memory, retry, kept)
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if answer is not None and verdict.outcome != "unchanged":
             answer.kept.append(record)
@@ -205,7 +210,7 @@ class Gate:
         kept = revisit.kept
         if before is None or kept is None:
             return None
-        current = self.store.current(kept)
+        current = judged.before
         kept = current or kept
         rendition = bool(what_changed(before, page, policy, record))
         if rendition and not (current is not None and _is_rendition(judged, current)):
@@ -252,6 +257,7 @@ class Gate:
         if match is not None and earlier is not None:
             # Another variant of the page was seen last; or the store keeps no histories.
             revisit = Revisit(revisit.history, earlier, match.record)
+            judged = judged._replace(before=match.record)
             if not added:
                 return self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if not added:
@@ -389,7 +395,10 @@ def _kept(
         bits = hamming_distance(before.fingerprint, record.fingerprint)
         match = Match(revisit.kept, bits)
         outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
-        reason = f"{what_changed(before, page, policy, record)}; {age_of(before, record.last_seen)}"
+        changed = [what_changed(before, page, policy, record)]
+        if judged.before is not None:
+            changed.append(CloserLook(page, policy, judged.memory).difference(judged.before))
+        reason = "; ".join(filter(None, [*changed, age_of(before, record.last_seen)]))
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before
         )

@@ -11,6 +11,7 @@ import click
 from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.fingerprints.words import words
+from simhash_gate.look import Line
 
 CONTEXT = 5  # words around a change
 _MOST_WORDS = 40  # of one change that are shown
@@ -41,24 +42,43 @@ class FieldPair(NamedTuple):
 
 
 class TextChange(NamedTuple):
-    """Words that only one of two texts has, and the words around them."""
+    """Words that only one of two texts has, the words around them, and why they were ignored.
+
+    `ignored` is "" for what makes another page, or where that is not known.
+    """
 
     before: Sequence[str]
     removed: Sequence[str]
     added: Sequence[str]
     after: Sequence[str]
+    ignored: str = ""
 
     def as_text(self) -> str:
         """Return a line of text: what only A has in red, what only B has in green."""
         gone, come = (_cut(only) or None for only in (self.removed, self.added))
         before, after = (printable(" ".join(words)) for words in (self.before, self.after))
         parts = [before, _marked(gone, come), after]
-        return " ".join(filter(None, parts))
+        note = self.ignored and click.style(f"(ignored: {self.ignored})", dim=True)
+        return " ".join(filter(None, [*parts, note]))
 
 
 def _cut(words: Sequence[str]) -> str:
     more = len(words) - _MOST_WORDS
     return " ".join([*words[:_MOST_WORDS], *([f"… and {more} more words"] if more > 1 else [])])
+
+
+def changed_lines(a: Sequence[Line], b: Sequence[Line]) -> Iterator[TextChange]:
+    """Yield what differs between two texts, given as lines, in order."""
+    one, other = ([line for line, _ in lines] for lines in (a, b))
+    for _, start, end, b_start, b_end in SequenceMatcher(None, one, other, False).get_opcodes():
+        sides = a[start:end], b[b_start:b_end]
+        lines = ([[line] for line in side] for side in sides)
+        alike = end - start == b_end - b_start  # each line of one is another one there
+        for pair in zip(*lines, strict=True) if alike else [sides]:
+            reasons = [why for side in pair for _, why in side]
+            ignored = ", ".join(dict.fromkeys(reasons)) if all(reasons) else ""
+            found = changes(*(" ".join(line for line, _ in side).split() for side in pair))
+            yield from (change._replace(ignored=ignored) for change in found)
 
 
 def changes(a: Sequence[str], b: Sequence[str]) -> Iterator[TextChange]:

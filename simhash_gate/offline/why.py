@@ -19,9 +19,11 @@ from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, Policy, without_www
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, line_of
+from simhash_gate.look import Line
 from simhash_gate.offline.differences import (
     FieldPair,
     TextChange,
+    changed_lines,
     changes,
     side_by_side,
     sketch_as_json,
@@ -57,7 +59,7 @@ _SENT_BY: dict[str, dict[str, Any]] = {
 class Side(NamedTuple):
     """What is known of one of two pages: None where it is not known.
 
-    `text` are its words as they are compared; `reason` says why it has no fingerprint.
+    `lines` are those of its text, as they are compared; `reason` says why it has no fingerprint.
     """
 
     name: str
@@ -65,15 +67,15 @@ class Side(NamedTuple):
     words: int | None = None
     fingerprint: int | None = None
     sketch: Sketch | None = None
-    text: Sequence[str] | None = None
+    lines: Sequence[Line] = ()
     markdown: str = ""
     reason: str = ""
 
     @classmethod
-    def read(cls, name: str, page: Page, text: Sequence[str] | None = None) -> Side:
+    def read(cls, name: str, page: Page, lines: Sequence[Line] = ()) -> Side:
         """Return a page that was read."""
         sketch = decode(page.sketch) if page.sketch else Sketch()  # without text, it says nothing
-        known = (page.title, page.words, page.fingerprint, sketch, text, page.markdown)
+        known = (page.title, page.words, page.fingerprint, sketch, lines, page.markdown)
         return cls(name, *known, page.reason or "")
 
     @classmethod
@@ -154,10 +156,11 @@ class Explanation:
         """The words that only one of the pages has; None if the text of one is not known."""
         if self.kept is None:
             return None
-        a, b = self.kept.text, self.page.text
-        if a is None or b is None:
-            a, b = (_MARKS.sub(" ", side.markdown).split() for side in (self.kept, self.page))
-        return list(changes(a, b)) if a and b else None
+        a, b = self.kept.lines, self.page.lines
+        if a and b:
+            return list(changed_lines(a, b))
+        one, other = (_MARKS.sub(" ", side.markdown).split() for side in (self.kept, self.page))
+        return list(changes(one, other)) if one and other else None
 
     @property
     def ways(self) -> list[Way]:
@@ -300,8 +303,10 @@ class Explanation:
         if found is None:
             yield self.hint
             return
-        nothing = "no word of the text differs"
-        yield click.style("words that differ" if found else nothing, bold=True)
+        title = "words that differ" if found else "no word of the text differs"
+        if found and all(change.ignored for change in found):
+            title += ", none that counts"
+        yield click.style(title, bold=True)
         yield from (f"   {change.as_text()}" for change in found[:_MOST_CHANGES])
         if len(found) > _MOST_CHANGES:
             yield f"   and {how_many(len(found) - _MOST_CHANGES, 'more place')}"
@@ -328,7 +333,7 @@ def compared(
     line = _line(verdict, b[0])
     if None not in (bits := (a[1].page.fingerprint, b[1].page.fingerprint)):
         line["distance"] = hamming_distance(*bits)  # type: ignore[arg-type]
-    kept, page = (Side.read(name, read.page, read.words) for name, read in (a, b))
+    kept, page = (Side.read(name, read.page, read.lines) for name, read in (a, b))
     return Explanation(line, page, kept, policy, trial_of(first.record, b[1].page))
 
 

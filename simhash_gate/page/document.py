@@ -82,8 +82,13 @@ class Document(NamedTuple):
 
     @property
     def captions(self) -> set[str]:
-        """The texts under the images of the article."""
-        return set(captions(self.article.element))
+        """The texts under the images of the article, which a print view has not.
+
+        Of an article that is little but captions they are what it says: there are none.
+        """
+        found = set(captions(self.article.element))
+        all_it_says = sum(len(block.text) for block in self.blocks)
+        return found if sum(map(len, found)) <= _CAPTIONS * all_it_says else set()
 
 
 def read_document(
@@ -147,6 +152,7 @@ _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NUMBER = re.compile(r"\W*\d[\d.,]*\W*")  # a counter
+_CAPTIONS = 0.06  # of an article
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000

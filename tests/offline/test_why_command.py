@@ -122,7 +122,8 @@ def test_the_words_that_differ_come_from_where_the_pages_are(run, log, pages) ->
     shown = run("why", "https://example.com/copy", "--in", log, "--in", pages.name)
     assert shown.status == 0
     assert "names agree\n" in shown.out
-    assert "no word of the text differs\n" in shown.out
+    assert "words that differ, none that counts\n" in shown.out
+    assert "(ignored: beside the article)\n" in shown.out
 
 
 def test_the_newest_log_of_the_project_is_read_with_the_settings_of_its_crawl(
@@ -197,3 +198,23 @@ def test_a_log_that_says_anything_is_complained_of_and_moves_no_terminal(run, tm
     assert result.out.startswith(f"{url}\nwould pass (new)\n")
     assert "\x1b" not in result.out
     assert "secret" not in result.out + result.err
+
+
+def test_each_place_that_makes_no_other_page_says_why(run, tmp_path) -> None:
+    story = (
+        "<title>Bees</title><h1>Bees</h1><p>Updated 12:0{0}</p><p>A worker bee lives six weeks in"
+        " summer, most of them inside, before she ever sees a flower.</p><p><a href=/{0}>News {0}"
+        " of the hive</a></p><fieldset>Size {0}</fieldset><p>She brings a spoon of {0} honeys.</p>"
+        "<footer><p>Beside {0} all of it.</p></footer>"
+    )
+    for name, number in (("a.html", 3), ("b.html", 5)):
+        (tmp_path / name).write_text(story.format(number), encoding="utf-8")
+    found = json.loads(run("why", "a.html", "b.html", "--json").out)
+    assert "new: 'she brings a spoon of 5 honeys'" in found["reason"]
+    assert [(change["added"], change["ignored"]) for change in found["changes"]] == [
+        (["05"], "a date, a clock or a counter"),
+        (["5"], "a link"),
+        (["5"], "a choice"),
+        (["5"], ""),
+        (["5"], "beside the article"),
+    ]
