@@ -1,0 +1,347 @@
+"""`python -m benchmarks.changes FOLDER`: does a gate see each change of what a page says?
+
+Real pages whose main content people have marked are changed at one place each: in the main content,
+which is to be seen, or outside, which is not. The folder has `pages.jsonl`, a line for each page:
+`id`, `path`, `url`, `kind` (of page, any word), `text` (its main content).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lxml import html
+from lxml.html import HtmlElement
+
+from benchmarks.quality.methods import METHODS, plain_recipe
+from benchmarks.speed.measure import options_of, plotting, say, table, those_there, write_json
+from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
+from simhash_gate.fingerprints.words import words
+
+OUT = Path("build/changes"), "a folder for what is measured"
+QUICK = 10  # every tenth page
+LARGEST = 1_500_000  # characters of a page
+CLOSE = 3  # bits
+_NOT_SHOWN = {"head", "script", "style", "template", "noscript", "textarea", "option", "select"}
+_NOT_SHOWN |= {"title", "iframe", "svg", "math", "object"}
+_STAMP = re.compile(
+    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s*\d|\d:\d\d|"
+    r"\d\s*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)|\d[-/.]\d{1,2}[-/.]\d|"
+    r"\b(?:viewed|views|posted|replies|comments?|votes?|likes?|ago|reads?|online|guests?|members?)\b",
+    re.I,
+)
+_STAMP_WORDS = 14  # more is a sentence that happens to tell a date
+_BLOCK_WORDS = 5  # fewer are no block
+_WORD = re.compile(r"\w+")
+_AROUND = 25  # characters of the text around a word, which are to stand once in the page
+KINDS = ("word", "number", "block")
+
+
+class Change(NamedTuple):
+    """One change of a page: `before` stands once in its source, `after` comes in its place.
+
+    `where` is `inside` or `outside` of the main content. `kind` is `word` (another word), `number`
+    (another digit), `block` (a text of five words or more is gone), or `stamp` (a number or block
+    in a line with a date, a clock or a counter).
+    """
+
+    where: str
+    kind: str
+    before: str
+    after: str
+
+
+class Labelled(NamedTuple):
+    """A page, its main content, and the kind of page that it is."""
+
+    id: str
+    path: Path
+    url: str
+    kind: str
+    text: str
+
+
+class Seen(NamedTuple):
+    """Whether a method sees a change, met as a `copy` or at a `revisit`, "" where both are one."""
+
+    page_kind: str
+    change: Change
+    how: str
+    seen: bool
+
+
+def places(source: str, content: str) -> Iterator[Change]:
+    """Yield all changes of one place of a page, by what stands in its main content."""
+    said = words_of(content)
+    inside, known, counts = f" {' '.join(said)} ", set(said), Counter(words_of(source))
+    root = html.document_fromstring(source.encode(), parser=html.HTMLParser(encoding="utf-8"))
+    for element in root.iter("*"):
+        for text, holder in ((element.text, element), (element.tail, element.getparent())):
+            if text and not text.isspace() and holder is not None and _is_shown(holder):
+                yield from _blocks(text, source, inside)
+                yield from _words(text, source, inside, known, counts)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in small letters."""
+    return _WORD.findall(text.lower())
+
+
+def _is_shown(element: HtmlElement) -> bool:
+    return not any(
+        each.tag in _NOT_SHOWN
+        or each.get("hidden") is not None
+        or "display:none" in each.get("style", "").replace(" ", "")
+        for each in (element, *element.iterancestors())
+    )
+
+
+def _is_stamp(text: str) -> bool:
+    return len(words_of(text)) <= _STAMP_WORDS and _STAMP.search(text) is not None
+
+
+def _blocks(text: str, source: str, inside: str) -> Iterator[Change]:
+    said, block = words_of(text), text.strip()
+    if len(said) >= _BLOCK_WORDS and f" {' '.join(said)} " in inside and source.count(block) == 1:
+        yield Change("inside", "stamp" if _is_stamp(text) else "block", block, "")
+
+
+def _words(
+    text: str, source: str, inside: str, known: set[str], counts: Counter[str]
+) -> Iterator[Change]:
+    """Yield other words and digits: inside where the words around them are, outside where not."""
+    found = [*_WORD.finditer(text)]
+    for number, match in enumerate(found):
+        word = match[0]
+        is_number = word.isascii() and word.isdigit() and len(word) <= 4
+        is_word = word.isascii() and word.isalpha() and len(word) >= 5
+        start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
+        before = text[start:end]
+        once = is_number or (is_word and counts[word.lower()] == 1)
+        if not once or source.count(before) != 1:
+            continue
+        around = [each[0].lower() for each in found[max(0, number - 2) : number + 3]]
+        if len(around) >= 3 and f" {' '.join(around)} " in inside:
+            where = "inside"
+        elif word.lower() not in known:
+            where = "outside"
+        else:
+            continue
+        other = f"{word[:-1]}{(int(word[-1]) + 3) % 10}" if is_number else f"qu{word[::-1].lower()}"
+        kind = "word" if is_word else "stamp" if _is_stamp(text) else "number"
+        after = text[start : match.start()] + other + text[match.end() : end]
+        yield Change(where, kind, before, after)
+
+
+def changes(page: Labelled, each: int) -> Iterator[tuple[Change, str, str]]:
+    """Yield up to `each` changes of every kind, with the sources before and after.
+
+    They are drawn by chance, but for a page always the same.
+    """
+    source = page.path.read_bytes().decode("utf-8", "replace")
+    if len(source) > LARGEST:
+        return
+    by_kind: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for change in places(source, page.text):
+        by_kind[change.where, change.kind].append(change)
+    dice = random.Random(page.id)
+    for _, found in sorted(by_kind.items()):
+        for change in dice.sample(found, min(len(found), each)):
+            yield change, source, source.replace(change.before, change.after)
+
+
+def _by_gate(page: Labelled, each: int) -> Iterator[Seen]:
+    """Judge each changed page as a copy in the same crawl, and at a revisit in the next one."""
+    for change, before, after in changes(page, each):
+        one, other = (read_page(source.encode(), url=page.url) for source in (before, after))
+        if one.fingerprint is None:
+            continue
+        # A copy with less is no loss: there the second page has the block more.
+        pair = (one, other) if change.after else (other, one)
+        yield Seen(page.kind, change, "copy", _outcome(*pair, page.url + "#2") != "duplicate")
+        yield Seen(page.kind, change, "revisit", _outcome(one, other, page.url) != "unchanged")
+
+
+def _outcome(first: Page, second: Page, url: str) -> str:
+    """Return the verdict on a page after another one, in the next crawl if it has its URL."""
+    store, outcome = open_store("memory:"), ""
+    try:
+        runs = {True: ("one", "two"), False: ("one", "one")}["#" not in url]
+        addresses = (url.partition("#")[0], url.replace("#", "?copy="))
+        for run, page, address in zip(runs, (first, second), addresses, strict=True):
+            if run != "one" or not outcome:
+                store.begin(run)
+            gate = Gate(store, run=run, pipeline="benchmark")
+            at = 1e9 if run == "one" else 1.1e9
+            outcome = gate.judge(page, Policy(), url=address, scope="site", at=at).outcome
+            if runs[1] == "two":
+                store.end(run)
+    finally:
+        store.close()
+    return outcome
+
+
+def _by_text(name: str, distance: int, page: Labelled, each: int) -> Iterator[Seen]:
+    """Compare what a method reads: is its text equal, or its SimHash within `distance` bits?"""
+    read = METHODS[name].read
+    known: dict[str, str] = {}
+    for change, *sources in changes(page, each):
+        one, other = (
+            known.get(source) or read(source.encode(), page.url).text for source in sources
+        )
+        known = {sources[0]: one}
+        if distance:
+            bits = hamming_distance(*(simhash(Counter(words(text))) for text in (one, other)))
+            yield Seen(page.kind, change, "", bits > distance)
+        else:
+            yield Seen(page.kind, change, "", one.split() != other.split())
+
+
+def _by_recipe(page: Labelled, each: int) -> Iterator[Seen]:
+    for change, *sources in changes(page, each):
+        one, other = (plain_recipe(source.encode(), page.url) for source in sources)
+        bits = 64 if one is None or other is None else hamming_distance(one, other)
+        yield Seen(page.kind, change, "", bits > CLOSE)
+
+
+def _peer(name: str, distance: int = 0) -> Callable[[Labelled, int], Iterator[Seen]]:
+    return partial(_by_text, name, distance)
+
+
+GATE = "**simhash_gate**, verdict"
+PEERS: dict[str, Callable[[Labelled, int], Iterator[Seen]]] = {
+    "trafilatura's text, equal or not": _peer("content-trafilatura"),
+    "resiliparse's main content, equal or not": _peer("content-resiliparse"),
+    "readability-lxml's text, equal or not": _peer("content-readability"),
+    "plain recipe's text, equal or not": _peer("content-plain"),
+    "SimHash of trafilatura's words, over 3 bits": _peer("content-trafilatura", CLOSE),
+    "plain recipe, SimHash over 3 bits": _by_recipe,
+}
+
+
+def measure(
+    method: Callable[[Labelled, int], Iterator[Seen]], pages: Sequence[Labelled], options: Any
+) -> list[Seen]:
+    """Return what a method sees, page by page. Raises ModuleNotFoundError if it is not there."""
+    _of_page(method, options.each, pages[0])
+    with ProcessPoolExecutor(options.workers) as pool:
+        found = pool.map(partial(_of_page, method, options.each), pages, chunksize=4)
+        return [seen for page in found for seen in page]
+
+
+def _of_page(
+    method: Callable[[Labelled, int], Iterator[Seen]], each: int, page: Labelled
+) -> list[Seen]:
+    try:
+        return list(method(page, each))
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # a library may raise anything on an odd page
+        say(f"{page.id}: {type(error).__name__}: {error}")
+        return []
+
+
+def rate(found: Sequence[Seen], where: str, kind: str = "", **of: str) -> float | None:
+    """Return which share of changes was seen; stamps are not among all."""
+    chosen = [
+        each.seen
+        for each in found
+        if each.change.where == where
+        and (each.change.kind == kind if kind else each.change.kind != "stamp")
+        and all(getattr(each, name) == value for name, value in of.items())
+    ]
+    return sum(chosen) / len(chosen) if chosen else None
+
+
+def _shown(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a table of methods and one of kinds of pages; 2 for a folder without labels."""
+    options = options_of(
+        __doc__,
+        arguments,
+        {
+            "folder": (Path, "of the pages"),
+            "--each": (2, "changes of every kind, of each page"),
+            "--no-peers": (False, "of the gate only"),
+            "--plot": (Path, "where to draw both rates, as SVG"),
+            "--quick": (False, f"every {QUICK}th page only"),
+            "--out": OUT,
+            "--workers": (os.cpu_count() or 1, "processes"),
+        },
+    )
+    try:
+        pages = load(options.folder)[:: QUICK if options.quick else 1]
+    except (OSError, ValueError, KeyError) as error:
+        say(f"{options.folder}: no pages with their main content: {error!r}")
+        return 2
+    methods = {GATE: _by_gate} | ({} if options.no_peers else PEERS)
+    runs = {name: partial(measure, method, pages, options) for name, method in methods.items()}
+    rows, found = [], dict[str, list[Seen]]()
+    for name, seen in those_there(runs):
+        found[name] = seen
+        shares = {kind: _shown(rate(seen, "inside", kind)) for kind in (*KINDS, "stamp")}
+        both = {where: _shown(rate(seen, where)) for where in ("inside", "outside")}
+        rows.append({"method": name, **both, **shares})
+        say(f"{name}: {', '.join(both.values())}")
+    print(table(rows))
+    kinds = sorted({page.kind for page in pages})
+    print(f"\n{table(_row(kind, found[GATE]) for kind in kinds)}")
+    rates = {
+        name: {where: rate(seen, where) for where in ("inside", "outside")}
+        for name, seen in found.items()
+    }
+    write_json(options.out / "results.json", {"pages": len(pages), "methods": rates})
+    if options.plot:
+        with plotting():
+            _plot(rates, options.plot)
+    return 0
+
+
+def _row(kind: str, seen: Sequence[Seen]) -> dict[str, str]:
+    ways = {how: rate(seen, "inside", page_kind=kind, how=how) for how in ("copy", "revisit")}
+    shares = {f"inside, {how}": share for how, share in ways.items()}
+    shares["outside"] = rate(seen, "outside", page_kind=kind)
+    return {"the gate, by kind of page": kind} | {k: _shown(share) for k, share in shares.items()}
+
+
+def _plot(rates: dict[str, dict[str, float | None]], path: Path) -> None:
+    from benchmarks.speed.plots import COLOURS, GREY, drawn
+
+    with drawn(path) as (axis,):
+        for name, told in rates.items():
+            x, y = (100 * (told[where] or 0) for where in ("outside", "inside"))
+            axis.plot(x, y, "o", color=COLOURS[0] if name == GATE else GREY)
+            axis.annotate(
+                name.replace("*", ""), (x, y), (4, 3), textcoords="offset points", fontsize=7
+            )
+        axis.set(xlabel="% of changes outside seen", ylabel="% of changes in the main content seen")
+        axis.margins(0.25, 0.1)
+
+
+def load(folder: Path) -> list[Labelled]:
+    """Return the pages of a folder. Raises OSError, KeyError or ValueError if it has none."""
+    lines = (folder / "pages.jsonl").read_text("utf-8").splitlines()
+    found = [
+        Labelled(str(page["id"]), folder / page["path"], page["url"], page["kind"], page["text"])
+        for page in map(json.loads, lines)
+        if page["text"]
+    ]
+    if not found:
+        raise ValueError("no page has a text")
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Where real pages are changed to see what a gate sees, and what is told of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.changes import GATE, Change, Seen, main, places, rate
+from tests.crawls.harness import text
+
+CONTENT = f"The mill of 1892 grinds barley. {text(1)} Posted 3 March 2024 for all who read here"
+PAGE = (
+    "<html><head><title>Millstone</title><style>cobble</style></head><body>"
+    "<nav><a href=/>Homeward</a></nav><main><h1>Millstone</h1><p>The mill of 1892 grinds barley."
+    f"</p><p>{text(1)}</p><p>Posted 3 March 2024 for all who read here</p></main>"
+    "<p hidden>Concealed</p><footer>Imprinted 2031</footer></body></html>"
+)
+
+
+def test_each_place_is_changed_as_what_it_is() -> None:
+    found = [*places(PAGE, CONTENT)]
+    assert all(PAGE.count(change.before) == 1 for change in found)
+    kinds = {
+        (word, change.where, change.kind)
+        for change in found
+        for word in ("Homeward", "1892", "barley", "2024", "Imprinted", "2031")
+        if word in change.before and word not in change.after and change.after
+    }
+    assert kinds >= {
+        ("1892", "inside", "number"),
+        ("barley", "inside", "word"),
+        ("2024", "inside", "stamp"),
+        ("Homeward", "outside", "word"),
+        ("2031", "outside", "number"),
+    }
+    gone = {(change.kind, change.before) for change in found if not change.after}
+    assert ("block", "The mill of 1892 grinds barley.") in gone
+    assert ("stamp", "Posted 3 March 2024 for all who read here") in gone
+    assert not any("Concealed" in change.before or "cobble" in change.before for change in found)
+
+
+def test_stamps_are_counted_apart() -> None:
+    word, stamp = (Change("inside", kind, "a", "b") for kind in ("word", "stamp"))
+    found = [Seen("news", word, "copy", True), Seen("news", stamp, "copy", False)]
+    assert rate(found, "inside") == 1
+    assert rate(found, "inside", "stamp") == 0
+    assert rate(found, "outside") is None
+    assert rate(found, "inside", how="revisit") is None
+
+
+def test_the_table_tells_what_is_seen_within_and_beside_the_content(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = []
+    for number in range(3):
+        page = PAGE.replace(text(1), text(number + 1))
+        (tmp_path / f"{number}.html").write_text(page, encoding="utf-8")
+        content = CONTENT.replace(text(1), text(number + 1))
+        url = f"https://mill.example/{number}"
+        told = {"id": number, "path": f"{number}.html", "url": url, "kind": "news", "text": content}
+        lines.append(json.dumps(told))
+    (tmp_path / "pages.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    out = tmp_path / "out"
+    assert main([str(tmp_path), "--no-peers", "--workers", "1", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert f"| {GATE} | 100.0 % | 0.0 % | 100.0 % | 100.0 % | 100.0 % |" in shown
+    assert "| news | 100.0 % | 100.0 % | 0.0 % |" in shown
+    figures = json.loads((out / "results.json").read_text("utf-8"))
+    assert figures["methods"][GATE] == {"inside": 1, "outside": 0}
+    (tmp_path / "pages.jsonl").write_text("", encoding="utf-8")
+    assert main([str(tmp_path)]) == 2
