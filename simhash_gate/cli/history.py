@@ -121,7 +121,8 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
             if not console.complaints:
                 console.complain(without_credentials(url), NOTHING)
             return console.status()
-        past = max(pasts, key=lambda past: past.page.seen)
+        own = without_credentials(url)  # others may be copies that were pages of their own once
+        past = max(pasts, key=lambda past: (past.page.url == own, past.page.seen))
         sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
     distance = hamming_distance(*(version.fingerprint for version, _ in sides))
     if as_json:

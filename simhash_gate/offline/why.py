@@ -30,6 +30,7 @@ from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.page import Page
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.findings import advice_on
+from simhash_gate.report.judged import REVISITS
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry
 from simhash_gate.stores.base import Record
@@ -37,10 +38,16 @@ from simhash_gate.values import PREFIX
 
 _MOST_CHANGES = 20
 _SHOWN = 3  # copies that are named
+_KEEP = f"{PREFIX}KEEP_MARKDOWN = 100 * 1024**2"
 _IN_SOURCES = (
-    "To see which words differ, name where both pages are: --in SOURCE, such as\n"
-    ".scrapy/httpcache/SPIDER, WARC files, or a store that keeps Markdown"
+    "To see which words differ, name where both pages are: --in SOURCE, such as an\n"
+    f"HttpCache or WARC files; or let the next crawl keep texts: {_KEEP}"
 )
+_EARLIER = (
+    "The words that differ are not known: the store has no text of the earlier version.\n"
+    f"The next crawl keeps texts with {_KEEP}"
+)
+_SAME = "the text is that of the earlier version, but for what changes by itself"
 _IN_SHELL = "To see which words differ: page = response, fetch the kept page, why(page, response)"
 _MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
 """What Markdown has beside words: marks, and where links lead."""
@@ -232,7 +239,8 @@ class Explanation:
         """Yield lines of text."""
         yield from self._verdict_as_text()
         if self.line.get("outcome", "skipped") != "skipped":
-            for title, side in (("kept page", self.kept), ("this page", self.page)):
+            before = "earlier version" if self._is_revisit else "kept page"
+            for title, side in ((before, self.kept), ("this page", self.page)):
                 if side is not None:
                     yield ""
                     yield click.style(f"{title}  {printable(side.name)}", bold=True)
@@ -295,10 +303,15 @@ class Explanation:
                 yield from (f"   {pair.as_text()}" for pair in pairs)
                 yield ""
 
+    @property
+    def _is_revisit(self) -> bool:
+        return self.line.get("outcome") in REVISITS
+
     def _changes_as_text(self) -> Iterator[str]:
         found = self.changes
         if found is None:
-            yield self.hint
+            same = self.line.get("outcome") == "unchanged"
+            yield _SAME if same else _EARLIER if self._is_revisit else self.hint
             return
         nothing = "no word of the text differs"
         yield click.style("words that differ" if found else nothing, bold=True)
