@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.simhash import simhash
     from simhash_gate.gate.judge import Gate
     from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.gate.verdict import Verdict, verdict_of
     from simhash_gate.offline.why import why
     from simhash_gate.options import Options, pipeline_version
     from simhash_gate.page import Page
@@ -56,6 +56,7 @@ _HOMES = {
     "read_page": "pipeline",
     "simhash": "fingerprints.simhash",
     "similarity": "fingerprints.hamming",
+    "verdict_of": "gate.verdict",
     "why": "offline.why",
 }
 
@@ -82,6 +83,7 @@ __all__ = [
     "read_page",
     "simhash",
     "similarity",
+    "verdict_of",
     "why",
 ]
 

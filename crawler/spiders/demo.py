@@ -30,7 +30,7 @@ from crawler.pages import (
 from crawler.site.process import SiteError, SiteProcess, contents, serve_number, shop_url, truth
 from crawler.site.scenes import SCENES
 from crawler.truth import report, score
-from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.gate.verdict import verdict_of
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
@@ -136,7 +136,7 @@ class DemoSpider(Spider):
     def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
         """Note that the page came; yield it with what the site says it is, and its links."""
         mine = response.meta.get(META_KEY) is not False
-        verdict = response.meta.get(VERDICT_KEY)
+        verdict = verdict_of(response)
         if verdict is not None and verdict.follows:  # its items are held back
             self.judged.add(serve_of(response))
         elif mine:

@@ -171,10 +171,9 @@ def check_output(path: str | None, sources: Iterable[str] = ()) -> None:
 
 
 def check_lasts(store: str) -> None:
-    """Raise click.ClickException for a store that ends with this command."""
+    """Raise click.UsageError for a store that ends with this command."""
     if store.partition(":")[0].lower() == "memory":
-        message = f"store URL {store!r}: a store in memory ends with this command"
-        raise click.ClickException(message)
+        raise click.UsageError(f"store URL {store!r}: a store in memory ends with this command")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, Policy, without_www
-from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, line_of
+from simhash_gate.gate.verdict import Verdict, line_of, verdict_of
 from simhash_gate.offline.differences import (
     FieldPair,
     TextChange,
@@ -363,14 +363,15 @@ def why(response: Any, other: Any = None) -> None:
     With `other`, compare this response with it, whatever is remembered. Raises ValueError for a
     response that was not judged.
     """
-    verdict = response.meta.get(VERDICT_KEY)
+    verdict = verdict_of(response)
     if other is None:
         if verdict is None:
             raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
         judged = _line(verdict, response.url)
-        url, record = judged["url"], verdict.match and verdict.match.record
+        url, record = judged["url"], verdict.match.record if verdict.match else None
         page = Side.read(url, verdict.page) if verdict.page else Side(url)
-        kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
+        text = verdict.kept.markdown if verdict.kept else ""
+        kept = Side.kept(record, text) if record else None
         trial = trial_of(record, verdict.page)
         found = Explanation(judged, page, kept, verdict.policy, trial, hint=_IN_SHELL)
     else:

@@ -33,6 +33,7 @@ class Addon:
         from simhash_gate.plugin.spider_middleware import (
             SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
+            refusing,
         )
 
         for name, component, order in (
@@ -42,7 +43,8 @@ class Addon:
             ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, 10_000),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        recover = read_one(settings, "RECOVER", PATH, "")
+        with refusing():
+            recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
             from simhash_gate.plugin.journal import install
 

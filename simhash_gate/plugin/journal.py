@@ -34,6 +34,7 @@ from simhash_gate.plugin.spider_middleware import (
     GateComponent,
     OutputFilter,
     is_installed,
+    refusing,
     settings_of,
 )
 from simhash_gate.plugin.threads import LineThread
@@ -232,9 +233,10 @@ class _Recover(GateComponent):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
-        if not settings_of(crawler).enabled:
-            raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
-        return cls(crawler)
+        with refusing():
+            if not settings_of(crawler).enabled:
+                raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
+            return cls(crawler)
 
     def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(f"simhash_gate/{name}")

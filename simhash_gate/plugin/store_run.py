@@ -50,7 +50,7 @@ class Outage:
         self._wait = FIRST_WAIT
         self._error = str(error)
         self.retry_at = self._began + self._wait
-        logger.error("Pages pass unjudged until the store is back: %s", error)
+        logger.error("Pages can't be judged until the store works again: %s", error)
 
     def goes_on(self, error: Exception) -> None:
         """Note that the store still fails, and wait twice as long."""
@@ -62,7 +62,7 @@ class Outage:
 
     def end(self) -> None:
         """Say that the store works again."""
-        logger.info("The store is back after %.0f s", time.monotonic() - self._began)
+        logger.info("The store works again, after %.0f s", time.monotonic() - self._began)
 
 
 class StoreRun:
@@ -70,15 +70,19 @@ class StoreRun:
 
     Any thread may read the run's `name`, `outages`, and `failure`: what every call raises at
     present, if anything. A store that is unavailable, from the start or later, is tried again after
-    `retry_at`; one that can't be used for another reason is not. With `reads` it is only read.
+    `retry_at`; one that can't be used for another reason is not, nor one that is `needed` from the
+    start. With `reads` it is only read.
     """
 
-    def __init__(self, pipeline: str, *, durable: bool, reads: bool = False) -> None:
+    def __init__(
+        self, pipeline: str, *, durable: bool, reads: bool = False, needed: bool = False
+    ) -> None:
         self.name = uuid.uuid4().hex
         self.outages = 0
         self.failure: StoreError | None = None
         self.pipeline = pipeline
         self._durable = durable
+        self._needed = needed
         self._open_store = read_store if reads else open_store
         self._warned_lost = False
         self._url = ""
@@ -97,16 +101,16 @@ class StoreRun:
         return Record(scope, "", request, fingerprint, *names, 0.0, 0.0, asker=asker)
 
     def open(self, url: str) -> None:
-        """Open the store and begin the run. Raises `StoreError`, after having reported it."""
+        """Open the store and begin the run. Raises `StoreError`; an outage is reported first."""
         self._url = url
         try:
             self._begin()
         except StoreUnavailable as error:
-            self._went_down(error)
+            if not self._needed:
+                self._went_down(error)
             raise
         except StoreError as error:
             self.failure = error
-            logger.error("The gate judges nothing and passes every page: %s", error)
             raise
 
     def answer(self, calls: Sequence[Call]) -> None:
@@ -182,7 +186,7 @@ class StoreRun:
         """
         if self._gate is None:
             return
-        store, until = self._gate.store, time.monotonic() + LONGEST_ENDING
+        store, until, told = self._gate.store, time.monotonic() + LONGEST_ENDING, False
         try:
             while True:
                 try:
@@ -196,6 +200,12 @@ class StoreRun:
                 except StoreUnavailable:
                     if time.monotonic() > until:
                         raise
+                    if not told:
+                        logger.warning(
+                            "The store is away. For %.0f s, the end of the crawl waits for it",
+                            LONGEST_ENDING,
+                        )
+                    told = True
                 time.sleep(FIRST_WAIT)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)

@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from simhash_gate.gate.judge import Gate
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.plugin.store_run import Call, StoreRun
-from simhash_gate.plugin.threads import done_in_time, result
+from simhash_gate.plugin.threads import done_in_time
 from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
 from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
@@ -54,12 +54,13 @@ class StoreThread:
     one thread, that of the event loop.
     """
 
-    def __init__(self, pipeline: str, *, durable: bool = False, reads: bool = False) -> None:
-        self.run = StoreRun(pipeline, durable=durable, reads=reads)
+    def __init__(
+        self, pipeline: str, *, durable: bool = False, reads: bool = False, needed: bool = False
+    ) -> None:
+        self.run = StoreRun(pipeline, durable=durable, reads=reads, needed=needed)
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
-        self.opening: Future[None] | None = None  # once it is asked for
         self._opened: Future[None] = Future()
         self._closed: Future[None] = Future()
         self._ended: bool | None = None
@@ -73,7 +74,6 @@ class StoreThread:
         fails.
         """
         self._at_once = at_once
-        self.opening = self._opened
         if at_once:
             self._begin(url)
             return self._opened
@@ -201,11 +201,6 @@ class StoreFailures:
             logger.error("Passing pages unjudged: %s", reason)
         self._close_spider(reason)
 
-    def started(self) -> None:
-        """Close the spider should the store not open: before its engine starts, nobody can."""
-        if self._closes and self._store.opening is not None:
-            deferred_from_coro(self._close_unless_open(self._store.opening))
-
     async def close(self, *, ended: bool) -> None:
         """Close the store, and wait for it, but not for ever: a run that is not ended is dead."""
         if not await done_in_time(self._store.close(ended=ended)):
@@ -213,12 +208,6 @@ class StoreFailures:
                 "The crawl ends before its store, which hangs, has ended its run: "
                 "its pages may not count as seen"
             )
-
-    async def _close_unless_open(self, opening: Future[None]) -> None:
-        try:
-            await result(opening)
-        except StoreError as error:
-            self._close_spider(str(error))
 
     def _close_spider(self, reason: str) -> None:
         engine = self._crawler.engine

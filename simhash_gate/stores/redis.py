@@ -50,7 +50,10 @@ _PASSING = re.compile(
     r"\b(OOM|MISCONF|LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b"
     r"|ClusterDownError|MasterDownError|OutOfMemoryError|ReadOnlyError"
 )
-_REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password)\b")
+_REFUSED = re.compile(
+    r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password|certificate verify"
+    r"|WRONG_VERSION_NUMBER|wrong version number)\b"
+)
 _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 
 
