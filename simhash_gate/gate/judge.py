@@ -279,8 +279,10 @@ class Gate:
             for old in self.store.at_address(record):  # it says what was kept of the page, too
                 if old.request == record.request and old.run != self.run:
                     self.store.forget(old)
-        detail = found.reason
-        reason = f"distance {match.distance}, threshold {policy.threshold}{detail and '; '}{detail}"
+        bits, detail, limit = match.distance, found.reason, f"threshold {policy.threshold}"
+        if bits > policy.threshold:
+            limit, detail = f"near {policy.near}", detail or "the same text at a closer look"
+        reason = f"distance {bits}, {limit}{detail and '; '}{detail}"
         return Verdict("duplicate", reason, policy, page, match, previous=revisit.previous)
 
     def _replaced(self, kept: Record | None, record: Record) -> None:

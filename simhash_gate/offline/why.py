@@ -52,7 +52,7 @@ _IN_SHELL = "To see which words differ: page = response, fetch the kept page, wh
 _MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
 """What Markdown has beside words: marks, and where links lead."""
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
-_BITS = re.compile(r"distance \d+(, threshold \d+|:)(; )? ?")
+_BITS = re.compile(r"distance \d+(, (threshold|near) \d+|:)(; )? ?")
 _SENT_BY: dict[str, dict[str, Any]] = {
     "rule": {"urls": "observe"},
     "trap": {"traps": "observe"},
@@ -183,7 +183,7 @@ class Explanation:
 
     def _of_copy(self) -> Iterator[Way]:
         bits = self.line.get("distance") or 0
-        lower = {"threshold": bits - 1, "near": bits - 1}
+        lower = {it: bits - 1 for it in ("threshold", "near") if getattr(self.policy, it) >= bits}
         if bits and self._is_copy_under(lower) is not True:
             yield Way(self._set(**lower), "copies at this distance pass")
         such = (
@@ -276,8 +276,6 @@ class Explanation:
         if bits is not None:
             limits = f"threshold {policy.threshold}, near {policy.near}"
             yield f"   distance     {bits} of 64 bits ({limits})"
-            if outcome == "duplicate" and bits > policy.threshold:
-                yield "                beyond the threshold, but a closer look found the same words"
         reason = str(line.get("reason") or "")
         if because := _BITS.sub("", reason):
             yield f"   because      {printable(because)}"
@@ -313,8 +311,11 @@ class Explanation:
             same = self.line.get("outcome") == "unchanged"
             yield _SAME if same else _EARLIER if self._is_revisit else self.hint
             return
-        nothing = "no word of the text differs"
-        yield click.style("words that differ" if found else nothing, bold=True)
+        title = "words that differ" if found else "no word of the text differs"
+        gone, come = ([word for it in found for word in it[at]] for at in (1, 2))
+        if found and sorted(gone) == sorted(come):
+            title = "the same words in another order"
+        yield click.style(title, bold=True)
         yield from (f"   {change.as_text()}" for change in found[:_MOST_CHANGES])
         if len(found) > _MOST_CHANGES:
             yield f"   and {how_many(len(found) - _MOST_CHANGES, 'more place')}"

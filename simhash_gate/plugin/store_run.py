@@ -249,7 +249,8 @@ class StoreRun:
             return
         kept = counts.pop(self.pipeline, 0)
         if counts:
-            logger.info(
+            logger.log(
+                logging.INFO if kept else logging.WARNING,
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
                 "are compared with nothing: what is like them passes once more, and is compared "
                 "with from then on. To compare with them, take the release that read them, and "

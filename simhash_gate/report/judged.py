@@ -309,7 +309,7 @@ _AMOUNT = r"\d[\d.,']{0,15}"
 _PRICE = re.compile(
     rf"(?:[{_MONEY}]|\b(?:{_CODE})\b)\s?{_AMOUNT}|{_AMOUNT}\s?(?:[{_MONEY}]|(?:{_CODE})\b)"
 )
-_SAME = ("the same text", "the same name, number and price")
+_SAME = ("the same text", "the same text at a closer look", "the same name, number and price")
 _ROUND = re.compile(r"[.,]00(?!\d)")
 
 
