@@ -154,7 +154,8 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
                 if left[record.scope] < (pages or 0):
                     continue
                 store.put(Blob(HISTORY, record.scope, record.request, b""))
-            removed += store.forget(record)
+            store.forget(record)
+            removed += 1
         if left is None:
             blobs_removed += forget_all(store, (it.blob for it in chosen.histories(store)))
             for kind in _OF_SITES:

@@ -228,11 +228,12 @@ class Gate:
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
-        reason = f"the same text, {age_of(before, record.last_seen)}"
+        elsewhere = bool(found_at) and found_at != record.url
+        when = f"at {'another' if elsewhere else 'this'} address in this crawl"
+        reason = f"the same text, {when if found_at else age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
-        if found_at and precise(found_at) != precise(record.url):
-            reason = f"{reason}, at another address in this crawl"
-            return replace(verdict, outcome="duplicate", reason=reason)
+        if elsewhere:
+            return replace(verdict, outcome="duplicate")
         if policy.revisit == "pass" and not self._is_over(kept.run):
             reason = f"{reason}, by a crawl that runs and has delivered it"
             return replace(verdict, outcome="duplicate", reason=reason)

@@ -66,6 +66,18 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
     assert "the same text, last seen" in held[0]
 
 
+@pytest.mark.parametrize("revisit", ["links", "pass"])
+def test_a_page_at_two_addresses_is_unchanged_once(settings, tmp_path, revisit) -> None:
+    routes = {"/a": page(1), "/a?utm_source=b": page(1, noise=1)}
+    settings = settings | {"SIMHASH_GATE_REVISIT": revisit}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, settings=settings)
+        second = crawl(tmp_path / "2", site, settings=settings)
+    assert (second.count("unchanged"), second.count("duplicate")) == (1, 1)
+    assert ("Unchanged since an earlier crawl: 1 page." in second.log) == (revisit == "links")
+    assert "(the same text, at another address in this crawl" in second.log
+
+
 def test_unchanged_pages_pass_or_are_dropped_if_asked(settings, tmp_path) -> None:
     routes = {"/": page(1, links='<a href="/a">a</a>'), "/a": page(2), "/copy": page(2, noise=1)}
     with Site(routes).running() as site:
