@@ -106,7 +106,9 @@ DOMAINS = ValueKind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )
-_WORKERS = whole_number(0, None if PROCESSES else 0)
+_WORKERS = ValueKind(
+    "a whole number at least 0", lambda value: whole_number(0).parse(value) if PROCESSES else 0
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,7 +56,9 @@ def tune(
     """
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:
-        console.complain_of_nothing(labels_file, "no labelled pair in it")
+        console.complain_of_nothing(
+            labels_file, 'no labelled pair in it. Give lines "duplicate": true or false'
+        )
     complaints = console.complaints
     scopes = _collect(sources, settings, console, scope)
     if not scopes:
