@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from shutil import rmtree
@@ -155,8 +155,11 @@ _EVERY = 10.0  # seconds, between two lines about how far the crawl is
 class CorpusSpider(SiteSpider):
     """Writes pages to a corpus, each before the gate counts it as delivered; says how far it is."""
 
-    def __init__(self, output: Path, waiting: int, **kwargs: Any) -> None:
+    def __init__(
+        self, output: Path, waiting: int, without: Collection[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
+        self.listings = "listings" not in without
         with output.open("rb") as file:
             self.urls = {json.loads(line)["url"] for line in file}
         self.file = output.open("r+b", buffering=0)
@@ -172,6 +175,8 @@ class CorpusSpider(SiteSpider):
         """Write a page, unless the corpus has it, under any of its URLs. Raises CloseSpider."""
         verdict = verdict_of(response)
         if verdict and (verdict.rejected or verdict.outcome == "updated"):
+            return None
+        if verdict and verdict.page and verdict.page.listing and not self.listings:
             return None
         item = super().item(response)
         if item and item["url"] not in self.urls:

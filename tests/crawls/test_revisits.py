@@ -61,6 +61,7 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
     previous = next(item for item in second.items if item["path"] == "previous")
     assert previous["title"] == "Story 3"
     assert "Unchanged since an earlier crawl: 2 pages." in second.log
+    assert "Changed since an earlier crawl: 1 page and 0 listings" in second.log
     held = re.search(r"(?m)^.*unchanged since an earlier crawl of .*/a .*$", second.log)
     assert held is not None
     assert "the same text, last seen" in held[0]
