@@ -95,7 +95,8 @@ def dropped(number, distance, threshold):
         words=69,
         fingerprint=f"{THREE:016x}",
     )
-    return pack(drop, Stored(200, [(b"Content-Type", b"text/html")], b"<p>Bees"))
+    body = PAGE.format(clock="12:31", weeks="three", ad=f"Number {number}").encode()
+    return pack(drop, Stored(200, [(b"Content-Type", b"text/html")], body))
 
 
 def main():
