@@ -135,9 +135,8 @@ class SimhashGateMiddleware(CrawlGate):
         )
         self._store_failures = StoreFailures(crawler, self._store, closes=closes)
         self._only_looks = only_looks(crawler)
-        name, falls_back = (crawler.spider or crawler.spidercls).name, not closes
-        falls_back = falls_back and not settings.reads_only
-        self._url = store_url(settings.store, crawler.settings, name, falls_back=falls_back)
+        name = (crawler.spider or crawler.spidercls).name
+        self._url = store_url(settings.store, crawler.settings, name)
         folder = None if self._only_looks else job_dir(crawler.settings)
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)

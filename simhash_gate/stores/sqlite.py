@@ -335,7 +335,8 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
             raise StoreMissing(f"{_name(path)}: {what}")
         private_folder(path.parent)
         # SQLite would only say that it can't open the file, or that later.
-        if path.is_dir() or (path.exists() and not os.access(path, os.R_OK | os.W_OK)):
+        place = path if path.exists() else path.parent
+        if path.is_dir() or not os.access(place, os.R_OK | os.W_OK):
             problem = errno.EISDIR if path.is_dir() else errno.EACCES
             raise OSError(problem, os.strerror(problem))
         db = open_database(path, timeout=timeout, **_OPTIONS)
