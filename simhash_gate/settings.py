@@ -77,7 +77,6 @@ def _domains(value: Any) -> Mapping[str, Any]:
 
 
 def _read_toml(path: str) -> dict[str, Any]:
-    """Return the tables of a file by domain. Raises `SettingsError` that names the file."""
     try:
         with Path(path).open("rb") as file:
             return dict(_tables(tomllib.load(file)))

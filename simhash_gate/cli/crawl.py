@@ -83,7 +83,6 @@ def crawl(
 
 
 def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -> int:
-    """Crawl, and say what came of it; return the exit status."""
     from simhash_gate.cli import INTERRUPTED
     from simhash_gate.plugin.site_crawl import FULL, crawl_to
 

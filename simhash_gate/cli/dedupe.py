@@ -157,7 +157,6 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
 
 
 def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
-    """Read all pages that the working file does not have."""
     read_each = partial(read_whole, without=work.without)
     if work.known:
         console.say(f"pages that were read before: {work.known}")
@@ -221,7 +220,6 @@ def name_of(entry: Entry) -> str | int:
 
 
 def _write_others(work: WorkFile, path: str) -> None:
-    """Write a row for each page that is not in the corpus."""
     form = format_of(path)
 
     def rows() -> Iterator[Row]:
@@ -253,7 +251,6 @@ def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> N
 def _write_corpus(
     work: WorkFile, output: str, part: Path, settings: Settings, console: Console
 ) -> None:
-    """Write the kept pages; a folder takes its name when all are in it."""
     pipeline = pipeline_version(settings.options)
 
     def pages() -> Iterator[dict[str, Any]]:

@@ -219,7 +219,6 @@ class Trusts:
 
 
 def _merge(known: dict[str, Any], new: Mapping[str, Sequence[Seen | None]]) -> None:
-    """Add what was seen to what is known of the domains of a scope."""
     for domain, visits in new.items():
         trust = _trust_of(known.pop(domain), domain) if domain in known else Trust()
         for seen in visits:

@@ -172,7 +172,6 @@ def _stored(response: Response) -> Stored:
 
 
 def _attributes(response: Response) -> dict[str, Any]:
-    """Return what `_response` needs beside what HTTP knows."""
     found: dict[str, Any] = {"flags": list(map(str, response.flags)), "protocol": response.protocol}
     if isinstance(response, HtmlResponse):
         found["encoding"] = response.encoding

@@ -277,7 +277,6 @@ class SimhashGateMiddleware(CrawlGate):
         )
 
     async def _recovered_page(self, response: Response) -> Page | None:
-        """Return what a page of a journal says, as if it had been kept."""
         try:
             return await self.reader.page(response)
         except ReadError as error:

@@ -136,7 +136,6 @@ class GateStats(Listener):
         self._count_why(verdict)
 
     def _count_why(self, verdict: Verdict) -> None:
-        """Count why a page passed though another one is like it."""
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
@@ -198,7 +197,6 @@ class GateStats(Listener):
             logger.info("Near-duplicates by domain:\n%s", self._table())
 
     def _tell_visited(self) -> None:
-        """Say what became of pages that an earlier crawl had delivered."""
         if self._changed:
             pages, listings = self._changed[False], self._changed[True]
             logger.info(
@@ -226,7 +224,6 @@ class GateStats(Listener):
             )
 
     def _tell_carried(self) -> None:
-        """Say which requests were for something else than those of pages like theirs."""
         if number := self._number("requests_differ"):
             names = ", ".join(f"{name} ({count})" for name, count in self._carried.most_common(5))
             self._crawl.note(

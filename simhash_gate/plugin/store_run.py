@@ -238,7 +238,6 @@ class StoreRun:
         self._tell_ignored(store)
 
     def _tell_ignored(self, store: Store) -> None:
-        """Log how many pages of earlier crawls were read in another way."""
         if self._url.startswith("memory:"):
             return
         try:
@@ -274,7 +273,6 @@ class StoreRun:
         return None
 
     def _attempt(self, call: Call) -> Any:
-        """Return what a call returns or raises."""
         if self._gate is None or self.failure:
             if call.forget:
                 self._owe(call.doubtful)

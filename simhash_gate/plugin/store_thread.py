@@ -165,7 +165,6 @@ class StoreThread:
         return [call for call in calls if call is not None]
 
     def _keep_up(self) -> None:
-        """Do what is due."""
         now = time.monotonic()
         if now >= self.run.retry_at:
             self.run.retry()

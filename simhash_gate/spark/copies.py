@@ -160,7 +160,6 @@ def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Ite
 
 
 def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
-    """Return a row for each page."""
     import pyarrow as pa
 
     kind = batch.schema.field("id").type

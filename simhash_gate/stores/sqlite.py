@@ -263,7 +263,6 @@ class SQLiteDriver(MemoryDriver):
 
 @cache
 def _named(query: str) -> str:
-    """Return a statement with parameters as SQLite names them."""
     return re.sub(r"%\((\w+)\)s", r":\1", query)
 
 
@@ -315,7 +314,6 @@ class StoreLock:
             self._own = 0
 
     def _sweep(self) -> None:
-        """Remove what processes that were killed left behind."""
         for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
             self.is_held(int(path.stem.rpartition("-")[2], 16))
 
