@@ -34,9 +34,7 @@ from simhash_gate.values import (
     settings_in,
     whole_number,
 )
-from simhash_gate.values import (
-    NAMES as LISTED,
-)
+from simhash_gate.values import NAMES as LISTED
 from simhash_gate.workers.cores import PROCESSES, default_workers
 
 if sys.version_info >= (3, 11):
@@ -166,13 +164,7 @@ class Settings:
         return any(it.revalidate or it.listings == "stop" for it in self.policies.all)
 
     def crawl_line(
-        self,
-        by: str,
-        name: str,
-        *,
-        run: str = "",
-        started: float | None = None,
-        scrapy: str = "",
+        self, by: str, name: str, *, run: str = "", started: float | None = None, scrapy: str = ""
     ) -> dict[str, Any]:
         """Return what the first of some verdicts tells: who judged, in which versions, with what.
 

@@ -30,13 +30,7 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.identity.keys import precise
-from simhash_gate.offline.corpus import (
-    COLUMNS,
-    OF_ITSELF,
-    form_of,
-    is_empty_folder,
-    write_corpus,
-)
+from simhash_gate.offline.corpus import COLUMNS, OF_ITSELF, form_of, is_empty_folder, write_corpus
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version

@@ -16,13 +16,7 @@ from scrapy.http import Headers, HtmlResponse, Response
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.history.validators import (
-    Seen,
-    State,
-    Trust,
-    Validators,
-    validators_of,
-)
+from simhash_gate.history.validators import Seen, State, Trust, Validators, validators_of
 from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 

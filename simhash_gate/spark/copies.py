@@ -37,9 +37,7 @@ _JUDGED_BY = ("id", "url", "scope", "title", "words", "fingerprint", "reason", "
 
 
 def dedupe(
-    df: DataFrame,
-    max_distance: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    df: DataFrame, max_distance: int | None = None, settings: Mapping[str, Any] | None = None
 ) -> DataFrame:
     """Return a row for each page: `id`, `kept`, `original` (an id), `distance`, `reason`; `scope`.
 
