@@ -283,6 +283,8 @@ class Gate:
         bits, detail, limit = match.distance, found.reason, f"threshold {policy.threshold}"
         if bits > policy.threshold:
             limit, detail = f"near {policy.near}", detail or "the same text at a closer look"
+        elif page.listing:
+            detail = detail or "the same entries, in any order"
         reason = f"distance {bits}, {limit}{detail and '; '}{detail}"
         return Verdict("duplicate", reason, policy, page, match, previous=revisit.previous)
 

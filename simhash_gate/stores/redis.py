@@ -50,10 +50,8 @@ _PASSING = re.compile(
     r"\b(OOM|MISCONF|LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b"
     r"|ClusterDownError|MasterDownError|OutOfMemoryError|ReadOnlyError"
 )
-_REFUSED = re.compile(
-    r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password|certificate verify"
-    r"|WRONG_VERSION_NUMBER|wrong version number)\b"
-)
+_REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password)\b")
+_TLS = re.compile(r"certificate verify|wrong.version.number", re.IGNORECASE)
 _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 
 
@@ -330,6 +328,8 @@ def failure(name: str, error: Exception) -> StoreError:
     what = f"{name}: {text or type(error).__name__}"
     if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
         return StoreError(f"{what}; see to the user and the password")
+    if _TLS.search(text):
+        return StoreError(f"{what}; see to rediss:// and ssl_ca_certs in the URL")
     if _PASSING.search(f"{type(error).__name__} {text}"):
         return StoreUnavailable(what)
     if isinstance(error, _UNAVAILABLE):

@@ -147,7 +147,9 @@ def test_a_page_of_a_word_or_two_is_compared_with_nothing(gate) -> None:
 def test_a_listing_is_a_duplicate_of_the_very_same_entries_only(gate) -> None:
     judge(gate, a_page(listing=True, digest=1), "/a")
     assert judge(gate, a_page(1, listing=True, digest=2), "/b").outcome != "duplicate"
-    assert judge(gate, a_page(listing=True, digest=1), "/c").outcome == "duplicate"
+    verdict = judge(gate, a_page(listing=True, digest=1), "/c")
+    assert verdict.outcome == "duplicate"
+    assert verdict.reason == "distance 0, threshold 3; the same entries, in any order"
 
 
 def the_next_run(gate: Gate, run: str = "later") -> Gate:
