@@ -131,7 +131,6 @@ class SimhashGateMiddleware(CrawlGate):
             pipeline_version(settings.options),
             durable=settings.durable == "page",
             reads=settings.reads_only,
-            needed=closes,
         )
         self._store_failures = StoreFailures(crawler, self._store, closes=closes)
         self._only_looks = only_looks(crawler)
@@ -191,7 +190,6 @@ class SimhashGateMiddleware(CrawlGate):
             if isinstance(error, StoreUnavailable) and not needed:
                 return
             if self._only_looks:
-                logger.error("The gate judges nothing: %s", error)
                 return
             self._store.close(ended=False)
             raise SettingsError(f"{PREFIX}STORE: {error}") from None

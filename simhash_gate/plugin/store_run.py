@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
 
 class Outage:
-    """The time from the first failure of a store until it has worked again: told once.
+    """The time from the first failure of a store until it has worked again.
 
     The store is tried again after longer and longer waits. Until `retry_at` (`time.monotonic`)
     nothing is asked of it.
@@ -50,7 +50,6 @@ class Outage:
         self._wait = FIRST_WAIT
         self._error = str(error)
         self.retry_at = self._began + self._wait
-        logger.error("Pages can't be judged until the store works again: %s", error)
 
     def goes_on(self, error: Exception) -> None:
         """Note that the store still fails, and wait twice as long."""
@@ -70,19 +69,15 @@ class StoreRun:
 
     Any thread may read the run's `name`, `outages`, and `failure`: what every call raises at
     present, if anything. A store that is unavailable, from the start or later, is tried again after
-    `retry_at`; one that can't be used for another reason is not, nor one that is `needed` from the
-    start. With `reads` it is only read.
+    `retry_at`; one that can't be used for another reason is not. With `reads` it is only read.
     """
 
-    def __init__(
-        self, pipeline: str, *, durable: bool, reads: bool = False, needed: bool = False
-    ) -> None:
+    def __init__(self, pipeline: str, *, durable: bool, reads: bool = False) -> None:
         self.name = uuid.uuid4().hex
         self.outages = 0
         self.failure: StoreError | None = None
         self.pipeline = pipeline
         self._durable = durable
-        self._needed = needed
         self._open_store = read_store if reads else open_store
         self._warned_lost = False
         self._url = ""
@@ -101,13 +96,12 @@ class StoreRun:
         return Record(scope, "", request, fingerprint, *names, 0.0, 0.0, asker=asker)
 
     def open(self, url: str) -> None:
-        """Open the store and begin the run. Raises `StoreError`; an outage is reported first."""
+        """Open the store and begin the run. Raises `StoreError`."""
         self._url = url
         try:
             self._begin()
         except StoreUnavailable as error:
-            if not self._needed:
-                self._went_down(error)
+            self._went_down(error)
             raise
         except StoreError as error:
             self.failure = error

@@ -54,10 +54,8 @@ class StoreThread:
     one thread, that of the event loop.
     """
 
-    def __init__(
-        self, pipeline: str, *, durable: bool = False, reads: bool = False, needed: bool = False
-    ) -> None:
-        self.run = StoreRun(pipeline, durable=durable, reads=reads, needed=needed)
+    def __init__(self, pipeline: str, *, durable: bool = False, reads: bool = False) -> None:
+        self.run = StoreRun(pipeline, durable=durable, reads=reads)
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
@@ -187,17 +185,18 @@ class StoreFailures:
         self._crawler = crawler
         self._store = store
         self._closes = closes
-        self._reported: set[str] = set()
+        self._reported: set[str | int] = set()
         self._closing = False
 
     def page_passed(self, error: StoreError) -> None:
-        """Count a page that passed unjudged, and say why, once for each reason."""
+        """Count a page that passed unjudged, and say why, once for each outage and each reason."""
         self._crawler.stats.inc_value("simhash_gate/store_failed")
-        reason = str(error)
-        is_reported = error is self._store.run.failure or isinstance(error, StoreUnavailable)
-        if not is_reported and reason not in self._reported:
-            self._reported.add(reason)
-            logger.error("Passing pages unjudged: %s", reason)
+        reason, run = str(error), self._store.run
+        is_outage = isinstance(error, StoreUnavailable)
+        if (about := run.outages if is_outage else reason) not in self._reported:
+            self._reported.add(about)
+            until = " until the store works again" if is_outage else ""
+            logger.error("Pages can't be judged%s: %s", until, reason)
         self._close_spider(reason)
 
     async def close(self, *, ended: bool) -> None:
