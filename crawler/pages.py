@@ -17,7 +17,7 @@ from typing_extensions import Self
 from simhash_gate.common.urls import host_of, is_of_domain
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.gate.verdict import verdict_of
 
 TITLE = "normalize-space(//title)"
 SITE_HOSTS = "DEMO_SITE_HOSTS"
@@ -46,7 +46,7 @@ def page_item(response: HtmlResponse) -> dict[str, Any]:
 
     `fingerprint` is 16 hex digits. None is what the gate did not read.
     """
-    verdict = response.meta.get(VERDICT_KEY)
+    verdict = verdict_of(response)
     page = verdict.page if verdict else None
     return {
         "url": response.url,

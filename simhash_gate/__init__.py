@@ -10,28 +10,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simhash_gate.collection.pairs import near_duplicate_pairs
-    from simhash_gate.fingerprints.hamming import hamming_distance, similarity
-    from simhash_gate.fingerprints.index import HammingIndex
-    from simhash_gate.fingerprints.simhash import simhash
-    from simhash_gate.gate.judge import Gate
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.offline.why import why
-    from simhash_gate.options import Options, pipeline_version
-    from simhash_gate.page import Page
-    from simhash_gate.pipeline import read_page
-    from simhash_gate.plugin.addon import Addon
-    from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
-    from simhash_gate.plugin.requests import HeldBack
-    from simhash_gate.plugin.revalidation import ConditionalRequests
-    from simhash_gate.plugin.site_crawl import SiteSpider
+    from simhash_gate.collection.pairs import near_duplicate_pairs as near_duplicate_pairs
+    from simhash_gate.fingerprints.hamming import hamming_distance as hamming_distance
+    from simhash_gate.fingerprints.hamming import similarity as similarity
+    from simhash_gate.fingerprints.index import HammingIndex as HammingIndex
+    from simhash_gate.fingerprints.simhash import simhash as simhash
+    from simhash_gate.gate.judge import Gate as Gate
+    from simhash_gate.gate.policy import Policy as Policy
+    from simhash_gate.gate.verdict import Verdict as Verdict
+    from simhash_gate.gate.verdict import verdict_of as verdict_of
+    from simhash_gate.offline.why import why as why
+    from simhash_gate.options import Options as Options
+    from simhash_gate.options import pipeline_version as pipeline_version
+    from simhash_gate.page import Page as Page
+    from simhash_gate.pipeline import read_page as read_page
+    from simhash_gate.plugin.addon import Addon as Addon
+    from simhash_gate.plugin.middleware import NearDuplicate as NearDuplicate
+    from simhash_gate.plugin.middleware import SimhashGateMiddleware as SimhashGateMiddleware
+    from simhash_gate.plugin.requests import HeldBack as HeldBack
+    from simhash_gate.plugin.revalidation import ConditionalRequests as ConditionalRequests
+    from simhash_gate.plugin.site_crawl import SiteSpider as SiteSpider
     from simhash_gate.plugin.spider_middleware import (
-        SimhashGateInnerSpiderMiddleware,
-        SimhashGateSpiderMiddleware,
+        SimhashGateInnerSpiderMiddleware as SimhashGateInnerSpiderMiddleware,
     )
-    from simhash_gate.plugin.stand_ins import UrlSkipped
-    from simhash_gate.stores import open_store
+    from simhash_gate.plugin.spider_middleware import (
+        SimhashGateSpiderMiddleware as SimhashGateSpiderMiddleware,
+    )
+    from simhash_gate.plugin.stand_ins import UrlSkipped as UrlSkipped
+    from simhash_gate.stores import open_store as open_store
 
 _HOMES = {
     "Addon": "plugin.addon",
@@ -56,34 +62,11 @@ _HOMES = {
     "read_page": "pipeline",
     "simhash": "fingerprints.simhash",
     "similarity": "fingerprints.hamming",
+    "verdict_of": "gate.verdict",
     "why": "offline.why",
 }
 
-__all__ = [
-    "Addon",
-    "ConditionalRequests",
-    "Gate",
-    "HammingIndex",
-    "HeldBack",
-    "NearDuplicate",
-    "Options",
-    "Page",
-    "Policy",
-    "SimhashGateInnerSpiderMiddleware",
-    "SimhashGateMiddleware",
-    "SimhashGateSpiderMiddleware",
-    "SiteSpider",
-    "UrlSkipped",
-    "Verdict",
-    "hamming_distance",
-    "near_duplicate_pairs",
-    "open_store",
-    "pipeline_version",
-    "read_page",
-    "simhash",
-    "similarity",
-    "why",
-]
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

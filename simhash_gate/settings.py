@@ -34,9 +34,7 @@ from simhash_gate.values import (
     settings_in,
     whole_number,
 )
-from simhash_gate.values import (
-    NAMES as LISTED,
-)
+from simhash_gate.values import NAMES as LISTED
 from simhash_gate.workers.cores import PROCESSES, default_workers
 
 if sys.version_info >= (3, 11):
@@ -77,7 +75,6 @@ def _domains(value: Any) -> Mapping[str, Any]:
 
 
 def _read_toml(path: str) -> dict[str, Any]:
-    """Return the tables of a file by domain. Raises `SettingsError` that names the file."""
     try:
         with Path(path).open("rb") as file:
             return dict(_tables(tomllib.load(file)))
@@ -106,7 +103,9 @@ DOMAINS = ValueKind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )
-_WORKERS = whole_number(0, None if PROCESSES else 0)
+_WORKERS = ValueKind(
+    "a whole number at least 0", lambda value: whole_number(0).parse(value) if PROCESSES else 0
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,13 +164,7 @@ class Settings:
         return any(it.revalidate or it.listings == "stop" for it in self.policies.all)
 
     def crawl_line(
-        self,
-        by: str,
-        name: str,
-        *,
-        run: str = "",
-        started: float | None = None,
-        scrapy: str = "",
+        self, by: str, name: str, *, run: str = "", started: float | None = None, scrapy: str = ""
     ) -> dict[str, Any]:
         """Return what the first of some verdicts tells: who judged, in which versions, with what.
 

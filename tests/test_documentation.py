@@ -2,6 +2,7 @@
 
 import dataclasses
 import doctest
+import json
 import re
 import runpy
 from pathlib import Path
@@ -15,6 +16,7 @@ from simhash_gate.gate.policy import POLICY_KINDS
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.settings import NAMES, TABLE, read_settings
 from simhash_gate.values import PREFIX
+from tests.crawls.harness import page
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
@@ -129,10 +131,16 @@ def test_links_between_the_documents_lead_somewhere() -> None:
                 assert anchor in anchors(target.read_text("utf-8")), f"{path.name}: {link}"
 
 
-def test_the_examples_run() -> None:
+def test_the_examples_run(monkeypatch, tmp_path) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pages").mkdir()
+    for name, seed in (("a", 1), ("b", 2), ("copy", 1)):
+        (tmp_path / f"pages/{name}.html").write_bytes(page(seed, noise=len(name)).body)
     for path in DOCUMENTS:
         for code in re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.DOTALL):
             exec(compile(code, path.name, "exec"), {})
+    corpus = (tmp_path / "corpus.jsonl").read_text("utf-8").splitlines()  # of library.md
+    assert [json.loads(line)["path"] for line in corpus] == ["pages/a.html", "pages/b.html"]
 
 
 def test_the_answers_of_the_library_are_those_that_it_gives() -> None:

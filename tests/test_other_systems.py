@@ -37,6 +37,20 @@ class Spider(scrapy.Spider):
 """
 
 
+APPLICATION = """
+import os, sys
+sys.path.insert(0, {root!r})
+with open("{tmp_path}/starts", "a") as file:
+    file.write("one\\n")
+sys.executable = "{tmp_path}/app"
+if {frozen}:
+    sys.frozen = True
+import scrapy.cmdline
+workers = ["-s", "SIMHASH_GATE_WORKERS=2"]
+scrapy.cmdline.execute(["scrapy", "runspider", "spider.py", "-O", "items.jsonl", *workers])
+"""
+
+
 @pytest.fixture
 def crawl(tmp_path):
     with Site({"/1": page(1), "/1?print=1": page(1, noise=5), "/2": page(2)}).running() as site:
@@ -58,6 +72,7 @@ def crawl(tmp_path):
 
 def test_a_crawl_needs_nothing_that_only_posix_has(crawl, tmp_path) -> None:
     everything = ["STORE=sqlite:///pages.sqlite", "VERDICTS=verdicts.jsonl", "REPORT=report.html"]
+    everything.append("WORKERS=2")
     done = crawl(*(part for name in everything for part in ("-s", f"SIMHASH_GATE_{name}")))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
@@ -70,8 +85,26 @@ def test_a_crawl_needs_nothing_that_only_posix_has(crawl, tmp_path) -> None:
     assert (tmp_path / "items.jsonl").read_text() == ""
 
 
-@pytest.mark.parametrize("setting", ["WORKERS=2", "JOURNAL=dropped"])
-def test_what_needs_it_is_refused_in_one_line(crawl, setting) -> None:
-    done = crawl("-s", f"SIMHASH_GATE_{setting}")
+def test_a_journal_is_refused_in_one_line(crawl) -> None:
+    done = crawl("-s", "SIMHASH_GATE_JOURNAL=dropped")
     assert done.returncode == 1
-    assert f"SIMHASH_GATE_{setting.partition('=')[0]}" in done.stderr.splitlines()[-1]
+    assert "SIMHASH_GATE_JOURNAL" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_an_application_in_place_of_python_is_not_started_again_and_again(
+    crawl, tmp_path, frozen
+) -> None:
+    """`sys.executable -c` starts its crawl anew, frozen or not; each start is a line of a file."""
+    app = tmp_path / "app"
+    code = APPLICATION.format(frozen=frozen, tmp_path=tmp_path, root=str(ROOT))
+    (tmp_path / "app.py").write_text(code)
+    app.write_text(f'#!/bin/sh\nexec {sys.executable} {tmp_path}/app.py "$@"\n')
+    app.chmod(0o755)
+    done = subprocess.run(
+        [str(app)], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True
+    )
+    starts = len((tmp_path / "starts").read_text().splitlines())
+    inline = done.stderr.count("Pages are read in the crawl's own process")
+    assert (starts, inline) == (1, 1) if frozen else 1 < starts < 20
+    assert not frozen or len((tmp_path / "items.jsonl").read_text().splitlines()) == 2

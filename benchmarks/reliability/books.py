@@ -141,7 +141,7 @@ class Books:
     def _excused(self, crawl: Running) -> bool:
         """Tell whether a crawl may deliver twice: its store was away, or its disk was full."""
         away = crawl.stats().get("simhash_gate/store_outages", 0)
-        away = away or "Pages pass unjudged until the store is back" in crawl.log()
+        away = away or "Pages can't be judged until the store works again" in crawl.log()
         late = crawl.stopped > 0 and self._plan.store in ("redis", "postgresql")
         return bool(away or late or self._upset or crawl.crawl.storage_fails or crawl.hung)
 

@@ -47,7 +47,10 @@ ALL_ON = {
     "ROBOTSTXT_OBEY": False,
     "CONCURRENT_REQUESTS_PER_DOMAIN": CONCURRENCY,
 }
-LOST = ("Pages pass unjudged until the store is back", "The store has lost what this crawl kept")
+LOST = (
+    "Pages can't be judged until the store works again",
+    "The store has lost what this crawl kept",
+)
 """What a crawl says when pages may come twice."""
 
 

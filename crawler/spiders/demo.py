@@ -30,13 +30,17 @@ from crawler.pages import (
 from crawler.site.process import SiteError, SiteProcess, contents, serve_number, shop_url, truth
 from crawler.site.scenes import SCENES
 from crawler.truth import report, score
-from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.gate.verdict import Verdict, verdict_of
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
 
 STORE = "SIMHASH_GATE_STORE"
 DEMONSTRATED = {"SIMHASH_GATE_URLS": "skip", "SIMHASH_GATE_TRAPS": "limit"}
 """What a scenario of URLs is there to show, unless the command line says otherwise."""
+
+
+SHOWN = 3
+"""Drops that are printed; `-s LOG_LEVEL=INFO` logs them all."""
 
 
 class DemoSpider(Spider):
@@ -94,6 +98,7 @@ class DemoSpider(Spider):
         self.links = Links({site_of(home) for home in self.homes})
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
+        self.shown: list[str] = []
         self.avoided: set[str] = set()
         self.warmup = warmup
         self.started = self.ended = 0.0
@@ -136,7 +141,7 @@ class DemoSpider(Spider):
     def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
         """Note that the page came; yield it with what the site says it is, and its links."""
         mine = response.meta.get(META_KEY) is not False
-        verdict = response.meta.get(VERDICT_KEY)
+        verdict = verdict_of(response)
         if verdict is not None and verdict.follows:  # its items are held back
             self.judged.add(serve_of(response))
         elif mine:
@@ -153,9 +158,13 @@ class DemoSpider(Spider):
             request.meta.update(section)
             yield request
 
-    def dropped(self, response: Response) -> None:
-        """Note that the gate dropped the page."""
+    def dropped(self, response: Response, verdict: Verdict) -> None:
+        """Note that the gate dropped the page; print the first ones."""
         self.judged.add(serve_of(response))
+        kept = verdict.match.record.url if verdict.match else response.url
+        if len(self.shown) < SHOWN and kept != response.url:
+            self.shown.append(kept)
+            print(f"Dropped {response.url}: a copy of {kept}")
 
     def skipped(self, request: Request) -> None:
         """Note that the gate did not fetch a page."""

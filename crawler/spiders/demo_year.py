@@ -21,7 +21,7 @@ from crawler.pages import Links, SiteHosts, article_of, positive, serve_of, site
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year_plan import ARTICLES, DAYS, Year, unix
 from crawler.year_score import GONE, Day, report, score, visits_of, week
-from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.gate.verdict import verdict_of
 from simhash_gate.plugin.crawl_settings import store_url
 from simhash_gate.plugin.requests import TIME_KEY
 from simhash_gate.plugin.signals import near_duplicate_dropped
@@ -90,7 +90,7 @@ class DaySpider(Spider):
         self.found[response.url] = None
         if not isinstance(response, HtmlResponse):
             return
-        verdict = response.meta.get(VERDICT_KEY)
+        verdict = verdict_of(response)
         outcome = verdict.outcome if verdict else None
         self.day.outcomes[serve_of(response)] = outcome or ""
         item = {

@@ -141,10 +141,10 @@ def _for_the_user(error: Exception) -> click.ClickException | None:
     from simhash_gate.collection.listing import TooManyError
     from simhash_gate.common.wording import MissingExtraError
     from simhash_gate.identity.saved import AtomsError
-    from simhash_gate.stores import StoreError
+    from simhash_gate.stores.base import StoreError, StoreURLError
     from simhash_gate.values import SettingsError
 
-    if isinstance(error, SettingsError):
+    if isinstance(error, SettingsError | StoreURLError):
         return click.UsageError(str(error))
     if isinstance(error, MissingExtraError | StoreError | AtomsError | TooManyError | OSError):
         return click.ClickException(str(error))

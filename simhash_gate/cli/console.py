@@ -170,13 +170,6 @@ def check_output(path: str | None, sources: Iterable[str] = ()) -> None:
             check_writable(path)
 
 
-def check_lasts(store: str) -> None:
-    """Raise click.ClickException for a store that ends with this command."""
-    if store.partition(":")[0].lower() == "memory":
-        message = f"store URL {store!r}: a store in memory ends with this command"
-        raise click.ClickException(message)
-
-
 @contextmanager
 def disk(place: str) -> Iterator[None]:
     """Name the place where the disk failed. Raises click.ClickException."""

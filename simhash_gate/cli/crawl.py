@@ -30,8 +30,20 @@ _NOT_GOT = {
     "-o", "--output", metavar="FILE", required=True, help="The corpus. FILE ends in .jsonl."
 )
 @click.option("--below", is_flag=True, help="Only addresses that are below URL.")
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice(["listings"]),
+    help="Leave out pages that are lists of links. Their links are followed.",
+)
 @setting
-def crawl(starts: Sequence[str], output: str, below: bool, assignments: Sequence[str]) -> int:
+def crawl(
+    starts: Sequence[str],
+    output: str,
+    below: bool,
+    without: Sequence[str],
+    assignments: Sequence[str],
+) -> int:
     """Crawl the site of each URL, and write each of its pages once, as Markdown, to FILE.
 
     The crawl starts at URL and at the sitemap of the site. It follows links on the same host. It
@@ -66,11 +78,11 @@ def crawl(starts: Sequence[str], output: str, below: bool, assignments: Sequence
         settings[name] = value
     read_settings(settings)  # raises what is wrong with those of the command line
     with own_folder(output, "crawl"):
-        return _crawl(target, folder, settings, url=" ".join(starts), below=below)
+        given = {"below": below, "without": without}
+        return _crawl(target, folder, settings, url=" ".join(starts), **given)
 
 
 def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -> int:
-    """Crawl, and say what came of it; return the exit status."""
     from simhash_gate.cli import INTERRUPTED
     from simhash_gate.plugin.site_crawl import FULL, crawl_to
 

@@ -30,13 +30,7 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import line_of
 from simhash_gate.identity.keys import precise
-from simhash_gate.offline.corpus import (
-    COLUMNS,
-    OF_ITSELF,
-    form_of,
-    is_empty_folder,
-    write_corpus,
-)
+from simhash_gate.offline.corpus import COLUMNS, OF_ITSELF, form_of, is_empty_folder, write_corpus
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
@@ -157,7 +151,6 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
 
 
 def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
-    """Read all pages that the working file does not have."""
     read_each = partial(read_whole, without=work.without)
     if work.known:
         console.say(f"pages that were read before: {work.known}")
@@ -221,7 +214,6 @@ def name_of(entry: Entry) -> str | int:
 
 
 def _write_others(work: WorkFile, path: str) -> None:
-    """Write a row for each page that is not in the corpus."""
     form = format_of(path)
 
     def rows() -> Iterator[Row]:
@@ -253,7 +245,6 @@ def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> N
 def _write_corpus(
     work: WorkFile, output: str, part: Path, settings: Settings, console: Console
 ) -> None:
-    """Write the kept pages; a folder takes its name when all are in it."""
     pipeline = pipeline_version(settings.options)
 
     def pages() -> Iterator[dict[str, Any]]:

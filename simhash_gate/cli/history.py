@@ -121,7 +121,8 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
             if not console.complaints:
                 console.complain(without_credentials(url), NOTHING)
             return console.status()
-        past = max(pasts, key=lambda past: past.page.seen)
+        own = without_credentials(url)  # others may be copies that were pages of their own once
+        past = max(pasts, key=lambda past: (past.page.url == own, past.page.seen))
         sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
     distance = hamming_distance(*(version.fingerprint for version, _ in sides))
     if as_json:
@@ -132,7 +133,6 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
 
 
 def _two_of(past: Past, numbers: Sequence[int]) -> list[Version]:
-    """Return the versions with these numbers. Raises click.UsageError if there are none."""
     versions = past.history.versions
     known = len(versions)
     if known < 2:
@@ -172,7 +172,6 @@ def _as_json(url: str, distance: int, sides: Sequence[Side]) -> dict[str, Any]:
 
 
 def _as_text(url: str, distance: int, sides: Sequence[Side]) -> Iterator[str]:
-    """Yield lines of text: what went in red, what came in green."""
     yield click.style(printable(url), bold=True)
     for name, (version, text) in zip("ab", sides, strict=True):
         seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"

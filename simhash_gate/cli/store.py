@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from simhash_gate.cli.console import Console, check_lasts, with_chosen, with_console, with_settings
+from simhash_gate.cli.console import Console, with_chosen, with_console, with_settings
 from simhash_gate.common.times import shown
 from simhash_gate.common.wording import complaining, how_many
 from simhash_gate.fingerprints.contradictions import read_from_text
@@ -154,7 +154,8 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
                 if left[record.scope] < (pages or 0):
                     continue
                 store.put(Blob(HISTORY, record.scope, record.request, b""))
-            removed += store.forget(record)
+            store.forget(record)
+            removed += 1
         if left is None:
             blobs_removed += forget_all(store, (it.blob for it in chosen.histories(store)))
             for kind in _OF_SITES:
@@ -254,7 +255,8 @@ def import_(settings: Settings, console: Console, url: str, sources: tuple[str, 
     The store then has the pages that a crawl would keep that meets all pages in this order. The
     settings should be those of your crawl. All pages are one run: they count when all are added.
     """
-    check_lasts(url)
+    if url.lower().startswith("memory:"):
+        raise click.UsageError(f"store URL {url!r}: a store in memory ends with this command")
     sources = sources or ("-",)
     given = find.look_at(sources, console.complain, console.say, fingerprints=True)
     files = find.files_of(given, console.complain)

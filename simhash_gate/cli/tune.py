@@ -56,7 +56,9 @@ def tune(
     """
     labels = read_labels(labels_file, console.complain) if labels_file else []
     if labels_file and not labels:
-        console.complain_of_nothing(labels_file, "no labelled pair in it")
+        console.complain_of_nothing(
+            labels_file, 'no labelled pair in it. Give lines "duplicate": true or false'
+        )
     complaints = console.complaints
     scopes = _collect(sources, settings, console, scope)
     if not scopes:
@@ -112,7 +114,6 @@ def _collect(
 
 
 def _block(scopes: Sequence[Scope], now: int, labelled: Labelled | None) -> str:
-    """Return the settings to paste; "" where nothing should change."""
     lines, general = [], now
     whole = [scope for scope in scopes if scope.name in ("", WHOLE_CRAWL)]
     if whole:
@@ -144,7 +145,6 @@ def _is_domain(scope: Scope) -> bool:
 def _as_text(
     scopes: Sequence[Scope], labelled: Labelled | None, block: str, *, is_store: bool
 ) -> Iterator[str]:
-    """Yield the lines: the largest scopes, what the labels tell, the settings to paste."""
     for each in scopes[:_MOST_SCOPES]:
         yield from _scope(each)
         yield ""
@@ -169,7 +169,6 @@ def _as_text(
 
 
 def _labels(labelled: Labelled) -> Iterator[str]:
-    """Yield the table of thresholds; the best is marked."""
     duplicates = how_many(labelled.duplicates, "duplicate")
     others = how_many(labelled.others, "other")
     yield click.style(f"labelled pairs: {duplicates}, {others}", bold=True)

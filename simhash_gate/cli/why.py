@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,14 +19,15 @@ from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import Complain, MissingExtraError, complaining
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.history.texts import unpack
+from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
 from simhash_gate.journal.contents import drops, journal_files
 from simhash_gate.journal.contents import line as line_of_drop
 from simhash_gate.offline.chosen import Chosen
-from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
+from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_in, logs_of_project
 from simhash_gate.offline.why import Explanation, Side, compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
-from simhash_gate.report.judged import LoggedVerdict
+from simhash_gate.report.judged import REVISITS, LoggedVerdict
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry, read_body
 from simhash_gate.sources.find import is_folder
@@ -34,7 +35,9 @@ from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import KEPT_TEXT, Record
-from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from simhash_gate.stores import Store
 
 _EXAMPLE = "those of a verdict log"
 
@@ -50,9 +53,8 @@ _EXAMPLE = "those of a verdict log"
     "sources",
     multiple=True,
     metavar="SOURCE",
-    help="Where to look: a verdict log, a store, a journal, or anything with pages that `replay` "
-    "reads. Repeat the option for more. By default: the newest verdict log in "
-    ".scrapy/simhash_gate, with the store and the journal that it names.",
+    help="Where to look first: a verdict log, a store, a journal, or anything with pages that "
+    "`replay` reads. Repeat the option for more. Then `why` looks at what the project has.",
 )
 @click.option("--url", default="", help="The URL of files. Its domain decides the policy.")
 @click.option("--markdown", is_flag=True, help="Also show the Markdown of each page.")
@@ -113,8 +115,7 @@ def _read(
     """Read a page: a file, or one of the sources. What is not there is complained of."""
     if _is_web(name):
         found = PageTraces(name)
-        found.look_in(sources or [last_log()], settings, console.complain, console.say)
-        found.look_where_kept(settings)
+        found.look(sources, settings, console)
         read = found.read(settings)
         if read is None:
             console.complain(found.url, "no such page. Name where it is: --in SOURCE")
@@ -132,20 +133,21 @@ def _read(
 def _became(
     url: str, sources: Sequence[str], assignments: Sequence[str], console: Console
 ) -> Explanation | None:
-    sources, settings = sources or [last_log()], settings_of(assignments)
     found = PageTraces(url)
-    found.look_in(sources, settings, console.complain, console.say)
-    found.look_where_kept(settings)
+    found.look(sources, settings_of(assignments), console)
     settings, kept = settings_of(assignments, found.crawl), None
-    if found.line and found.line.get("matched_url"):
-        kept = PageTraces(found.line["matched_url"], crawl=found.crawl)
-        places = [source for source in sources if not is_log(source)]
+    if found.line and found.line.get("matched_url") and found.line.get("outcome") not in REVISITS:
+        kept = PageTraces(found.line["matched_url"])
+        places = [place for place in found.asked if not is_log(place)]
         kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already
-        kept.look_where_kept(settings)
     answer = found.answer(kept, settings)
     if answer is None:
         missing = "no verdict on it, and no page of it. It was not fetched, or under another URL"
-        console.complain(f"{found.url} in {shown(*sources)}", missing)
+        if found.entry is not None:
+            missing = f"it was fetched, and there is no verdict on it. To get verdicts, {WITH_LOG}"
+        console.complain(f"{found.url} in {shown(*found.asked)}", missing)
+    else:
+        console.say(f"looked in {shown(*found.asked)}")
     return answer
 
 
@@ -155,7 +157,8 @@ class PageTraces:
 
     `line` is its verdict, `crawl` what the crawl says of itself that reached it, `copies` the URLs
     of pages that are copies of it, `entry` the page itself, `record` what a store remembers of it,
-    `markdown` its text if it is kept.
+    `markdown` its text if it is kept, `versions` what it said at its visits, each with the text
+    that is kept of it. `asked` are the places that were looked in.
     """
 
     url: str
@@ -166,11 +169,29 @@ class PageTraces:
     record: Record | None = None
     markdown: str = ""
     matched_markdown: str = ""
+    versions: list[tuple[Version, str]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
     _rank: int = 0
 
     def __post_init__(self) -> None:
         self.url = without_credentials(self.url)
         self._key, self._host = key_of(self.url), host_of(self.url).removeprefix("www.")
+
+    def look(self, sources: Sequence[str], settings: Settings, console: Console) -> None:
+        """Look in sources; then in what the project has, the newest verdict log first.
+
+        Raises `StoreError`, `MissingExtraError`, and FileNotFoundError if there is nothing.
+        """
+        self.look_in(sources, settings, console.complain, console.say)
+        logs = logs_of_project()
+        while logs and self.line is None and self.record is None:
+            self.look_in([logs.pop()], settings, console.complain, console.say)
+        for place in left_by(self.crawl):
+            if place not in self.asked and self.entry is None:
+                with suppress(StoreError, MissingExtraError):
+                    self.look_in([place], settings, lambda *_: None, lambda _: None)
+        if not self.asked:
+            raise FileNotFoundError(f"nothing of it here. Name a SOURCE, or {WITH_LOG}")
 
     def look_in(
         self, sources: Iterable[str], settings: Settings, complain: Complain, say: Any
@@ -178,6 +199,7 @@ class PageTraces:
         """Look in sources of any kind. Raises `StoreError` and `MissingExtraError`."""
         pages = []
         for source in sources:
+            self.asked.append(source)
             if names_store(source):
                 self._look_in_store(source, complain)
             elif _is_journal(source):
@@ -192,19 +214,6 @@ class PageTraces:
                 if not entry.skipped and self._is_page(entry.url or entry.name):
                     self.entry = entry
 
-    def look_where_kept(self, settings: Settings) -> None:
-        """Look where the crawl says that it kept pages, as far as that is on this machine."""
-        crawl_settings = self.crawl.get("settings") or {}
-        store = crawl_settings.get(PREFIX + "STORE", "")
-        if store == "sqlite:":
-            store = f"sqlite:///.scrapy/simhash_gate/{self.crawl.get('name')}.sqlite"
-        places = [crawl_settings.get(PREFIX + "JOURNAL", "")]
-        places += [store] if str(store).startswith("sqlite:///") else []
-        for place in places:
-            if place and Path(str(place).removeprefix("sqlite:///")).exists():
-                with suppress(StoreError, MissingExtraError):
-                    self.look_in([place], settings, lambda *_: None, lambda _: None)
-
     def read(self, settings: Settings) -> Reading | None:
         """Return the page, read; None if it is not there."""
         entry = self.entry
@@ -213,6 +222,14 @@ class PageTraces:
         return read_closely(
             entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
         )
+
+    def _read_as_judged(self, settings: Settings) -> Reading | None:
+        """Return the page, read; None if it is not there, or says something else by now."""
+        read, line, record = self.read(settings), self.line or {}, self.record
+        if read is None or line.get("words") not in (None, read.page.words):
+            return None
+        other = record is not None and record.url == self.url and record.digest != read.page.digest
+        return None if other else read
 
     def answer(self, kept: PageTraces | None, settings: Settings) -> Explanation | None:
         """Return what became of the page; None if nothing is known of it.
@@ -230,16 +247,29 @@ class PageTraces:
         known = {name: line.get(name) for name in ("threshold", "near")}
         used: dict[str, Any] = {k: v for k, v in known.items() if isinstance(v, int)}
         policy = replace(policy, **used)
-        page, other = self.read(settings), kept.read(settings) if kept else None
+        page = self._read_as_judged(settings)
+        other = kept._read_as_judged(settings) if kept else None
         if page is not None and other is not None and kept is not None:
             both = compared((kept.url, other), (line["url"], page), settings, url=line["url"])
             return replace(both, line=line, policy=policy, copies=self.copies)
         found = Explanation(line, self._side(page, line, ""), None, policy, copies=self.copies)
+        if line.get("outcome") in REVISITS:
+            return replace(found, kept=self._earlier(line))
         if kept is None:
             return found
         kept.markdown = kept.markdown or self.matched_markdown
         trial = trial_of(kept.record, page.page if page else None)
         return replace(found, kept=kept._side(other, line, "matched_"), is_copy=trial)
+
+    def _earlier(self, line: Mapping[str, Any]) -> Side:
+        """Return what the page said at the visit before the one of a line."""
+        url, words = str(line.get("matched_url")), line.get("matched_words")
+        for version, text in self.versions:
+            if version.last_seen == line.get("previous_time"):
+                return Side(url, version.title, words, version.fingerprint, markdown=text)
+        if line["outcome"] == "unchanged":
+            return self._side(None, line, "matched_")
+        return Side(url, line.get("matched_title") or "", words)
 
     def _side(self, read: Reading | None, line: Mapping[str, Any], prefix: str) -> Side:
         if read is not None:
@@ -300,14 +330,25 @@ class PageTraces:
 
     def _look_in_store(self, url: str, complain: Complain) -> None:
         with open_kept(url) as store:
-            for record in Chosen(page=self.url).of(store):
+            chosen = Chosen(page=self.url)
+            for record in chosen.of(store):
                 if self.record is None or self.record.url != self.url:
                     self.record = record
             if self.record is None:
                 return
-            data = store.get(KEPT_TEXT, self.record.scope, to_hex(self.record.digest))
             with complaining(complain, self.record.url):
-                self.markdown = unpack(data).markdown if data else ""
+                self.markdown = _text(store, self.record)
+                for past in chosen.histories(store):
+                    found = History.decode(past.history).versions
+                    self.versions += [
+                        (it, _text(store, replace(self.record, digest=it.digest))) for it in found
+                    ]
+
+
+def _text(store: Store, record: Record) -> str:
+    """Return the Markdown that a store keeps of a page, "" for none. Raises ValueError."""
+    data = store.get(KEPT_TEXT, record.scope, to_hex(record.digest))
+    return unpack(data).markdown if data else ""
 
 
 def _is_journal(path: str) -> bool:

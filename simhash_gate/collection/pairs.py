@@ -86,11 +86,7 @@ def unpack(fingerprints: Fingerprints, pairs: NDArray[np.uint64]) -> NearPairs:
 
 
 def stream_pairs(
-    fingerprints: Fingerprints,
-    radius: int,
-    use: Use,
-    *,
-    scopes: NDArray[np.uint32] | None = None,
+    fingerprints: Fingerprints, radius: int, use: Use, *, scopes: NDArray[np.uint32] | None = None
 ) -> None:
     """Find every pair of one scope that differs in at most `radius` bits, 0 to 64; each pair once.
 

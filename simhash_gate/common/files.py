@@ -169,7 +169,6 @@ def _make(path: str | os.PathLike[str], flags: int) -> int:
 
 
 def _allow_as(known: os.stat_result, file: int) -> None:
-    """Give a file the group and the permissions of another."""
     with suppress(OSError, AttributeError):
         if os.fstat(file).st_gid != known.st_gid:
             os.fchown(file, -1, known.st_gid)

@@ -233,11 +233,12 @@ class Gate:
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([record], durable=True)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
-        reason = f"the same text, {age_of(before, record.last_seen)}"
+        elsewhere = bool(found_at) and found_at != record.url
+        when = f"at {'another' if elsewhere else 'this'} address in this crawl"
+        reason = f"the same text, {when if found_at else age_of(before, record.last_seen)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
-        if found_at and precise(found_at) != precise(record.url):
-            reason = f"{reason}, at another address in this crawl"
-            return replace(verdict, outcome="duplicate", reason=reason)
+        if elsewhere:
+            return replace(verdict, outcome="duplicate")
         if policy.revisit == "pass" and not self._is_over(kept.run):
             reason = f"{reason}, by a crawl that runs and has delivered it"
             return replace(verdict, outcome="duplicate", reason=reason)
@@ -285,8 +286,12 @@ class Gate:
             for old in self.store.at_address(record):  # it says what was kept of the page, too
                 if old.request == record.request and old.run != self.run:
                     self.store.forget(old)
-        detail = found.reason
-        reason = f"distance {match.distance}, threshold {policy.threshold}{detail and '; '}{detail}"
+        bits, detail, limit = match.distance, found.reason, f"threshold {policy.threshold}"
+        if bits > policy.threshold:
+            limit, detail = f"near {policy.near}", detail or "the same text at a closer look"
+        elif page.listing:
+            detail = detail or "the same entries, in any order"
+        reason = f"distance {bits}, {limit}{detail and '; '}{detail}"
         return Verdict("duplicate", reason, policy, page, match, previous=revisit.previous)
 
     def _replaced(self, kept: Record | None, record: Record) -> None:

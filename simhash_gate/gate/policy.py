@@ -71,8 +71,8 @@ class Policy:
     or 0 for a judge that shall know of no visits. These two are no settings.
     """
 
-    threshold: int = setting(3, BITS, "The largest distance of a duplicate, in bits")
-    near: int = setting(8, BITS, "The largest distance of a page with the outcome `near`")
+    threshold: int = setting(3, BITS, "The largest distance of a duplicate by distance alone")
+    near: int = setting(8, BITS, "The largest distance of a page that is looked at closer")
     action: Action = setting("drop", ACTIONS, "What happens to a duplicate")
     window: int = setting(
         10_000, COUNT, "How many kept pages of a scope are remembered", of_request=False

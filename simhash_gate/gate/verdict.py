@@ -116,6 +116,12 @@ class Verdict:
         return self.page.fingerprint if self.page else None
 
 
+def verdict_of(response: Any) -> Verdict | None:
+    """Return the verdict on a Scrapy response; None where none was given, as with the gate off."""
+    request = response.request
+    return request.meta.get(VERDICT_KEY) if request else None
+
+
 def line_of(
     verdict: Verdict,
     *,

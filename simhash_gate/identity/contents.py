@@ -95,6 +95,5 @@ def _shared(one: bytes, other: bytes) -> float:
 
 @lru_cache(maxsize=1024)
 def _words(hashes: bytes) -> frozenset[int]:
-    """Return the hashes of words in what a page said."""
     words = hashes[NAME_BYTES:]
     return frozenset(struct.unpack(f">{len(words) // 2}H", words))

@@ -118,7 +118,6 @@ class Host:
         return not failed
 
     def _add(self, url: str, content: str) -> AddressGroup:
-        """Note a page; return its kind."""
         if self._met(self.reduction.place(url)[0]):
             self._regroup()
         path, kind = self.reduction.place(url)

@@ -113,7 +113,6 @@ class Segments:
             segment.close()
 
     def _make_room(self) -> None:
-        """Remove the oldest files until a new one fits."""
         room = self._bound - self._largest
         files = segments(self._folder)
         ended = [path for path in files if not is_locked(path)]

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.journal.contents import Found, load
-from simhash_gate.settings import Settings, read_settings
+from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
 from simhash_gate.sources import Entry
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object
 from simhash_gate.values import PREFIX, SettingsError
 
 PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
+WITH_LOG = f"crawl with {PREFIX}VERDICTS = '{PLACE}/%(name)s.jsonl'"
+"""How to get a verdict log there."""
 
 _OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT")}
 _SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -26,15 +30,42 @@ def last_log() -> str:
 
     Raises FileNotFoundError that says how to get one.
     """
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        logs = sorted((folder / PLACE).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
-        if logs:
-            return str(logs[-1])
+    if logs := logs_of_project():
+        return logs[-1]
     raise FileNotFoundError(
-        f"no verdict log in {PLACE}, here or in a folder above. Name a SOURCE, or crawl with "
-        f"SIMHASH_GATE_VERDICTS = '{PLACE}/%(name)s.jsonl'"
+        f"no verdict log in {PLACE}, here or in a folder above. Name a SOURCE, or {WITH_LOG}"
     )
+
+
+def logs_of_project() -> list[str]:
+    """Return the verdict logs of the project that the working directory is in, the newest last."""
+    logs = Path(_project(), PLACE).glob("*.jsonl")
+    return [str(path) for path in sorted(logs, key=lambda path: path.stat().st_mtime)]
+
+
+def left_by(crawl: Mapping[str, Any]) -> list[str]:
+    """Return what a crawl has left in the project: its store, its journal and its HttpCache.
+
+    `crawl` is what a verdict log says of it. Without, it is what all spiders have left.
+    """
+    project, name = _project(), str(crawl.get("name", ""))
+    given = crawl.get("settings") or {}
+    files = [*Path(project, PLACE).glob(f"{escape(quote(name, safe='')) or '*'}.sqlite")]
+    if crawl and (store := str(given.get(f"{PREFIX}STORE", ""))) != SQLITE_DEFAULT:
+        path = store.partition("?")[0].partition("sqlite:///")[2]
+        files = [Path(project, path)] if path else []
+    stores = [f"sqlite:///{path}" for path in files if path.exists()]
+    journal, caches = given.get(f"{PREFIX}JOURNAL", ""), Path(project, ".scrapy", "httpcache")
+    folders = [Path(project, str(journal))] if journal else []
+    folders += [caches / name] if name else caches.glob("*")
+    return stores + [str(folder) for folder in folders if folder.is_dir()]
+
+
+def _project() -> str:
+    """Return the nearest folder with `.scrapy`, from the working directory upwards, relative."""
+    here = Path.cwd()
+    with_crawls = (folder for folder in (here, *here.parents) if (folder / PLACE.parent).is_dir())
+    return os.path.relpath(next(with_crawls, here))
 
 
 def is_log(path: str) -> bool:

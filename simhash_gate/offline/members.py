@@ -70,7 +70,6 @@ class Members:
         return read_list(path, self.complain) if self._reader_of(file) == self._of_list else None
 
     def _of(self, given: Sequence[find.Given]) -> Iterator[Member | None]:
-        """Yield all pages, None for one without a fingerprint."""
         for reader, same in groupby(find.files_of(given, self.complain), self._reader_of):
             if reader is None:
                 yield from self._of_pages(same)

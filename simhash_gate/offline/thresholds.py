@@ -18,7 +18,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining, how_many
 from simhash_gate.report.judged import Named, contradict
 from simhash_gate.settings import Settings
-from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
+from simhash_gate.sources.jsonl import json_objects
 
 FARTHEST = 24
 """Bits: beyond, pages are unrelated, and so many that they would hide what is near."""
@@ -44,11 +44,11 @@ class Label(NamedTuple):
 def read_labels(path: str, complain: Complain) -> list[Label]:
     """Read the labels of a file, or those of an audit in a verdict log.
 
-    Of two labels of one pair, the later one counts.
+    Lines without a label are left out. Of two labels of one pair, the later one counts.
     """
     labels: dict[frozenset[str], Label] = {}
     for place, line in json_objects(path, complain, _EXAMPLE):
-        if "a" not in line and not OF_A_LOG.isdisjoint(line):
+        if "duplicate" not in line:
             continue
         with complaining(complain, place):
             for key in ("a", "b"):

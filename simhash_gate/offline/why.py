@@ -18,7 +18,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, Policy, without_www
-from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, line_of
+from simhash_gate.gate.verdict import Verdict, line_of, verdict_of
 from simhash_gate.look import Line
 from simhash_gate.offline.differences import (
     FieldPair,
@@ -32,6 +32,7 @@ from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.page import Page
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.findings import advice_on
+from simhash_gate.report.judged import REVISITS
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry
 from simhash_gate.stores.base import Record
@@ -39,15 +40,21 @@ from simhash_gate.values import PREFIX
 
 _MOST_CHANGES = 20
 _SHOWN = 3  # copies that are named
+_KEEP = f"{PREFIX}KEEP_MARKDOWN = 100 * 1024**2"
 _IN_SOURCES = (
-    "To see which words differ, name where both pages are: --in SOURCE, such as\n"
-    ".scrapy/httpcache/SPIDER, WARC files, or a store that keeps Markdown"
+    "To see which words differ, name where both pages are: --in SOURCE, such as an\n"
+    f"HttpCache or WARC files; or let the next crawl keep texts: {_KEEP}"
 )
+_EARLIER = (
+    "The words that differ are not known: the store has no text of the earlier version.\n"
+    f"The next crawl keeps texts with {_KEEP}"
+)
+_SAME = "the text is that of the earlier version, but for what changes by itself"
 _IN_SHELL = "To see which words differ: page = response, fetch the kept page, why(page, response)"
 _MARKS = re.compile(r"!?\[|\]\([^()\s]*\)|[*#>`|]+")
 """What Markdown has beside words: marks, and where links lead."""
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
-_BITS = re.compile(r"distance \d+(, threshold \d+|:)(; )? ?")
+_BITS = re.compile(r"distance \d+(, (threshold|near) \d+|:)(; )? ?")
 _SENT_BY: dict[str, dict[str, Any]] = {
     "rule": {"urls": "observe"},
     "trap": {"traps": "observe"},
@@ -179,7 +186,7 @@ class Explanation:
 
     def _of_copy(self) -> Iterator[Way]:
         bits = self.line.get("distance") or 0
-        lower = {"threshold": bits - 1, "near": bits - 1}
+        lower = {it: bits - 1 for it in ("threshold", "near") if getattr(self.policy, it) >= bits}
         if bits and self._is_copy_under(lower) is not True:
             yield Way(self._set(**lower), "copies at this distance pass")
         such = (
@@ -235,7 +242,8 @@ class Explanation:
         """Yield lines of text."""
         yield from self._verdict_as_text()
         if self.line.get("outcome", "skipped") != "skipped":
-            for title, side in (("kept page", self.kept), ("this page", self.page)):
+            before = "earlier version" if self._is_revisit else "kept page"
+            for title, side in ((before, self.kept), ("this page", self.page)):
                 if side is not None:
                     yield ""
                     yield click.style(f"{title}  {printable(side.name)}", bold=True)
@@ -271,8 +279,6 @@ class Explanation:
         if bits is not None:
             limits = f"threshold {policy.threshold}, near {policy.near}"
             yield f"   distance     {bits} of 64 bits ({limits})"
-            if outcome == "duplicate" and bits > policy.threshold:
-                yield "                beyond the threshold, but a closer look found the same words"
         reason = str(line.get("reason") or "")
         if because := _BITS.sub("", reason):
             yield f"   because      {printable(because)}"
@@ -298,14 +304,22 @@ class Explanation:
                 yield from (f"   {pair.as_text()}" for pair in pairs)
                 yield ""
 
+    @property
+    def _is_revisit(self) -> bool:
+        return self.line.get("outcome") in REVISITS
+
     def _changes_as_text(self) -> Iterator[str]:
         found = self.changes
         if found is None:
-            yield self.hint
+            same = self.line.get("outcome") == "unchanged"
+            yield _SAME if same else _EARLIER if self._is_revisit else self.hint
             return
         title = "words that differ" if found else "no word of the text differs"
         if found and all(change.ignored for change in found):
             title += ", none that counts"
+        gone, come = ([word for it in found for word in it[at]] for at in (1, 2))
+        if found and sorted(gone) == sorted(come):
+            title = "the same words in another order"
         yield click.style(title, bold=True)
         yield from (f"   {change.as_text()}" for change in found[:_MOST_CHANGES])
         if len(found) > _MOST_CHANGES:
@@ -355,14 +369,15 @@ def why(response: Any, other: Any = None) -> None:
     With `other`, compare this response with it, whatever is remembered. Raises ValueError for a
     response that was not judged.
     """
-    verdict = response.meta.get(VERDICT_KEY)
+    verdict = verdict_of(response)
     if other is None:
         if verdict is None:
             raise ValueError(f"the gate has not judged this response: is {PREFIX}ENABLED False?")
         judged = _line(verdict, response.url)
-        url, record = judged["url"], verdict.match and verdict.match.record
+        url, record = judged["url"], verdict.match.record if verdict.match else None
         page = Side.read(url, verdict.page) if verdict.page else Side(url)
-        kept = record and Side.kept(record, verdict.kept.markdown if verdict.kept else "")
+        text = verdict.kept.markdown if verdict.kept else ""
+        kept = Side.kept(record, text) if record else None
         trial = trial_of(record, verdict.page)
         found = Explanation(judged, page, kept, verdict.policy, trial, hint=_IN_SHELL)
     else:

@@ -212,7 +212,6 @@ class WorkFile:
 
 
 def _encode(entry: Entry) -> str:
-    """Return all of an entry but its body."""
     return json.dumps({name: getattr(entry, name) for name in _NAMES}, default=str)
 
 
@@ -221,7 +220,6 @@ def _decode(entry: str) -> Entry:
 
 
 def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
-    """Return an entry, the size of its body, and its page."""
     names, size, known, lines, failure = row
     entry = _decode(names)
     if known is None:

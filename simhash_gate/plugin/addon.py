@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from simhash_gate.values import FLAG, PATH, read_one, whole_number
-from simhash_gate.workers.cores import default_workers
+from simhash_gate.workers.cores import PROCESSES, default_workers
 from simhash_gate.workers.process import end_process, start_process
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Addon:
         from simhash_gate.plugin.spider_middleware import (
             SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
+            refusing,
         )
 
         for name, component, order in (
@@ -42,7 +43,8 @@ class Addon:
             ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, 10_000),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        recover = read_one(settings, "RECOVER", PATH, "")
+        with refusing():
+            recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
             from simhash_gate.plugin.journal import install
 
@@ -52,7 +54,7 @@ class Addon:
         """Start as many processes as the settings say; none where they can't be used."""
         # The gate itself will say what is wrong.
         with suppress(ValueError, TypeError, OverflowError, OSError):
-            if read_one(settings, "ENABLED", FLAG, True):
+            if PROCESSES and read_one(settings, "ENABLED", FLAG, True):
                 count = read_one(settings, "WORKERS", whole_number(0), default_workers())
                 while len(self._processes) < count:
                     self._processes.append(start_process())

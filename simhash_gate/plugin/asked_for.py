@@ -97,7 +97,6 @@ class AskedFor:
                 request.meta[ADDED_KEY] = lines
 
     def _callback(self, request: Request) -> tuple[str, dict[str, Any]]:
-        """Return the name of what gets the page, and what it brings along itself."""
         callback: Any = request.callback
         spider: Any = self._crawler.spider
         if callback is None:
@@ -150,7 +149,6 @@ def _handed_on(request: Request) -> Iterator[tuple[str, str, Any]]:
 
 
 def _name(callback: Any) -> str:
-    """Return the qualified name of a function, or of what stands for one."""
     while isinstance(callback, partial):
         callback = callback.func
     function = getattr(callback, "__func__", callback)

@@ -16,13 +16,7 @@ from scrapy.http import Headers, HtmlResponse, Response
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.history.validators import (
-    Seen,
-    State,
-    Trust,
-    Validators,
-    validators_of,
-)
+from simhash_gate.history.validators import Seen, State, Trust, Validators, validators_of
 from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
@@ -219,7 +213,6 @@ class Trusts:
 
 
 def _merge(known: dict[str, Any], new: Mapping[str, Sequence[Seen | None]]) -> None:
-    """Add what was seen to what is known of the domains of a scope."""
     for domain, visits in new.items():
         trust = _trust_of(known.pop(domain), domain) if domain in known else Trust()
         for seen in visits:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -12,14 +11,11 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
-from simhash_gate.common.files import check_writable, private_folder
 from simhash_gate.gate.policy import Policy
 from simhash_gate.plugin.requests import META_KEY
 from simhash_gate.plugin.spider_middleware import enabled, is_installed, sees_pages_end
 from simhash_gate.settings import SQLITE_DEFAULT, TABLE, Settings
 from simhash_gate.values import PREFIX, SettingsError
-
-logger = logging.getLogger(__name__)
 
 _ADDON = "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
 _MIDDLEWARE = (
@@ -96,32 +92,12 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
     return policy if links or policy.revisit != "links" else replace(policy, revisit="pass")
 
 
-def store_url(
-    configured: str, settings: BaseSettings, spider: str, *, falls_back: bool = True
-) -> str:
-    """Return the URL of the store to open: the default of this crawl, and paths made absolute.
-
-    Where the folder of a default path can't be written, the log says so, and memory is taken if
-    `falls_back`.
-    """
-    folder = None
-    if not configured:
-        folder = job_dir(settings)
-        if not folder:
-            return "memory:"
-        path = Path(folder) / "simhash_gate.sqlite"
-    elif configured == SQLITE_DEFAULT:
+def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
+    """Return the URL of the store to open: the default of this crawl, and paths made absolute."""
+    if configured == SQLITE_DEFAULT:
         path = Path(data_path("simhash_gate")) / f"{quote(spider, safe='')}.sqlite"
+    elif not configured and (folder := job_dir(settings)):
+        path = Path(folder) / "simhash_gate.sqlite"
     else:
-        return configured
-    path = path.absolute()
-    url = f"sqlite:///{path}"
-    if not falls_back:
-        return url
-    try:
-        private_folder(path.parent)
-        check_writable(path)
-    except OSError as error:
-        logger.error("The gate remembers this crawl in memory only: %s", error)
-        return "memory:"
-    return url
+        return configured or "memory:"
+    return f"sqlite:///{path.absolute()}"

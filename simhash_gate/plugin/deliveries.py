@@ -96,7 +96,6 @@ class Deliveries:
             logger.addFilter(self._watch)
 
     def _note_slots(self) -> None:
-        """Take note of the files that are open: with batches, others each time."""
         exporter = self._crawler.get_extension(FeedExporter)
         for slot in exporter.slots if exporter else ():
             if slot not in self._closed:

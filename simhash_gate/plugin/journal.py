@@ -34,6 +34,7 @@ from simhash_gate.plugin.spider_middleware import (
     GateComponent,
     OutputFilter,
     is_installed,
+    refusing,
     settings_of,
 )
 from simhash_gate.plugin.threads import LineThread
@@ -171,7 +172,6 @@ def _stored(response: Response) -> Stored:
 
 
 def _attributes(response: Response) -> dict[str, Any]:
-    """Return what `_response` needs beside what HTTP knows."""
     found: dict[str, Any] = {"flags": list(map(str, response.flags)), "protocol": response.protocol}
     if isinstance(response, HtmlResponse):
         found["encoding"] = response.encoding
@@ -232,9 +232,10 @@ class _Recover(GateComponent):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the middleware. Raises `SettingsError`, which stops the crawl before it starts."""
-        if not settings_of(crawler).enabled:
-            raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
-        return cls(crawler)
+        with refusing():
+            if not settings_of(crawler).enabled:
+                raise SettingsError(f"{SETTING} needs the gate, but {PREFIX}ENABLED is False")
+            return cls(crawler)
 
     def _count(self, name: str) -> None:
         self._crawler.stats.inc_value(f"simhash_gate/{name}")

@@ -119,7 +119,6 @@ class KeptTexts(Listener):
         self._note_answers()
 
     def _note_answers(self) -> None:
-        """Count the answers that are there."""
         while self._asked and self._asked[0].done():
             kept = self._asked.popleft()
             error = kept.exception()

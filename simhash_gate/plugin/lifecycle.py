@@ -227,7 +227,6 @@ class Lifecycle:
             self._take_out(page, Stage.OUT_OF_SIGHT)
 
     def _settle(self, page: FollowedPage) -> None:
-        """Settle a page if it has left and all of its items are done."""
         followed = page.record or page.unpaid_for
         if not self.sees_end or followed is None or page.stage is not Stage.LEFT or page.items > 0:
             return

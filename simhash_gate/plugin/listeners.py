@@ -194,7 +194,6 @@ class Listener:
         """The spider was closed."""
 
     def _count(self, *names: str) -> None:
-        """Count in Scrapy's stats."""
         for name in names:
             self._stats.inc_value(f"simhash_gate/{name}")
 

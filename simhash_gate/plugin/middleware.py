@@ -66,6 +66,7 @@ from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     is_installed,
     only_looks,
+    refusing,
     sees_pages_end,
     settings_of,
 )
@@ -75,7 +76,7 @@ from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
 from simhash_gate.plugin.trap_shield import TrapGuard
 from simhash_gate.plugin.verdict_log import Announcements, VerdictLog
 from simhash_gate.settings import Settings
-from simhash_gate.stores import StoreError
+from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.stores.base import without_password
 from simhash_gate.values import PREFIX, SettingsError
 from simhash_gate.workers.pool import ReadError
@@ -125,14 +126,16 @@ class SimhashGateMiddleware(CrawlGate):
         # sent with, and what was judged before it came here.
         self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
         self._early: WeakSet[Request] = WeakSet()
+        closes = settings.store_failure == "close"
         self._store = StoreThread(
             pipeline_version(settings.options),
             durable=settings.durable == "page",
             reads=settings.reads_only,
         )
-        closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store, closes=closes)
         self._only_looks = only_looks(crawler)
+        name = (crawler.spider or crawler.spidercls).name
+        self._url = store_url(settings.store, crawler.settings, name)
         folder = None if self._only_looks else job_dir(crawler.settings)
         parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)
@@ -155,7 +158,6 @@ class SimhashGateMiddleware(CrawlGate):
         self._deliveries = Deliveries(crawler)
         self.reader = PageReader(settings, crawler.stats)
         crawler.signals.connect(self._open, signals.spider_opened)
-        crawler.signals.connect(self._store_failures.started, signals.engine_started)
         crawler.signals.connect(self.lifecycle.reached, signals.response_received)
         crawler.signals.connect(self.lifecycle.failed, signals.spider_error)
         crawler.signals.connect(self._item_failed, signals.item_error)
@@ -168,13 +170,29 @@ class SimhashGateMiddleware(CrawlGate):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
-        settings = settings_of(crawler)
-        if not settings.enabled:
-            raise NotConfigured(f"{PREFIX}ENABLED is False")
-        check(settings, crawler.settings)
-        if settings.recover:
-            check_journal(settings.recover, crawler.settings)
-        return cls(crawler, settings)
+        with refusing():
+            settings = settings_of(crawler)
+            if not settings.enabled:
+                raise NotConfigured(f"{PREFIX}ENABLED is False")
+            check(settings, crawler.settings)
+            if settings.recover:
+                check_journal(settings.recover, crawler.settings)
+            gate = cls(crawler, settings)
+            gate.open_store()
+            return gate
+
+    def open_store(self) -> None:
+        """Open the store. Raises `SettingsError` if it can't be used, or is needed and away."""
+        try:
+            self._store.open(self._url, at_once=self._url.startswith("memory:")).result()
+        except StoreError as error:
+            needed = self.settings.store_failure == "close"
+            if isinstance(error, StoreUnavailable) and not needed:
+                return
+            if self._only_looks:
+                return
+            self._store.close(ended=False)
+            raise SettingsError(f"{PREFIX}STORE: {error}") from None
 
     def process_request(self, request: Request) -> None:
         """Let no verdict travel on to another request. Raise `NotSent` for a needless one."""
@@ -257,7 +275,6 @@ class SimhashGateMiddleware(CrawlGate):
         )
 
     async def _recovered_page(self, response: Response) -> Page | None:
-        """Return what a page of a journal says, as if it had been kept."""
         try:
             return await self.reader.page(response)
         except ReadError as error:
@@ -342,11 +359,8 @@ class SimhashGateMiddleware(CrawlGate):
 
     def _open(self, spider: Spider) -> None:
         settings = self.settings
-        reads = settings.reads_only
-        falls_back = settings.store_failure == "pass" and not reads
-        url = store_url(settings.store, self.crawler.settings, spider.name, falls_back=falls_back)
+        url, reads = self._url, settings.reads_only
         remembers = not url.startswith("memory:")
-        self._store.open(url, at_once=not remembers)
         mark_inline(self.crawler, self.lifecycle.awaits)
         self.lifecycle.sees_end = sees_pages_end(self.crawler.settings)
         self.lifecycle.settles = remembers

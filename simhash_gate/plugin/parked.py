@@ -239,7 +239,6 @@ class ParkedRequests:
 
 
 def _weight(value: Any, depth: int = 0) -> int:
-    """Return the bytes that a value takes, as far as it is made of what JSON has, and bytes."""
     size = sys.getsizeof(value, 0)
     if depth < _DEEPEST:
         if isinstance(value, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
@@ -16,6 +17,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.threads import result
+from simhash_gate.workers.cores import PROCESSES
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
     from simhash_gate.settings import Settings
 
+logger = logging.getLogger(__name__)
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -79,6 +82,11 @@ class PageReader:
         settings, loop = self._settings, None
         with suppress(RuntimeError):  # there is none, or none yet, that runs the crawl
             loop = asyncio.get_running_loop()
+        if not PROCESSES:
+            logger.info(
+                "Pages are read in the crawl's own process, without limits of time and memory: "
+                "here no other can be started"
+            )
         if settings.workers:
             self._reader = WorkerPool(
                 settings.options,

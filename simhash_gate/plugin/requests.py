@@ -106,7 +106,6 @@ class RequestWriter:
         return found, omitted
 
     def _name(self, method: Callable[..., Any]) -> str:
-        """Return the name of a method of the spider. Scrapy looks at all of them for it."""
         function = getattr(method, "__func__", None)
         if function not in self._names:
             try:

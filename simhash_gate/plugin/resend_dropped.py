@@ -125,7 +125,6 @@ def to_send_again(judged: Judged) -> Request:
 
 
 def _dropped(judged: Judged) -> Dropped:
-    """Return what is remembered of a request whose page was dropped."""
     verdict = judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None

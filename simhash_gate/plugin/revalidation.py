@@ -286,7 +286,6 @@ class Revalidation(Listener):
         return KnownPage(page, policy, site.domain, revisit, before, kept)
 
     def _may_ask(self, request: Request, known: KnownPage) -> bool:
-        """Tell whether a condition is added to a request."""
         before = known.previous
         if not any(before.validators) or precise(before.url) != precise(known.page.url):
             return False  # another address may have other validators
@@ -318,7 +317,6 @@ class Revalidation(Listener):
         return True
 
     def _confirm(self, known: KnownPage) -> None:
-        """Let the store know that a page is as it was."""
         confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
         self._crawl.store.submit(confirm).add_done_callback(self._confirmed)
 

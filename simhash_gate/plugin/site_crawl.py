@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from shutil import rmtree
@@ -31,7 +31,7 @@ from simhash_gate.common.files import private_folder, whole_file, write_new
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import why
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.verdict import VERDICT_KEY, encode
+from simhash_gate.gate.verdict import encode, verdict_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import METADATA
 from simhash_gate.plugin.addon import Addon
@@ -123,8 +123,8 @@ class SiteSpider(SitemapSpider):
 
     def item(self, response: Response) -> dict[str, Any] | None:
         """Return what a corpus has of a page; None for a page without text."""
-        verdict = response.meta.get(VERDICT_KEY)
-        if verdict is None or not verdict.markdown:
+        verdict = verdict_of(response)
+        if verdict is None or verdict.page is None or not verdict.markdown:
             self.crawler.stats.inc_value("site/without_text")
             return None
         page, bits = verdict.page, verdict.fingerprint
@@ -155,8 +155,11 @@ _EVERY = 10.0  # seconds, between two lines about how far the crawl is
 class CorpusSpider(SiteSpider):
     """Writes pages to a corpus, each before the gate counts it as delivered; says how far it is."""
 
-    def __init__(self, output: Path, waiting: int, **kwargs: Any) -> None:
+    def __init__(
+        self, output: Path, waiting: int, without: Collection[str] = (), **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
+        self.listings = "listings" not in without
         with output.open("rb") as file:
             self.urls = {json.loads(line)["url"] for line in file}
         self.file = output.open("r+b", buffering=0)
@@ -170,8 +173,10 @@ class CorpusSpider(SiteSpider):
 
     def item(self, response: Response) -> dict[str, Any] | None:
         """Write a page, unless the corpus has it, under any of its URLs. Raises CloseSpider."""
-        verdict = response.meta.get(VERDICT_KEY)
+        verdict = verdict_of(response)
         if verdict and (verdict.rejected or verdict.outcome == "updated"):
+            return None
+        if verdict and verdict.page and verdict.page.listing and not self.listings:
             return None
         item = super().item(response)
         if item and item["url"] not in self.urls:

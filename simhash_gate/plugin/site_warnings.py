@@ -142,7 +142,6 @@ _UNNAMED = (
 
 
 def _of_one_name(verdict: Verdict) -> bool:
-    """Tell if a page and its match have the same name."""
     assert verdict.page is not None
     assert verdict.match is not None
     try:
@@ -313,7 +312,6 @@ def _is_same(before: Version, page: Page) -> bool:
 
 
 def _templates(structures: Iterable[int]) -> list[int]:
-    """Return one structure of each template."""
     found: list[int] = []
     for structure in structures:
         if not any(hamming_distance(structure, other) <= FAR for other in found):

@@ -5,10 +5,11 @@ Two spider middlewares and an item pipeline tell the gate how far each page has 
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -19,12 +20,13 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
+from twisted.logger import globalLogBeginner
 
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.listeners import Listener, Stage
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
-from simhash_gate.values import PREFIX
+from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -32,7 +34,30 @@ if TYPE_CHECKING:
 
     from simhash_gate.plugin.lifecycle import Lifecycle
 
+logger = logging.getLogger(__name__)
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Log a `SettingsError` in one line; who awaits the crawl gets it too.
+
+    Where nobody does, asyncio would log it once more, with a traceback, and Twisted twice more.
+    """
+    try:
+        yield
+    except SettingsError as error:
+        logger.error("The crawl does not start. %s", error)
+        for name in ("asyncio", "twisted"):
+            logging.getLogger(name).addFilter(_is_news)
+        globalLogBeginner.beginLoggingTo([], discardBuffer=True, redirectStandardIO=False)
+        raise
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    if record.exc_info:
+        return not isinstance(record.exc_info[1], SettingsError)
+    return record.getMessage() != "Unhandled error in Deferred:"  # without saying which
 
 
 def settings_of(crawler: Crawler) -> Settings:
@@ -77,9 +102,10 @@ class GateComponent:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Return the component for this crawl."""
-        if not settings_of(crawler).enabled:
-            raise NotConfigured(f"{PREFIX}ENABLED is False")
-        return cls(crawler)
+        with refusing():
+            if not settings_of(crawler).enabled:
+                raise NotConfigured(f"{PREFIX}ENABLED is False")
+            return cls(crawler)
 
     @property
     def gate(self) -> CrawlGate | None:

@@ -246,14 +246,12 @@ class StandIns(Listener):
             self._fell(urls, _BARREN)
 
     def _fell(self, urls: Iterable[str], why: str = _FAILED) -> None:
-        """Let these URLs stand for no other one any more."""
         for url in urls:
             self._arrived(url)
             scope = self._policies.site_of(url).scope
             self._release(scope, self._keys.host(scope).forget(url), why)
 
     def _note_asked(self, urls: Iterable[str], request: Request) -> None:
-        """Note what pages were asked for: they stand for requests that are for the same."""
         asker, carries = request.meta.get(ASKED_KEY, ("", ""))
         for url in urls:
             self._asked[hash((url, asker))] = None
@@ -284,7 +282,6 @@ class StandIns(Listener):
                 self._crawl.store.submit(partial(_keep, scope=scope, entries=entries))
 
     def _take(self, scope: str, known: bytes) -> None:
-        """Take over what is known of a scope."""
         try:
             if known:
                 lines = from_json(known, f"URLs of {scope} in the store")

@@ -83,6 +83,7 @@ class GateStats(Listener):
         self._callback_seconds = 0.0
         self._callbacks = 0
         self._called_in_vain = self._held = self._tagged = 0
+        self._changed: Counter[bool] = Counter()  # pages, by whether they are listings
         self._carried = Counter[str]()
         self._renamed = Counter[tuple[str, str]]()
 
@@ -128,12 +129,13 @@ class GateStats(Listener):
                 self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
             self._held += 1
+        elif outcome in ("updated", "rewritten"):
+            self._changed[verdict.page is not None and verdict.page.listing] += 1
         elif verdict.rejected and verdict.policy.action == "tag":
             self._tagged += 1
         self._count_why(verdict)
 
     def _count_why(self, verdict: Verdict) -> None:
-        """Count why a page passed though another one is like it."""
         if verdict.differs in PASSED_FOR:
             self._count(PASSED_FOR[verdict.differs])
         if verdict.not_compared:
@@ -172,25 +174,7 @@ class GateStats(Listener):
             )
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
             logger.log(level, "Passed without having been compared: %s", listed)
-        if self._held:  # an earlier crawl had delivered it
-            logger.info(
-                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
-                "back. To have them again: %sREVISIT = 'pass'",
-                *(how_many(self._held, "page"), PREFIX),
-            )
-        feeds = [
-            f"{without_credentials(feed.uri)} has {how_many(feed.itemcount, 'item')}"
-            for feed in self._replaced
-            if feed.itemcount or feed.store_empty
-        ]
-        if feeds and self._held and (held := self._number("items_held")):
-            self._crawl.note(
-                f"A feed was replaced, and {how_many(held, 'item')} of known pages held back: now "
-                f"{', '.join(feeds)}.",
-                f"Append (overwrite=False), set {PREFIX}REVISIT = 'pass', or sweep a database by "
-                "the signal item_held.",
-                wrong=True,
-            )
+        self._tell_visited()
         if self._tagged:
             tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"
             self._crawl.note(
@@ -212,8 +196,34 @@ class GateStats(Listener):
         if self._domains:
             logger.info("Near-duplicates by domain:\n%s", self._table())
 
+    def _tell_visited(self) -> None:
+        if self._changed:
+            pages, listings = self._changed[False], self._changed[True]
+            logger.info(
+                "Changed since an earlier crawl: %s and %s",
+                *(how_many(pages, "page"), how_many(listings, "listing")),
+            )
+        if self._held:
+            logger.info(
+                "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
+                "back. To have them again: %sREVISIT = 'pass'",
+                *(how_many(self._held, "page"), PREFIX),
+            )
+        feeds = [
+            f"{without_credentials(feed.uri)} has {how_many(feed.itemcount, 'item')}"
+            for feed in self._replaced
+            if feed.itemcount or feed.store_empty
+        ]
+        if feeds and self._held and (held := self._number("items_held")):
+            self._crawl.note(
+                f"A feed was replaced, and {how_many(held, 'item')} of known pages held back: now "
+                f"{', '.join(feeds)}.",
+                f"Append (overwrite=False), set {PREFIX}REVISIT = 'pass', or sweep a database by "
+                "the signal item_held.",
+                wrong=True,
+            )
+
     def _tell_carried(self) -> None:
-        """Say which requests were for something else than those of pages like theirs."""
         if number := self._number("requests_differ"):
             names = ", ".join(f"{name} ({count})" for name, count in self._carried.most_common(5))
             self._crawl.note(

@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
 
 class Outage:
-    """The time from the first failure of a store until it has worked again: told once.
+    """The time from the first failure of a store until it has worked again.
 
     The store is tried again after longer and longer waits. Until `retry_at` (`time.monotonic`)
     nothing is asked of it.
@@ -50,7 +50,6 @@ class Outage:
         self._wait = FIRST_WAIT
         self._error = str(error)
         self.retry_at = self._began + self._wait
-        logger.error("Pages pass unjudged until the store is back: %s", error)
 
     def goes_on(self, error: Exception) -> None:
         """Note that the store still fails, and wait twice as long."""
@@ -62,7 +61,7 @@ class Outage:
 
     def end(self) -> None:
         """Say that the store works again."""
-        logger.info("The store is back after %.0f s", time.monotonic() - self._began)
+        logger.info("The store works again, after %.0f s", time.monotonic() - self._began)
 
 
 class StoreRun:
@@ -97,7 +96,7 @@ class StoreRun:
         return Record(scope, "", request, fingerprint, *names, 0.0, 0.0, asker=asker)
 
     def open(self, url: str) -> None:
-        """Open the store and begin the run. Raises `StoreError`, after having reported it."""
+        """Open the store and begin the run. Raises `StoreError`."""
         self._url = url
         try:
             self._begin()
@@ -106,7 +105,6 @@ class StoreRun:
             raise
         except StoreError as error:
             self.failure = error
-            logger.error("The gate judges nothing and passes every page: %s", error)
             raise
 
     def answer(self, calls: Sequence[Call]) -> None:
@@ -182,7 +180,7 @@ class StoreRun:
         """
         if self._gate is None:
             return
-        store, until = self._gate.store, time.monotonic() + LONGEST_ENDING
+        store, until, told = self._gate.store, time.monotonic() + LONGEST_ENDING, False
         try:
             while True:
                 try:
@@ -196,6 +194,12 @@ class StoreRun:
                 except StoreUnavailable:
                     if time.monotonic() > until:
                         raise
+                    if not told:
+                        logger.warning(
+                            "The store is away. For %.0f s, the end of the crawl waits for it",
+                            LONGEST_ENDING,
+                        )
+                    told = True
                 time.sleep(FIRST_WAIT)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)
@@ -228,7 +232,6 @@ class StoreRun:
         self._tell_ignored(store)
 
     def _tell_ignored(self, store: Store) -> None:
-        """Log how many pages of earlier crawls were read in another way."""
         if self._url.startswith("memory:"):
             return
         try:
@@ -239,7 +242,8 @@ class StoreRun:
             return
         kept = counts.pop(self.pipeline, 0)
         if counts:
-            logger.info(
+            logger.log(
+                logging.INFO if kept else logging.WARNING,
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
                 "are compared with nothing: what is like them passes once more, and is compared "
                 "with from then on. To compare with them, take the release that read them, and "
@@ -263,7 +267,6 @@ class StoreRun:
         return None
 
     def _attempt(self, call: Call) -> Any:
-        """Return what a call returns or raises."""
         if self._gate is None or self.failure:
             if call.forget:
                 self._owe(call.doubtful)

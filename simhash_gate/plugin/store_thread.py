@@ -23,7 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 from simhash_gate.gate.judge import Gate
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.plugin.store_run import Call, StoreRun
-from simhash_gate.plugin.threads import done_in_time, result
+from simhash_gate.plugin.threads import done_in_time
 from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
 from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
@@ -59,7 +59,6 @@ class StoreThread:
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
-        self.opening: Future[None] | None = None  # once it is asked for
         self._opened: Future[None] = Future()
         self._closed: Future[None] = Future()
         self._ended: bool | None = None
@@ -73,7 +72,6 @@ class StoreThread:
         fails.
         """
         self._at_once = at_once
-        self.opening = self._opened
         if at_once:
             self._begin(url)
             return self._opened
@@ -165,7 +163,6 @@ class StoreThread:
         return [call for call in calls if call is not None]
 
     def _keep_up(self) -> None:
-        """Do what is due."""
         now = time.monotonic()
         if now >= self.run.retry_at:
             self.run.retry()
@@ -188,23 +185,19 @@ class StoreFailures:
         self._crawler = crawler
         self._store = store
         self._closes = closes
-        self._reported: set[str] = set()
+        self._reported: set[str | int] = set()
         self._closing = False
 
     def page_passed(self, error: StoreError) -> None:
-        """Count a page that passed unjudged, and say why, once for each reason."""
+        """Count a page that passed unjudged, and say why, once for each outage and each reason."""
         self._crawler.stats.inc_value("simhash_gate/store_failed")
-        reason = str(error)
-        is_reported = error is self._store.run.failure or isinstance(error, StoreUnavailable)
-        if not is_reported and reason not in self._reported:
-            self._reported.add(reason)
-            logger.error("Passing pages unjudged: %s", reason)
+        reason, run = str(error), self._store.run
+        is_outage = isinstance(error, StoreUnavailable)
+        if (about := run.outages if is_outage else reason) not in self._reported:
+            self._reported.add(about)
+            until = " until the store works again" if is_outage else ""
+            logger.error("Pages can't be judged%s: %s", until, reason)
         self._close_spider(reason)
-
-    def started(self) -> None:
-        """Close the spider should the store not open: before its engine starts, nobody can."""
-        if self._closes and self._store.opening is not None:
-            deferred_from_coro(self._close_unless_open(self._store.opening))
 
     async def close(self, *, ended: bool) -> None:
         """Close the store, and wait for it, but not for ever: a run that is not ended is dead."""
@@ -213,12 +206,6 @@ class StoreFailures:
                 "The crawl ends before its store, which hangs, has ended its run: "
                 "its pages may not count as seen"
             )
-
-    async def _close_unless_open(self, opening: Future[None]) -> None:
-        try:
-            await result(opening)
-        except StoreError as error:
-            self._close_spider(str(error))
 
     def _close_spider(self, reason: str) -> None:
         engine = self._crawler.engine

@@ -109,7 +109,6 @@ class VerdictLog(Listener):
         await self._thread.close()
 
     def _put(self, *lines: Line) -> None:
-        """Write down what other listeners have left, and these lines."""
         for line in (*self._crawl.lines, *lines):
             # The first line has it: whoever reads each line as a verdict can go on to do so.
             self._thread.put({**line, **self._head})
@@ -117,7 +116,6 @@ class VerdictLog(Listener):
         self._crawl.lines.clear()
 
     def _work(self, lines: Iterator[Line]) -> None:
-        """Write lines, and at the end the report."""
         written = _written(lines, fill_in(self._settings.verdicts, self._spider))
         if not self._settings.report:
             deque(written, maxlen=0)

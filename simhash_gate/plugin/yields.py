@@ -100,5 +100,4 @@ class Yields:
 
 
 def _callback(kept: Record) -> str:
-    """Return the name of the callback that a page went to."""
     return kept.asker.partition("\n")[0]

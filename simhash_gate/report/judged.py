@@ -309,7 +309,7 @@ _AMOUNT = r"\d[\d.,']{0,15}"
 _PRICE = re.compile(
     rf"(?:[{_MONEY}]|\b(?:{_CODE})\b)\s?{_AMOUNT}|{_AMOUNT}\s?(?:[{_MONEY}]|(?:{_CODE})\b)"
 )
-_SAME = ("the same text", "the same name, number and price")
+_SAME = ("text", "text at a closer look", "entries, in any order", "name, number and price")
 _ROUND = re.compile(r"[.,]00(?!\d)")
 
 
@@ -366,4 +366,4 @@ def _amounts(text: str) -> set[str]:
 def _detail(page: LoggedVerdict) -> str:
     """Return what the reason of a verdict says of the words that differ."""
     detail = page.reason.partition("; ")[2]
-    return "" if detail in _SAME else detail
+    return "" if detail.removeprefix("the same ") in _SAME else detail

@@ -139,6 +139,8 @@ def _with_texts(pair: Pair, texts: Mapping[str, str]) -> Pair:
         offer=pair.found.offer or text.offer, growth=text.share, words=bool(text.places)
     )
     words = "; ".join(difference(pair.page, found))
+    if not words and text.places and sorted(kept.split()) == sorted(page.split()):
+        words = "the same words in another order"
     return replace(
         pair, differences=words, found=found, text=text, kept_text=text.kept, page_text=text.page
     )

@@ -35,7 +35,6 @@ def http_cache(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry
 
 
 def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
-    """Yield the time and the folder of each entry."""
     for folder, _, names in os.walk(path):  # errors were complained of by now
         if FILES.isdisjoint(names):
             continue

@@ -44,7 +44,6 @@ def json_objects(
 
 
 def _open(path: str) -> AbstractContextManager[IO[bytes]]:
-    """Open a file, or what gzip has packed in it."""
     if path == STDIN:
         return nullcontext(sys.stdin.buffer)
     if Path(path).is_file():  # a pipe can't be opened twice
@@ -55,7 +54,6 @@ def _open(path: str) -> AbstractContextManager[IO[bytes]]:
 
 
 def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file. Raises ValueError where gzip can't unpack more of it."""
     try:
         yield from file
     except (EOFError, zlib.error) as error:

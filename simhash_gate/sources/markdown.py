@@ -40,7 +40,6 @@ def markdown_as_html(markdown: str, title: str, url: str) -> bytes:
 
 
 def _blocks(markdown: str) -> Iterator[str]:
-    """Yield each block as HTML."""
     lines = iter(markdown.splitlines())
     paragraph: list[str] = []
     rows: list[str] = []
@@ -80,7 +79,6 @@ def _table(rows: list[str]) -> str:
 
 
 def _code(lines: Iterator[str], fence: str) -> str:
-    """Take the lines up to the fence that ends them."""
     code = takewhile(lambda line: line.strip() != fence, lines)
     return f"<pre>\n{escape(chr(10).join(code))}</pre>"
 

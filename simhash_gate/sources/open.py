@@ -14,7 +14,8 @@ from simhash_gate.sources.find import files_of, look_at, names_store, shown, tot
 from simhash_gate.sources.httpcache import http_cache
 from simhash_gate.sources.parquet import parquet_pages
 from simhash_gate.sources.warc import wacz, warc
-from simhash_gate.stores import StoreError, open_store
+from simhash_gate.stores import open_store
+from simhash_gate.stores.base import refusal
 
 if TYPE_CHECKING:
     from simhash_gate.stores import Store
@@ -37,9 +38,9 @@ _READERS: dict[str, Callable[[File, Complain, int], Iterator[Entry]]] = {
 def open_kept(url: str) -> Iterator[Store]:
     """Open a store that exists. Raises StoreError, and makes none."""
     if url.partition(":")[0].lower() == "memory":
-        raise StoreError(f"store URL {url!r}: a store in memory ends with its crawl")
+        raise refusal(url, "a store in memory ends with its crawl")
     if url == "sqlite:":
-        raise StoreError(f"store URL {url!r}: name the file; {_SPIDERS_FILE}")
+        raise refusal(url, f"name the file; {_SPIDERS_FILE}")
     with closing(open_store(url, create=False)) as store:
         yield store
 

@@ -161,7 +161,6 @@ def parquet_pages(file: File, complain: Complain, max_bytes: int) -> Iterator[En
 
 
 def _column(pa: Any, column: Any, name: str) -> list[Any]:
-    """Return the values of a column. HTML may be bytes; texts may be no UTF-8."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type

@@ -91,7 +91,6 @@ def _in_order(
 def _results(
     waiting: deque[tuple[Entry, Future[T] | None]], number: int
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
-    """Take the first entries with their results, so many of them."""
     # To wait once for many takes less time than to wait for each.
     wait([future for _, future in islice(waiting, number) if future is not None][-1:])
     for _ in range(number):

@@ -79,7 +79,6 @@ def _digest(edges: DataFrame) -> tuple[int, int | None]:
 
 
 def _joined(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-    """Join the ends of all edges, which are in one task."""
     from pyarrow import array, record_batch
 
     above: dict[Any, Any] = {}

@@ -37,9 +37,7 @@ _JUDGED_BY = ("id", "url", "scope", "title", "words", "fingerprint", "reason", "
 
 
 def dedupe(
-    df: DataFrame,
-    max_distance: int | None = None,
-    settings: Mapping[str, Any] | None = None,
+    df: DataFrame, max_distance: int | None = None, settings: Mapping[str, Any] | None = None
 ) -> DataFrame:
     """Return a row for each page: `id`, `kept`, `original` (an id), `distance`, `reason`; `scope`.
 
@@ -160,7 +158,6 @@ def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Ite
 
 
 def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
-    """Return a row for each page."""
     import pyarrow as pa
 
     kind = batch.schema.field("id").type

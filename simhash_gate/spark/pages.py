@@ -99,12 +99,10 @@ def _check(df: DataFrame) -> None:
 
 
 def _added(names: Sequence[str]) -> dict[str, DataType]:
-    """Return the columns that are added, and their types."""
     return _READ if "scope" in names else {**_READ, "scope": StringType()}
 
 
 def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:
-    """Read the pages of one task."""
     settings = read_settings(given)
     settings = replace(settings, options=replace(settings.options, markdown=True))
     workers = settings.workers if f"{PREFIX}WORKERS" in given else 1  # a task has one core
@@ -144,7 +142,6 @@ def _entries(batch: RecordBatch, max_bytes: int) -> Iterator[Entry]:
 
 
 def _whole(body: bytes, url: str, encoding: str | None, options: Options) -> tuple[Page, str]:
-    """Read a page and its Markdown in a page-reading process."""
     page = read_page(body, url=url, encoding=encoding, options=options)
     return replace(page, article=b""), page.markdown
 
@@ -181,7 +178,6 @@ def _text(text: str | None) -> str | None:
 
 
 def _with(batch: RecordBatch, rows: list[dict[str, Any]]) -> RecordBatch:
-    """Return the columns of a batch that stay, and those of what was read."""
     from pyarrow import RecordBatch, array
 
     names = [name for name in batch.schema.names if name not in _TAKEN]

@@ -246,7 +246,6 @@ def find_pairs(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBa
 
 
 def _together(numbers: NDArray[np.int32], scopes: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """Number the pairs of a kind and a scope."""
     order = np.lexsort((numbers, scopes))
     kind, scope = numbers[order], scopes[order]
     first = np.zeros(len(order), np.uint32)

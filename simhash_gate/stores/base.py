@@ -40,6 +40,10 @@ class StoreError(Exception):
     """A store can't be opened, read or written; the message names it and says what to do."""
 
 
+class StoreURLError(StoreError):
+    """No store can be opened by such a URL."""
+
+
 class StoreMissing(StoreError):  # noqa: N818 - a state, as below
     """There is no store yet, and none is to be made."""
 
@@ -257,9 +261,9 @@ def without_password(url: str) -> str:
     return re.sub(r"(password=)[^&]*", r"\1***", shown)
 
 
-def refusal(url: str, why: str) -> StoreError:
+def refusal(url: str, why: str) -> StoreURLError:
     """Return what is to be raised for a URL that no store can be opened by."""
-    return StoreError(f"store URL {without_password(url)!r}: {why}")
+    return StoreURLError(f"store URL {without_password(url)!r}: {why}")
 
 
 def read_server(kind: str, url: str, **defaults: str) -> Server:

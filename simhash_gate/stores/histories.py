@@ -116,7 +116,6 @@ class Histories:
         self._values.clear()
 
     def _newest(self, entries: Sequence[_Entry], run: str) -> _Entry | None:
-        """Return the newest entry that counts for a run."""
         for own in sorted(entries, key=lambda own: (own.at, own.run == run), reverse=True):
             if own.durable or self._life_of(own.run) in ("ended", own.run == run and "live"):
                 return own

@@ -47,7 +47,8 @@ _PASSING = ("08", "53", "40", "57", "58", "25", "55")
 # Before a session there is no SQLSTATE, only the server's words.
 _REFUSED = re.compile(
     r"authentication failed|no password supplied|does not exist|pg_hba\.conf|permission denied"
-    r"|not permitted to log in|could not translate host name|invalid|SSL"
+    r"|not permitted to log in|could not translate host name(?!.*Temporary)|invalid"
+    r"|SSL(?! SYSCALL| connection has been closed)"
 )
 _SESSION = {
     # Plans are made once, maybe on an empty table: whatever is known of it then, by index.

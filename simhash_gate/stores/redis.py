@@ -51,6 +51,7 @@ _PASSING = re.compile(
     r"|ClusterDownError|MasterDownError|OutOfMemoryError|ReadOnlyError"
 )
 _REFUSED = re.compile(r"\b(WRONGPASS|NOAUTH|NOPERM|invalid username-password|invalid password)\b")
+_TLS = re.compile(r"certificate verify|wrong.version.number", re.IGNORECASE)
 _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 
 
@@ -204,7 +205,6 @@ class RedisDriver(Driver):
         return np.frombuffer(heads, ">u8").reshape(-1, ROW_BYTES // 8)
 
     def _pages(self, scope: str, heads: Any) -> Iterator[tuple[int, Row]]:
-        """Yield numbers and pages of those of these heads that are there."""
         for start in range(0, len(heads), _AT_ONCE):
             numbers = heads[start : start + _AT_ONCE, 0].tolist()
             found = self._call(self._client.hmget, self._keys("scope", scope)[0], numbers)
@@ -213,7 +213,6 @@ class RedisDriver(Driver):
             )
 
     def _scopes(self, kind: str) -> list[str]:
-        """Return all scopes of which the server has something of a kind; in no order."""
         start = f"{self._prefix}{kind}:{{"
         pattern = re.sub(r"([*?[\]\\])", r"\\\1", start) + "*}"
         scan = partial(self._client.scan_iter, pattern, count=1000, _type="hash")
@@ -226,7 +225,6 @@ class RedisDriver(Driver):
         return [f"{self._prefix}{kind}{part}:{_tag(scope)}" for part in ("", "-heads")]
 
     def _warn(self) -> None:
-        """Warn of settings by which the server forgets, where it tells its settings."""
         config: dict[str, str] = {}
         try:
             for name in ("save", "appendonly", "maxmemory-policy"):  # Redis 6.2 takes one at once
@@ -262,7 +260,6 @@ def _row(scope: str, page: bytes) -> Row:
 
 
 def _is_of(row: Row, run: int) -> bool:
-    """Tell whether a page goes with a run."""
     return not row.mark & DURABLE and base.hash64(base.split(row.body)[0][base.RUN_FIELD]) == run
 
 
@@ -331,6 +328,8 @@ def failure(name: str, error: Exception) -> StoreError:
     what = f"{name}: {text or type(error).__name__}"
     if isinstance(error, _NOT_ALLOWED) or _REFUSED.search(text):
         return StoreError(f"{what}; see to the user and the password")
+    if _TLS.search(text):
+        return StoreError(f"{what}; see to rediss:// and ssl_ca_certs in the URL")
     if _PASSING.search(f"{type(error).__name__} {text}"):
         return StoreUnavailable(what)
     if isinstance(error, _UNAVAILABLE):

@@ -263,7 +263,6 @@ class SQLiteDriver(MemoryDriver):
 
 @cache
 def _named(query: str) -> str:
-    """Return a statement with parameters as SQLite names them."""
     return re.sub(r"%\((\w+)\)s", r":\1", query)
 
 
@@ -315,7 +314,6 @@ class StoreLock:
             self._own = 0
 
     def _sweep(self) -> None:
-        """Remove what processes that were killed left behind."""
         for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
             self.is_held(int(path.stem.rpartition("-")[2], 16))
 
@@ -335,7 +333,8 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
             raise StoreMissing(f"{_name(path)}: {what}")
         private_folder(path.parent)
         # SQLite would only say that it can't open the file, or that later.
-        if path.is_dir() or (path.exists() and not os.access(path, os.R_OK | os.W_OK)):
+        place = path if path.exists() else path.parent
+        if path.is_dir() or not os.access(place, os.R_OK | os.W_OK):
             problem = errno.EISDIR if path.is_dir() else errno.EACCES
             raise OSError(problem, os.strerror(problem))
         db = open_database(path, timeout=timeout, **_OPTIONS)

@@ -277,7 +277,6 @@ class Store:
         mirror.take(self.driver.news(mirror.state))
 
     def _find(self, mirror: Mirror, records: Sequence[Record]) -> list[int]:
-        """Return the numbers of the pages with these identities, of those that are there."""
         found = [mirror.find(record) for record in records]
         # All that runs of here have added is known, and that there may be more of others.
         if not all(found) or any(record.run not in self._runs.live for record in records):
@@ -331,7 +330,6 @@ class Store:
                 lookup = lookup._replace(before=news.number)
 
     def _best(self, lookup: Lookup, mirror: Mirror) -> tuple[int, Match | None]:
-        """Return the best match that counts, within the radius or beyond it, and its number."""
         while candidates := mirror.near(lookup) if lookup.radius >= 0 else ():
             news, number, match = self._first(candidates, lookup, mirror)
             if news is not None:
@@ -361,7 +359,6 @@ class Store:
         return (news, *best[1:]) if best else (news, 0, None)
 
     def _surplus(self, lookup: Lookup, mirror: Mirror) -> int:
-        """Return how many of the first pages fall out of the window with this page."""
         surplus = max(0, len(mirror) + (not lookup.before) - lookup.window.pages)
         if lookup.window.seconds is None:
             return surplus

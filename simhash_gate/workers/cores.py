@@ -7,8 +7,11 @@ import sys
 from math import ceil
 from pathlib import Path
 
-PROCESSES = hasattr(os, "fork")
-"""Whether pages can be read in processes: their pipes are those of POSIX."""
+READER = "PAGE_READING_PROCESS"
+"""The environment variable of such a process. It starts no others, whatever program it is."""
+PROCESSES = hasattr(os, "fork") and not hasattr(sys, "frozen") and READER not in os.environ
+"""Whether pages can be read in processes: their pipes are those of POSIX, and a frozen application
+has no Python to start."""
 
 _CGROUPS, _OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 

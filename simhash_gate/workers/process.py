@@ -17,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from simhash_gate.workers.cores import READER
+
 if TYPE_CHECKING:
     from simhash_gate.options import Options
     from simhash_gate.page import Page
@@ -67,7 +69,7 @@ def start_process() -> subprocess.Popen[bytes]:
     # Python passes over what is no string, such as a `Path` that a project adds.
     path = os.pathsep.join(folder or "." for folder in sys.path if isinstance(folder, str))
     # numpy's threads, one a core, begin with waiting busily, and nothing here needs them.
-    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path}
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path, READER: "1"}
     # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND],

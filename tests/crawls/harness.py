@@ -304,7 +304,8 @@ def crawl(
 def demonstration(*arguments: str) -> LoadedProcess:
     """Start a crawl of the demonstration: its spider's name, then arguments and settings."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    process = LoadedProcess("scrapy", "crawl", *arguments, cwd=ROOT, env=environment)
+    logged = ("-s", "LOG_LEVEL=INFO")
+    process = LoadedProcess("scrapy", "crawl", *logged, *arguments, cwd=ROOT, env=environment)
     _started.append(process)
     return process
 

@@ -269,9 +269,7 @@ def test_a_killed_worker_costs_no_page(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["garbage", "foreign", "folder"])
-def test_a_store_that_cannot_be_used_is_named_left_alone_and_everything_passes(
-    tmp_path, kind: str
-) -> None:
+def test_a_store_that_cannot_be_used_is_named_and_left_alone(tmp_path, kind: str) -> None:
     path = tmp_path / "store.sqlite"
     if kind == "garbage":
         path.write_bytes(b"this is no database, " * 500)
@@ -283,11 +281,9 @@ def test_a_store_that_cannot_be_used_is_named_left_alone_and_everything_passes(
         path.mkdir()
     before = path.read_bytes() if path.is_file() else None
     result = crawl(tmp_path, COPIES, settings={"SIMHASH_GATE_STORE": f"sqlite:///{path}"})
-    assert result.delivered() == sorted(COPIES)
-    assert result.count("error") == result.count("passed") == 5
-    errors = [line for line in result.log.splitlines() if "ERROR" in line]
-    assert str(path) in errors[0]
-    assert all(item["markdown"] for item in result.items)
+    assert (result.status, result.delivered()) == (1, [])
+    (error,) = [line for line in result.log.splitlines() if "ERROR" in line]
+    assert str(path) in error
     assert (path.read_bytes() if path.is_file() else None) == before
 
 

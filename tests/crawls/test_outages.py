@@ -138,15 +138,17 @@ def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, store, befo
     assert result.count("dropped") == result.count("new") == 1
     assert result.count("store_failed") == result.count("error") == len(outcomes) - 2
     assert result.count("store_outages") == 1
-    assert result.log.count("Pages pass unjudged until the store is back") == 1
-    assert result.log.count("The store is back after") == 1
+    assert result.log.count("Pages can't be judged until the store works again") == 1
+    assert result.log.count("The store works again, after") == 1
     closing = f"WARNING: Passed without having been compared: {len(outcomes) - 2} pages: the store"
     assert closing in result.log
     assert "Traceback" not in result.log
 
 
 @pytest.mark.parametrize("kind", ["away", "garbage"])
-def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, store, kind) -> None:
+def test_a_crawl_does_not_start_without_its_store_if_that_is_asked_for(
+    tmp_path, store, kind
+) -> None:
     url = store.url
     if kind == "away":
         store.go()
@@ -160,9 +162,10 @@ def test_a_spider_closes_for_a_failed_store_if_that_is_asked_for(tmp_path, store
         "CONCURRENT_REQUESTS": 1,
     }
     result = crawl(tmp_path, routes, spider=IMPATIENT, settings=settings)
-    assert result.site.hits.total() < len(routes)
-    assert result.stats["finish_reason"] == "simhash_gate_store_failed"
-    assert result.log.count("Closing the spider (SIMHASH_GATE_STORE_FAILURE = 'close')") == 1
+    assert (result.status, result.site.hits.total()) == (1, 0)
+    assert result.log.count("ERROR: The crawl does not start. SIMHASH_GATE_STORE: ") == 1
+    assert result.log.count("ERROR") == 1
+    assert "Traceback" not in result.log
 
 
 def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
@@ -266,25 +269,18 @@ def test_a_slow_store_judges_every_page(tmp_path, redis) -> None:
 
 
 @pytest.mark.parametrize("failure", ["pass", "close"])
-def test_a_wrong_password_is_named_once_and_not_shown(tmp_path, redis, failure) -> None:
+def test_a_wrong_password_stops_the_crawl_and_is_not_shown(tmp_path, redis, failure) -> None:
     redis.require_password("right")
     settings = {
         "SIMHASH_GATE_STORE": f"redis://:mistaken@127.0.0.1:{redis.port}/0",
         "SIMHASH_GATE_STORE_FAILURE": failure,
     }
     result = crawl(tmp_path, COPIES, "/0 /1 /2", settings=settings)
-    (told, *closing) = [line for line in result.log.splitlines() if "the password" in line]
-    assert "The gate judges nothing and passes every page" in told
+    (told,) = [line for line in result.log.splitlines() if "the password" in line]
+    assert "ERROR: The crawl does not start. SIMHASH_GATE_STORE: " in told
     assert "mistaken" not in result.log
     assert "Traceback" not in result.log
-    if failure == "pass":
-        assert not closing
-        assert result.delivered() == ["/0", "/1", "/2"]
-        assert result.count("store_failed") == 3
-        assert result.count("store_outages") == 0
-    else:
-        assert ["Closing the spider" in line for line in closing] == [True]
-        assert result.stats["finish_reason"] == "simhash_gate_store_failed"
+    assert (result.status, result.site.hits.total()) == (1, 0)
 
 
 @pytest.mark.parametrize("kind", [LockedFile, RemovedFile, KilledServer])

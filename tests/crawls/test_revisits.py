@@ -61,9 +61,22 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
     previous = next(item for item in second.items if item["path"] == "previous")
     assert previous["title"] == "Story 3"
     assert "Unchanged since an earlier crawl: 2 pages." in second.log
+    assert "Changed since an earlier crawl: 1 page and 0 listings" in second.log
     held = re.search(r"(?m)^.*unchanged since an earlier crawl of .*/a .*$", second.log)
     assert held is not None
     assert "the same text, last seen" in held[0]
+
+
+@pytest.mark.parametrize("revisit", ["links", "pass"])
+def test_a_page_at_two_addresses_is_unchanged_once(settings, tmp_path, revisit) -> None:
+    routes = {"/a": page(1), "/a?utm_source=b": page(1, noise=1)}
+    settings = settings | {"SIMHASH_GATE_REVISIT": revisit}
+    with Site(routes).running() as site:
+        crawl(tmp_path / "1", site, settings=settings)
+        second = crawl(tmp_path / "2", site, settings=settings)
+    assert (second.count("unchanged"), second.count("duplicate")) == (1, 1)
+    assert ("Unchanged since an earlier crawl: 1 page." in second.log) == (revisit == "links")
+    assert "(the same text, at another address in this crawl" in second.log
 
 
 def test_unchanged_pages_pass_or_are_dropped_if_asked(settings, tmp_path) -> None:

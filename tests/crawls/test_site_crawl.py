@@ -177,6 +177,17 @@ def test_the_crawl_stays_below_the_folder_of_its_start(tmp_path, site) -> None:
     assert site.hits["/"] == 0
 
 
+def test_lists_of_links_are_followed_and_left_out_if_asked(tmp_path) -> None:
+    routes = {f"/{n}": page(n) for n in range(12)}
+    entries = "".join(f'<li><a href="/{n}">A story about number {n}</a></li>' for n in range(12))
+    routes["/"] = html_answer(f"<html><body><main><ul>{entries}</ul></main></body></html>")
+    with Site(routes).running() as site:
+        for arguments, number in (((), 13), (("--without", "listings"), 12)):
+            output = f"{number}.jsonl"
+            status, _ = told(started(tmp_path, site.url, "-o", output, *arguments))
+            assert (status, len(json_lines(tmp_path / output))) == (0, number)
+
+
 @pytest.mark.parametrize("start", ["/docs", "/docs/", "/docs/index.html"])
 def test_what_is_below_a_start(start) -> None:
     spider = SiteSpider(f"https://www.example.com{start}", below=True)

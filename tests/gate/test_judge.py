@@ -13,10 +13,13 @@ from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.history.versions import History
+from simhash_gate.offline.why import Explanation, Side
 from simhash_gate.page import Page
+from simhash_gate.pipeline import read_page
 from simhash_gate.stores import open_store
+from tests.crawls.harness import text
 from tests.stores.kept import histories
 
 DEFAULT = Policy()
@@ -66,6 +69,21 @@ def test_the_three_bands(gate) -> None:
     assert not near.rejected
     assert near.match.distance == 4
     assert judge(gate, a_page(30), "/d").outcome == "new"
+
+
+def test_beyond_the_threshold_a_closer_look_decides_and_the_reason_says_so(gate) -> None:
+    page = read_page(f"<p>{text(1)}</p>".encode())
+    judge(gate, page, "/a")
+    assert page.fingerprint is not None
+    far = replace(page, fingerprint=page.fingerprint ^ 0xFF)
+    verdict = judge(gate, far, "/b")
+    assert verdict.outcome == "duplicate"
+    assert verdict.reason == "distance 8, near 8; the same text at a closer look"
+    line = line_of(verdict, url="https://example.com/b", dropped=True, size=0)
+    side = Side.read("https://example.com/b", far)
+    settings = [way.setting for way in Explanation(line, side, None, DEFAULT).ways]
+    assert settings[0] == 'SIMHASH_GATE_DOMAINS = {"example.com": {"near": 7}}'
+    assert judge(gate, far, "/c", replace(DEFAULT, near=7)).outcome == "new"
 
 
 def test_a_page_of_an_archive_is_judged_at_the_time_of_its_capture(gate) -> None:
@@ -129,7 +147,9 @@ def test_a_page_of_a_word_or_two_is_compared_with_nothing(gate) -> None:
 def test_a_listing_is_a_duplicate_of_the_very_same_entries_only(gate) -> None:
     judge(gate, a_page(listing=True, digest=1), "/a")
     assert judge(gate, a_page(1, listing=True, digest=2), "/b").outcome != "duplicate"
-    assert judge(gate, a_page(listing=True, digest=1), "/c").outcome == "duplicate"
+    verdict = judge(gate, a_page(listing=True, digest=1), "/c")
+    assert verdict.outcome == "duplicate"
+    assert verdict.reason == "distance 0, threshold 3; the same entries, in any order"
 
 
 def the_next_run(gate: Gate, run: str = "later") -> Gate:

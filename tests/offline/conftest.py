@@ -158,7 +158,8 @@ def start(tmp_path, environment) -> Callable[..., subprocess.Popen]:
     def start(*words: object, stdout=subprocess.PIPE, **kwargs) -> subprocess.Popen:
         command = [*COMMAND, *map(str, words)]
         streams = {"stdout": stdout, "stderr": subprocess.PIPE} | kwargs
-        return subprocess.Popen(command, cwd=tmp_path, env=environment, **streams)
+        where = {"cwd": tmp_path, "env": environment} | streams
+        return subprocess.Popen(command, **where)
 
     return start
 

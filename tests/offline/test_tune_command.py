@@ -3,6 +3,7 @@
 import pytest
 
 from simhash_gate.settings import read_settings
+from tests.offline.command import write_lines
 from tests.offline.kept_pages import record
 
 SITE = "https://hive.example"
@@ -162,3 +163,12 @@ def test_a_title_can_not_command_the_terminal(run, write) -> None:
     assert "Story" in result.out
     assert "\x1b" not in result.out
     assert "\x07" not in result.out
+
+
+def test_pairs_without_labels_are_one_complaint(run, pages, tmp_path) -> None:
+    write_lines(tmp_path / "labels.jsonl", [{"a": f"/{n}", "b": "/"} for n in range(99)])
+    result = run("tune", pages.name, "--pairs", "labels.jsonl")
+    assert result.status == 1
+    told, *others = result.err.splitlines()
+    assert told == 'labels.jsonl: no labelled pair in it. Give lines "duplicate": true or false'
+    assert others == ["inputs that could not be used: 1"]

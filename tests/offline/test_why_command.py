@@ -6,6 +6,7 @@ import pytest
 
 from simhash_gate import hamming_distance, read_page
 from simhash_gate.journal.warc import warcinfo
+from tests.crawls.harness import Site, corrected, crawl, page
 from tests.journal.pages import packed
 from tests.offline.command import json_lines, write_lines
 
@@ -218,3 +219,55 @@ def test_each_place_that_makes_no_other_page_says_why(run, tmp_path) -> None:
         (["5"], ""),
         (["5"], "beside the article"),
     ]
+
+
+@pytest.mark.parametrize("keeps", [0, 1 << 20])
+def test_an_updated_page_stands_beside_what_it_said_before(run, tmp_path, keeps) -> None:
+    routes = {"/a": page(1)}
+    settings = {
+        "SIMHASH_GATE_STORE": "sqlite:",
+        "SIMHASH_GATE_VERDICTS": ".scrapy/simhash_gate/%(name)s.jsonl",
+        "SIMHASH_GATE_KEEP_MARKDOWN": keeps,
+        "HTTPCACHE_ENABLED": True,
+    }
+    with Site(routes).running() as site:
+        crawl(tmp_path, site, settings=settings)
+        url, was = f"{site.url}/a", json.loads(run("why", f"{site.url}/a", "--json").out)
+        routes["/a"] = corrected(page(1))
+        crawl(tmp_path, site, settings={**settings, "HTTPCACHE_ENABLED": False})
+    found = json.loads(run("why", url, "--json").out)
+    assert (found["became"], found["outcome"]) == ("passed", "updated")
+    assert found["kept"]["fingerprint"] == was["page"]["fingerprint"]
+    assert found["page"]["words"] == found["kept"]["words"] + 1
+    shown = run("why", url)
+    words = was["page"]["words"]
+    assert (
+        f"\nearlier version  {url}\n   title        Story 1\n   words        {words}\n" in shown.out
+    )
+    assert ("{+Corrected.+}" in shown.out) == bool(keeps)
+    assert ("SIMHASH_GATE_KEEP_MARKDOWN = 100" in shown.out) == (not keeps)
+    assert "sqlite:///.scrapy/simhash_gate/test.sqlite" in shown.err
+
+
+def test_what_the_project_has_is_looked_in_also_from_a_folder_of_it(run, tmp_path, start) -> None:
+    settings = {"SIMHASH_GATE_STORE": "sqlite:", "HTTPCACHE_ENABLED": True}
+    kept = {"SIMHASH_GATE_VERDICTS": ".scrapy/simhash_gate/%(name)s.jsonl"}
+    routes = {"/a": page(1), "/copy": corrected(page(1))}
+    with Site(routes).running() as site:
+        crawl(tmp_path, site, settings=settings | {"CONCURRENT_REQUESTS": 1})
+        url = f"{site.url}/copy"
+        # Without a verdict log, the store and the cache are all that is left.
+        assert json.loads(run("why", url, "--json").out)["became"] == "kept"
+        (tmp_path / ".scrapy/simhash_gate/test.sqlite").unlink()
+        missing = run("why", url)
+        assert missing.status == 1
+        assert " .scrapy/httpcache/test: it was fetched, and there is no verdict" in missing.err
+        crawl(tmp_path, site, settings=settings | kept | {"CONCURRENT_REQUESTS": 1})
+    for arguments in ((), ("--in", ".scrapy/httpcache/test")):
+        shown = run("why", url, *arguments)
+        assert shown.out.startswith(f"{url}\npassed (near)\n")
+        assert "{+corrected+}" in shown.out
+    (tmp_path / "spiders").mkdir()
+    with start("why", url, cwd=tmp_path / "spiders") as process:
+        shown, _ = process.communicate()
+    assert b"{+corrected+}" in shown

@@ -41,6 +41,12 @@ def test_what_differs_decides_the_order_and_bits_come_last() -> None:
     ]
 
 
+def test_a_list_in_another_order_is_told_to_be_one() -> None:
+    texts = {f"{SITE}a": "- ax\n- bee\n- cow", f"{SITE}b": "- cow\n- bee\n- ax"}
+    (pair,) = pairs_of(copy("b", "a", 1, **SAME), texts=lambda _: texts).pairs
+    assert pair.differences == "the same words in another order"
+
+
 def test_texts_are_asked_for_once_and_only_those_of_doubtful_pages() -> None:
     asked = []
 

@@ -4,6 +4,8 @@ from scrapy import Spider
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
+from simhash_gate import verdict_of
+
 
 class PagesSpider(Spider):
     name = "pages"
@@ -16,11 +18,11 @@ class PagesSpider(Spider):
 
     def parse(self, response):
         if isinstance(response, HtmlResponse):
-            verdict = response.meta["simhash_gate_verdict"]
+            verdict = verdict_of(response)  # None if the gate is off
             yield {
                 "url": response.url,
-                "canonical_url": verdict.canonical_url,
-                "title": verdict.title,
-                "markdown": verdict.markdown,
+                "canonical_url": verdict and verdict.canonical_url,
+                "title": response.css("title::text").get(),
+                "markdown": verdict and verdict.markdown,
             }
             yield from response.follow_all(self.links.extract_links(response))

@@ -4,6 +4,8 @@ from scrapy import Request, Spider
 from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 
+from simhash_gate import verdict_of
+
 
 class NewsSpider(Spider):
     name = "news"
@@ -21,8 +23,8 @@ class NewsSpider(Spider):
     def parse(self, response):
         if not isinstance(response, HtmlResponse):
             return
-        verdict = response.meta["simhash_gate_verdict"]
-        if verdict.page and verdict.page.words >= 80:  # the others are lists of links
+        verdict = verdict_of(response)  # None if the gate is off
+        if verdict and verdict.page and verdict.page.words >= 80:  # the others are lists of links
             yield {
                 "url": response.url,
                 "canonical_url": verdict.canonical_url,

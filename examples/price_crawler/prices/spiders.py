@@ -2,6 +2,8 @@
 
 from scrapy import Spider
 
+from simhash_gate import verdict_of
+
 
 class PricesSpider(Spider):
     name = "prices"
@@ -11,6 +13,7 @@ class PricesSpider(Spider):
         self.start_urls = [shop]
 
     def parse(self, response):
+        verdict = verdict_of(response)  # None if the gate is off
         if price := response.css(".price::text").get():
             yield {
                 "sku": response.css("[data-sku]::attr(data-sku)").get(),
@@ -18,6 +21,6 @@ class PricesSpider(Spider):
                 "price": price,
                 "stock": response.css(".stock::text").get(),
                 "url": response.url,
-                "why": response.meta["simhash_gate_verdict"].reason,
+                "why": verdict and verdict.reason,
             }
         yield from response.follow_all(css="main a")
