@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "READABILITY",
     "STEADY",
+    "Line",
     "Options",
     "Page",
     "Reading",

@@ -11,7 +11,7 @@ import click
 from simhash_gate.common.wording import printable
 from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.fingerprints.words import words
-from simhash_gate.look import Line
+from simhash_gate.pipeline import Line
 
 CONTEXT = 5  # words around a change
 _MOST_WORDS = 40  # of one change that are shown

@@ -19,7 +19,6 @@ from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policies, Policy, without_www
 from simhash_gate.gate.verdict import Verdict, line_of, verdict_of
-from simhash_gate.look import Line
 from simhash_gate.offline.differences import (
     FieldPair,
     TextChange,
@@ -30,7 +29,7 @@ from simhash_gate.offline.differences import (
 )
 from simhash_gate.offline.replay import judge, open_gate
 from simhash_gate.page import Page
-from simhash_gate.pipeline import Reading, read_closely
+from simhash_gate.pipeline import Line, Reading, read_closely
 from simhash_gate.report.findings import advice_on
 from simhash_gate.report.judged import REVISITS
 from simhash_gate.settings import Settings, read_settings
