@@ -41,11 +41,11 @@ LISTS = {"ul", "ol", "dl"}
 ITEMS = {"li", "dt", "dd"}
 ALL_CODE = {"pre", *CODE}
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
+AS_BLOCK = re.compile(r"display\s*:\s*block")
 OUT = Path("build/markdown"), "for figures, and the pages on which something is lost"
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PARSER.use(dollarmath_plugin, allow_digits=False, allow_space=False, double_inline=True)
-# What it refuses would do harm: here nobody follows a link.
-PARSER.validateLink = bool  # type: ignore[method-assign]
+PARSER.validateLink = bool  # type: ignore[method-assign, assignment]  # nobody follows a link
 
 
 class View(NamedTuple):
@@ -73,13 +73,15 @@ def view(root: HtmlElement, base: str = "") -> View:
     """Return what a tree says. The spans of its tables are filled, and its boxes are written."""
     root = deepcopy(root)
     for grid in root.iter("table"):
-        fill(grid)
+        if not is_layout(grid):
+            fill(grid)
     for box in root.iter("input"):
         if box.get("type") == "checkbox":
             box.tail = f"[{'x' if 'checked' in box.attrib else ' '}] {box.tail or ''}"
     within = [e for e in root.iter(*CODE) if nearest(e, ALL_CODE) is None]
     code = [text for e in root.iter("pre") if (text := code_of(e))]
-    anchors = (e for e in root.iter("a") if shows(e, base) and nearest(e, {"a", "pre"}) is None)
+    anchors = (e for e in root.iter("a") if leads(e, base) and nearest(e, {"pre"}) is None)
+    headings = (e for e in root.iter(*HEADINGS) if nearest(e, HEADINGS) is None)
     images = (e for e in root.iter("img") if nearest(e, {"pre"}) is None)
     return View(
         words_in(root),
@@ -88,7 +90,7 @@ def view(root: HtmlElement, base: str = "") -> View:
         [link for e in anchors if (link := absolute(base, e.get("href")))],
         [found for e in images if (found := sources(e, base))],
         list(items_of(root, base)),
-        [(e.tag, " ".join(said)) for e in root.iter(*HEADINGS) if (said := words_in(e))],
+        [(e.tag, " ".join(said)) for e in headings if (said := words_in(e))],
     )
 
 
@@ -123,11 +125,19 @@ def shows(element: HtmlElement, base: str) -> bool:
     return bool(words_in(element)) or any(sources(e, base) for e in element.iter("img"))
 
 
+def leads(anchor: HtmlElement, base: str) -> bool:
+    """Tell if a link shows anything outside of others in it, which no browser has there."""
+    inner = deepcopy(anchor)
+    for other in list(inner.iterdescendants("a")):
+        other.drop_tree()
+    return shows(inner, base)
+
+
 def code_of(pre: HtmlElement) -> str:
     """Return the lines of a block of code; white space around them shows nothing."""
     parts: list[str] = []
     for event, element in etree.iterwalk(pre, events=("start", "end")):
-        is_line = element.tag not in INLINE or "block" in element.get("style", "")
+        is_line = element.tag not in INLINE or AS_BLOCK.search(element.get("style", ""))
         if element.tag == "br":
             parts += ["\n"] if event == "start" else []
         elif is_line and element is not pre and parts and not parts[-1].endswith("\n"):
@@ -155,7 +165,7 @@ def sources(image: HtmlElement, base: str) -> set[str]:
         for name, value in element.items():
             if name.endswith("srcset"):
                 found += _CANDIDATE.findall(value)
-            elif name == "src" or name.startswith("data-"):
+            elif "src" in name or (name.startswith("data-") and "/" in value):
                 found.append(value)
     return set(filter(None, (absolute(base, address) for address in found)))
 
@@ -166,6 +176,7 @@ def items_of(root: HtmlElement, base: str) -> Iterator[tuple[int, int | None]]:
     A definition list is one of items that a term begins, or a definition without one.
     """
     last: dict[HtmlElement | None, int] = {}
+    begun: set[HtmlElement | None] = set()  # a list before the first item of another is in none
     terms: dict[HtmlElement | None, HtmlElement | None] = {}  # of lists: what can be defined
     for item in root.iter(*ITEMS):
         holder = nearest(item, LISTS)
@@ -174,14 +185,16 @@ def items_of(root: HtmlElement, base: str) -> Iterator[tuple[int, int | None]]:
             start, value = holder.get("start", ""), item.get("value", "")
             number = last.get(holder, int(start) - 1 if start.isdecimal() else 0) + 1
             last[holder] = number = int(value) if value.isdecimal() else number
-        if not shows(item, base):
+        if not shows(item, base) or (item.tag != "li" and holder is None):
             continue
         if item.tag != "li":
             term, terms[holder] = terms.get(holder), item if item.tag == "dt" else None
             if item.tag == "dd" and term is not None:
                 terms[holder] = term
                 continue
-        yield max(1, sum(e.tag in LISTS for e in item.iterancestors())), number
+        around = item.iterancestors(*LISTS)
+        yield 1 + sum(outer in begun for outer in around if outer is not holder), number
+        begun.add(holder)
 
 
 def fill(grid: HtmlElement) -> None:
@@ -317,7 +330,7 @@ def pages_of(folder: Path) -> list[tuple[Path, str]]:
     for name, keys in (("pages.jsonl", ("path",)), ("pairs.jsonl", ("a", "b"))):
         if (folder / name).exists():
             for line in map(json.loads, (folder / name).open(encoding="utf-8")):
-                urls.update({str(line[key]): line["url"] for key in keys if "url" in line})
+                urls.update({str(line[key]): line["url"] for key in keys if line.get("url")})
     paths = sorted(folder.rglob("*.html"))
     known = ((path, str(path.relative_to(folder))) for path in paths)
     return [(path, urls.get(name, f"https://pages.example/{name}")) for path, name in known]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -88,13 +89,8 @@ class Base:
         return urljoin(self._address, address).replace(" ", "%20")
 
 
-# A script reads the first of these, and what an image has beside them stands in until then.
-_PLACES = (
-    ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset"),
-    ("srcset",),
-    ("src",),
-)
-_POSTER = (("data-poster",), ("poster",))
+_LAZY = re.compile("src|lazy|original")  # in the names of what scripts read
+_PICTURE = re.compile(r"[^\s\"'<>{}]+\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#][^\s\"'<>{}]*)?", re.I)
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
 _FILE_NAME = re.compile(r"(?<![^/])[^/?#]*(?=[?#]|$)")  # the first match is one
 # What a name says of the size, as `300px-bees.jpg`, `bees-300x200.jpg` and `bees@2x.jpg` do.
@@ -116,33 +112,46 @@ def media_names(root: HtmlElement) -> list[str]:
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for image in root.iter("img"):
-        yield from _addresses(image)
+        yield from _first(_image_places(image))
     for source in root.iter("source"):
         if source.getparent().tag not in MEDIA:  # of a `picture`, then
-            yield from _addresses(source)
+            yield from _first(_image_places(source))
     for video in root.iter("video"):
-        yield from _addresses(video, _POSTER)
+        yield from _first([video.get(name, "")] for name in ("data-poster", "poster"))
 
 
 def _media_addresses(root: HtmlElement) -> Iterator[str]:
     for media in root.iter(*MEDIA):
-        yield from _addresses(media)
-        for source in media.iterchildren("source"):
-            yield from _addresses(source)
+        for element in (media, *media.iterchildren("source")):
+            yield from _first(_image_places(element))
 
 
-def _addresses(element: HtmlElement, places: tuple[tuple[str, ...], ...] = _PLACES) -> list[str]:
-    """Return the addresses in those attributes that count where an element has several."""
-    for names in places:
-        found: list[str] = []
-        for name in names:
-            value = (element.get(name) or "").strip()
-            if value:
-                found += _CANDIDATE.findall(value) if name.endswith("srcset") else [value]
-        found = list(filter(is_address, found))
-        if found:
-            return found
-    return []
+def image_sources(image: HtmlElement) -> list[str]:
+    """Return the addresses of an image: what a script shows first, what a browser does, others."""
+    picture = image.getparent()
+    others = picture.iterchildren("source") if picture is not None else ()
+    places = chain(_image_places(image), chain.from_iterable(map(_image_places, others)))
+    return [*chain.from_iterable(places)]
+
+
+def _image_places(element: HtmlElement) -> list[list[str]]:
+    """Return the addresses in the attributes of an element, by the kind of attribute."""
+    places: list[list[str]] = [[] for _ in range(5)]
+    for name, value in element.items():
+        if name == "src":
+            places[2].append(value.strip())
+        elif name.endswith("srcset"):
+            places[3 if name == "srcset" else 1] += _CANDIDATE.findall(value)
+        elif _LAZY.search(name) and ("/" in value or "." in value):
+            places[0].append(value.strip())
+        elif _PICTURE.fullmatch(value.strip()) or ("url" in name and "/" in value):
+            places[4].append(value.strip())
+    return places
+
+
+def _first(places: Iterable[list[str]]) -> list[str]:
+    """Return the addresses in the first place that has any."""
+    return next(filter(None, (list(filter(is_address, place)) for place in places)), [])
 
 
 def _names(addresses: Iterable[str]) -> list[str]:

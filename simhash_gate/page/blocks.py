@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from lxml.html import HtmlElement
 
@@ -18,8 +18,7 @@ _LINKED = 0.8
 _CAPTION = 200  # characters
 _CAPTION_LEVELS = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
-_CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
-_WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
+_WITHIN_LINES = frozenset(MARKS) - {"a"} | {"img"}
 
 
 class Block(NamedTuple):
@@ -77,8 +76,8 @@ class _Runs:
         self._owner = ""  # the tag of a line of Markdown, or of code
         self._nested = 0  # elements with that tag inside
         self._layouts: list[bool] = []
-        self._in_code = False  # within a line, where Markdown shows no links
-        self._anchors = 0
+        self._link = False  # a link that is open, until a line ends with text of it
+        self._is_written = False
         self._read(flow)
 
     def _read(self, flow: Flow) -> None:
@@ -86,8 +85,9 @@ class _Runs:
         for token in flow.tokens:
             if isinstance(token, str):
                 add(token)
-                if self._anchors:
+                if self._link:
                     self._links.append(token)
+                    self._is_written = self._is_written or not token.isspace()
             elif token[0] not in _WITHIN_LINES:
                 if not token[0]:
                     self._end_line()
@@ -99,14 +99,10 @@ class _Runs:
 
     def _start(self, tag: str, value: object) -> None:
         if tag == "a":
-            self._anchors += not self._in_code and is_address(cast("str | None", value))
-            return
-        if tag in _CODE:
-            self._in_code = True
+            self._link, self._is_written = is_address(value), False
             return
         if tag not in _WITHIN_LINKS:
-            self._anchors = 0
-            self._in_code = False
+            self._end_link()
         if tag == "br" and self._keeps_lines and self._kind == "code":
             self._text.append("\n")
             return
@@ -124,10 +120,7 @@ class _Runs:
 
     def _end(self, tag: str) -> None:
         if tag == "a":
-            self._anchors = 0
-            return
-        if tag in _CODE:
-            self._in_code = False
+            self._link = False
             return
         self._end_line()
         if tag == "table":
@@ -149,9 +142,11 @@ class _Runs:
                 self._kind = "text"
 
     def _end_line(self) -> None:
-        self._anchors = 0  # Markdown has no links around blocks
-        self._in_code = False
+        self._end_link()
         self._break()
+
+    def _end_link(self) -> None:
+        self._link = self._link and not self._is_written  # Markdown has no links around blocks
 
     def _break(self) -> None:
         if not self._owner:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, groupby, pairwise
 from threading import local
 from typing import Any
 from unicodedata import category
@@ -14,19 +13,22 @@ from bs4 import Tag
 from markdownify import ATX, MarkdownConverter
 
 from simhash_gate.page.flow import MARKS
-from simhash_gate.page.vocabulary import CELLS, HEADINGS
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, LISTS
 
 ONE_LINE = HEADINGS | CELLS
 """Tags whose content Markdown writes on one line."""
 
-LISTS = frozenset({"ul", "ol", "dl"})
-CONTAINERS = LISTS | {"blockquote", "li", "table", "tr"}
-"""Tags of blocks that contain blocks."""
+BLOCKS = LISTS | ONE_LINE | {"blockquote", "li", "dt", "dd", "table", "tr"}
+"""Tags of blocks that have a mark; for a term and what defines it, that of an item."""
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
-_LINE_START = re.compile(r"^(\d{0,9})(?=(?:#{1,6}|[-+]|(?<=\d)[.)])(?:\s|$)|>|:?[-=][-=\s:]*$)", re.M)
+_LINE_START = re.compile(
+    r"^(\d{0,9})(?=(?:#{1,6}|[-+]|(?<=\d)[.)])(?:\s|$)|>|:?[-=][-=\s:]*$)", re.M
+)
+_RISKY = re.compile(r"[\x00-\x20\x7f<>`|()\\]|&#?\w+;")
+_NOT_IN_LINKS = re.compile(r"[\x00-\x20\x7f<>`|]")
 _LAST_HASHES = re.compile(r"(?<!\S)(#+)$")
-_PARENTHESES = re.compile(r"(?:[^()]|\([^()]*\))*")
+_PAIRS = re.compile(r"(?:[^()]|\([^()]*\))*")
 _TICKS = re.compile("`+")
 
 
@@ -38,10 +40,10 @@ class Part:
 
     __slots__ = ("attributes", "contents", "markdown", "tag")
 
-    def __init__(self, tag: str, **attributes: Any) -> None:
+    def __init__(self, tag: str, contents: Iterable[Any] = (), **attributes: Any) -> None:
         self.tag = tag
         self.attributes = attributes
-        self.contents: list[Any] = []
+        self.contents = [*contents]
         self.markdown = ""
 
 
@@ -68,14 +70,13 @@ class _Converter(MarkdownConverter):
         return f"{mark}{text.strip()}{mark}" if text.strip() else ""
 
 
-_OPTIONS = {"heading_style": ATX, "autolinks": False, "bullets": "-"}
 _CONVERTER = _Converter(
-    **_OPTIONS, keep_inline_images_in=["[document]"], sup_symbol="<sup>", sub_symbol="<sub>"
+    heading_style=ATX, autolinks=False, bullets="-", sup_symbol="<sup>", sub_symbol="<sub>"
 )
-_BLOCKS = {"p", "hr", "pre", "ul", "ol", "li", "blockquote", "tr", *ONE_LINE}
+_NOTHING: frozenset[str] = frozenset()  # what markdownify is told of the tags around one
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     tag: _CONVERTER.get_conv_fn(tag)  # type: ignore[attr-defined]
-    for tag in {*_BLOCKS, "img", "input", *MARKS.values()}
+    for tag in {"hr", "pre", "li", "blockquote", "tr", "img", "input", *ONE_LINE, *MARKS.values()}
 }
 
 
@@ -93,13 +94,8 @@ class _Tags(local):
 _TAGS = _Tags()
 
 
-@lru_cache(maxsize=64)
-def _around(tag: str) -> frozenset[str]:
-    return frozenset({tag})
-
-
-def convert(name: str, attributes: dict[str, Any], text: str, parent: str = "") -> str:
-    """Return the Markdown of a tag in another, by that of its contents, without lines around it.
+def convert(name: str, attributes: dict[str, Any], text: str) -> str:
+    """Return the Markdown of a tag by that of its contents.
 
     The `start` of an item is its number: it is the first of a list of its own.
     """
@@ -108,41 +104,109 @@ def convert(name: str, attributes: dict[str, Any], text: str, parent: str = "") 
         tag = _TAGS.of["numbered"]
         _TAGS.ordered.attrs = attributes
     tag.attrs = attributes
-    return _FUNCTIONS[name](tag, text, _around(parent))
+    return _FUNCTIONS[name](tag, text, _NOTHING)
 
 
-_HTML = {"strong", "em", "del"}  # where a mark would be none: `a**"b"**`
-# What a mark begins and ends with, as its neighbour sees it.
-_EDGES = {"strong": "*", "em": "*", "del": "~", "code": "`", "br": "\n", "input": "["}
+def heading(tag: str, contents: Sequence[Any]) -> str:
+    """Return a heading on one line, "" if it says nothing."""
+    text = _LAST_HASHES.sub(r"\\\1", inline(contents, " ").strip())
+    return convert(tag, {}, text).strip() if text else ""
+
+
+def paragraph(contents: Sequence[Any]) -> str:
+    """Return a paragraph: no line of it begins as a list, a heading or a rule does."""
+    return _LINE_START.sub(r"\1\\", inline(contents, "  \n").strip())
 
 
 def inline(contents: Sequence[Any], line_break: str, *, cell: bool = False) -> str:
-    """Return the Markdown of what stands within a line: texts, and parts for marks.
-
-    `cell` tells that it is in a table, where a bar ends a cell.
-    """
-    pieces: list[tuple[Part | None, str]] = []
-    for is_text, group in groupby(contents, lambda each: isinstance(each, str)):
+    """Return the Markdown of texts and parts within a line, in a `cell` of a table or elsewhere."""
+    pieces: list[tuple[str, str]] = []  # a mark that must fit its neighbours, and what is in it
+    for is_text, group in groupby(contents, _is_text):
         if is_text:
-            pieces.append((None, _SPECIAL.sub(r"\\\g<0>", "".join(group))))
-            continue
-        for part in group:
-            if part.tag == "code" and any(not isinstance(each, str) for each in part.contents):
-                pieces += [(p, _inner(p, line_break, cell)) for p in _parts_of_code(part)]
-            else:
-                pieces.append((part, _inner(part, line_break, cell)))
-    line = ""
-    out: list[str] = []
-    before = ""
-    for place, (part, text) in enumerate(pieces):
-        if part is not None:
-            following = pieces[place + 1] if place + 1 < len(pieces) else None
-            text = _marked(part, text, before, _edge(following))
-        elif text.endswith("!") and place + 1 < len(pieces):
-            following_part = pieces[place + 1][0]
-            if following_part is not None and following_part.tag == "a":
-                text = f"{text[:-1]}\\!"
-        if text:
-            out.append(text)
-            before = text[-1]
-    return line.join(out)
+            pieces.append(("", _escape("".join(group))))
+        else:
+            pieces += chain.from_iterable(_pieces(part, line_break, cell) for part in group)
+    line, before = [], ""
+    for (mark, text), (next_mark, following) in pairwise([*pieces, ("", "")]):
+        written = text
+        if mark:
+            written = _fitted(mark, text, before, next_mark[:1] or following[:1])
+        elif text[-1:] == "!" and following[:1] == "[" and not next_mark:
+            written = f"{text[:-1]}\\!"
+        line.append(written)
+        before = written[-1:] or before
+    return "".join(line)
+
+
+def _is_text(each: Any) -> bool:
+    return isinstance(each, str)
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
+def _pieces(part: Part, line_break: str, cell: bool) -> Iterator[tuple[str, str]]:
+    tag, contents, attributes = part.tag, part.contents, part.attributes
+    if tag == "code" and not all(map(_is_text, contents)):
+        for inner in _outside_of_code(contents):
+            yield from _pieces(inner, line_break, cell)
+        return
+    if tag in ("code", "math"):
+        text = "".join(contents)
+        text = text.replace("|", r"\|") if cell else text
+    else:
+        text = inline(contents, line_break, cell=cell)
+    if tag in _EMPTY:
+        text = {"br": line_break, "html": attributes.get("source", "")}.get(tag, "")
+    elif not text.strip():  # white space alone has no marks
+        tag = ""
+    if tag == "img":
+        attributes = {"src": _target(part), "alt": _escape(attributes["alt"])}
+    elif tag == "a":
+        attributes = {"href": _target(part)}
+    if tag in _EDGES:
+        yield _EDGES[tag], text
+    else:
+        yield "", convert(tag, attributes, text) if tag in _FUNCTIONS else text
+
+
+def _outside_of_code(contents: Sequence[Any]) -> Iterator[Part]:
+    """Yield parts of code: a link or an image is not in code, but code in a link."""
+    for is_text, group in groupby(contents, _is_text):
+        for inner in [Part("code", group)] if is_text else group:
+            if inner.tag == "a":
+                inner.contents = [Part("code", inner.contents)]
+            yield inner
+
+
+_EMPTY = frozenset({"br", "html", "img", "input"})
+_EDGES = {"strong": "**", "em": "*", "del": "~~"}
+_HTML = {mark: tag for tag, mark in _EDGES.items()}
+
+
+def _fitted(mark: str, text: str, before: str, after: str) -> str:
+    """Put a mark around a text, or HTML where the mark would be none, as in `a**"b"**`."""
+    inner = text.strip()
+    start, end = text[: text.index(inner)], text[text.index(inner) + len(inner) :]
+    before, after = start[-1:] or before, end[:1] or after
+    fits = (not _is_sign(inner[0]) or not before or before.isspace() or _is_sign(before)) and (
+        not _is_sign(inner[-1]) or not after or after.isspace() or _is_sign(after)
+    )
+    if fits and mark[0] not in (before, after):
+        return convert(_HTML[mark], {}, text)
+    return f"{start}<{_HTML[mark]}>{inner}</{_HTML[mark]}>{end}"
+
+
+def _is_sign(char: str) -> bool:
+    return not char.isalnum() and category(char)[0] in "PS"
+
+
+def _target(part: Part) -> str:
+    """Return where a link or an image leads, so that nothing in it ends it."""
+    address = str(part.attributes["target"])
+    if _RISKY.search(address) is None:
+        return address
+    address = _NOT_IN_LINKS.sub(lambda found: f"%{ord(found[0]):02X}", address)
+    address = address.replace("\\", "\\\\").replace("&", "\\&")
+    return address if _PAIRS.fullmatch(address) else re.sub("[()]", r"\\\g<0>", address)

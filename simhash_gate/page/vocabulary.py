@@ -15,8 +15,8 @@ def _set(names: str) -> frozenset[str]:
 HEADINGS = _set("h1 h2 h3 h4 h5 h6")
 CELLS = _set("td th")
 INLINE = _set("""
-    a abbr acronym audio b bdi bdo big cite code data del dfn em font i img ins kbd label mark nobr
-    q rp rt ruby s samp small source span strike strong sub sup time tt u var video wbr
+    a abbr acronym audio b bdi bdo big cite code data del dfn em font i img ins kbd label mark math
+    nobr q rp rt ruby s samp small source span strike strong sub sup time tt u var video wbr
 """)
 MEDIA = _set("audio video")
 INVISIBLE = _set("""
@@ -81,7 +81,8 @@ HAVING = _set("has with no without and")
 STATES = _set("off none enabled disabled")
 LINK_LISTS = _set("ul ol dl div section")
 # What no cell of a table of data holds.
-LAYOUT = HEADINGS | _set("table ul ol dl pre blockquote")
+LAYOUT = HEADINGS | _set("table pre blockquote")
+LISTS = _set("ul ol dl")
 # What text flows in: the container of these is an article, they are none.
 FLOW = _set("p pre ul ol table dl blockquote figure")
 LEAVES = FLOW | HEADINGS | INLINE | _set("header footer hgroup")
