@@ -18,7 +18,8 @@ _LINKED = 0.8
 _CAPTION = 200  # characters
 _CAPTION_LEVELS = 5  # elements around an image and its caption, a table's at most
 _WITHIN_LINKS = frozenset({"br", "input"})
-_WITHIN_LINES = frozenset(MARKS) - {"a"} | {"img"}
+_CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
+_WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
 
 
 class Block(NamedTuple):
@@ -78,6 +79,7 @@ class _Runs:
         self._layouts: list[bool] = []
         self._link = False  # a link that is open, until a line ends with text of it
         self._is_written = False
+        self._in_code = False  # within a line: a name in code is said, and a link beside that
         self._read(flow)
 
     def _read(self, flow: Flow) -> None:
@@ -86,7 +88,7 @@ class _Runs:
             if isinstance(token, str):
                 add(token)
                 if self._link:
-                    self._links.append(token)
+                    self._links += [] if self._in_code else [token]
                     self._is_written = self._is_written or not token.isspace()
             elif token[0] not in _WITHIN_LINES:
                 if not token[0]:
@@ -100,6 +102,9 @@ class _Runs:
     def _start(self, tag: str, value: object) -> None:
         if tag == "a":
             self._link, self._is_written = is_address(value), False
+            return
+        if tag in _CODE:
+            self._in_code = True
             return
         if tag not in _WITHIN_LINKS:
             self._end_link()
@@ -121,6 +126,9 @@ class _Runs:
     def _end(self, tag: str) -> None:
         if tag == "a":
             self._link = False
+            return
+        if tag in _CODE:
+            self._in_code = False
             return
         self._end_line()
         if tag == "table":
@@ -147,6 +155,7 @@ class _Runs:
 
     def _end_link(self) -> None:
         self._link = self._link and not self._is_written  # Markdown has no links around blocks
+        self._in_code = False
 
     def _break(self) -> None:
         if not self._owner:

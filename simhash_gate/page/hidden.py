@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
+from simhash_gate.page.address import image_sources, is_address
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
 from simhash_gate.page.measure import drop_all, size_of
 from simhash_gate.page.title import Titles, words_of
@@ -115,6 +116,10 @@ def drop_invisible(
     for template in found["template"]:
         if "shadowrootmode" in template.attrib:  # shown, unlike any other template
             template.tag = "div"
+    for box in found["dialog"]:
+        if "open" in box.attrib:
+            box.tag = "div"
+    _show_images(found)
     for button in filter(_is_label, found["button"]):
         button.tag = "div"
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
@@ -126,6 +131,38 @@ def drop_invisible(
     for tag in MEDIA:
         for media in found[tag]:
             _leave_sources(media)
+
+
+def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:
+    """Show images of AMP, and what readers without scripts get for an image that stands in."""
+    for image in found["amp-img"]:
+        image.tag = "img"
+        for other in list(image):
+            image.remove(other)
+    for note in found["noscript"]:
+        images = [e for e in note.iter("img") if not _is_pixel(e)]
+        holder = note.getparent()
+        if holder is None or holder.tag == "head" or not images or size_of(note):
+            continue
+        beside = [e for e in (note.getprevious(), note.getnext()) if e is not None]
+        known = [e for box in beside for e in box.iter("img") if _stands_in(e, images)]
+        for image in images if not known else ():
+            image.tail = None
+            note.addprevious(image)
+        for image in known[:1]:
+            image.set("data-src", images[0].get("src", ""))
+
+
+def _stands_in(image: HtmlElement, others: list[HtmlElement]) -> bool:
+    """Tell if an image is one of some others, or stands in its place until a script runs."""
+    sources = list(filter(is_address, image_sources(image)))
+    is_lazy = "lazy" in " ".join((*image.keys(), *image.values())).lower()
+    return not sources or is_lazy or any(other.get("src") in sources for other in others)
+
+
+def _is_pixel(image: HtmlElement) -> bool:
+    """Tell if an image counts readers, and shows nothing."""
+    return not {image.get("width"), image.get("height")}.isdisjoint("01") or is_hidden(image)
 
 
 def _is_label(button: HtmlElement) -> bool:
