@@ -133,10 +133,7 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     }
     if skipped:
         return Entry(place, skipped=skipped, **known)
-    if record.record_type == WarcRecordType.resource:
-        content_type = record.headers.get("Content-Type", "").encode("latin-1", "replace")
-        block = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
-    return _response(block, place, max_bytes, **known)
+    return _response(_with_headers(record, block), place, max_bytes, **known)
 
 
 def _is_page(record: WarcRecord, url: str) -> bool:
@@ -147,6 +144,14 @@ def _is_page(record: WarcRecord, url: str) -> bool:
         return url.startswith(("http://", "https://"))
     kinds = (WarcRecordType.response, WarcRecordType.revisit)
     return bool(record.is_http) and record.record_type in kinds
+
+
+def _with_headers(record: WarcRecord, block: bytes) -> bytes:
+    """Return a page as the response that a server gives."""
+    if record.is_http:
+        return block
+    content_type = record.headers.get("Content-Type", "").encode("latin-1", "replace")
+    return b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
 
 
 def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
