@@ -103,12 +103,12 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     """Return the page of a record, None if it has none. Raises `DamagedError`."""
     from fastwarc.warc import WarcRecordType
 
-    declared = record.headers.get("Content-Length", "")
+    declared = record.headers.get("Content-Length") or ""
     if not declared.isdecimal():
         raise DamagedError("cut off, or damaged: a record without its length")
     length = int(declared)
     skipped, block = "", b""
-    url = record.headers.get("WARC-Target-URI", "").strip("<>")  # wget writes <…>
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
     is_page = _is_page(record, url)
     if record.record_type == WarcRecordType.revisit:
         skipped = "revisit record without a body"
@@ -150,7 +150,7 @@ def _with_headers(record: WarcRecord, block: bytes) -> bytes:
     """Return a page as the response that a server gives."""
     if record.is_http:
         return block
-    content_type = record.headers.get("Content-Type", "").encode("latin-1", "replace")
+    content_type = (record.headers.get("Content-Type") or "").encode("latin-1", "replace")
     return b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
 
 
