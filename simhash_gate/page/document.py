@@ -25,7 +25,7 @@ from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
-from simhash_gate.page.parse import parse, printable
+from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
 from simhash_gate.page.survey import Survey
@@ -97,6 +97,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
+    show_frames(root)
     elements = find_elements(root)  # with these held, to find one again takes a third of the time
     drop_all(permalinks(elements))
     show_formulas(elements)

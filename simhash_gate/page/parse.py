@@ -95,6 +95,24 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     return repaired
 
 
+def show_frames(root: HtmlElement) -> None:
+    """Make a page of frames one of links to these, after what it says to browsers without them."""
+    body = root.find("frameset")
+    for note in list(root.iter("noframes")):
+        inner = parse((note.text or "").encode("utf-8", "replace")) if body is not None else None
+        note.tag, note.text = "div", None
+        if body is not None and inner is not None:
+            note.extend(inner.iterchildren("body"))
+            body.append(note)
+    for frame in list(root.iter("frame")):
+        link = etree.SubElement(frame, "a", href=frame.get("src", ""))
+        link.text = frame.get("title") or frame.get("name") or frame.get("src")
+        frame.tag = "p"
+    if body is not None:
+        for inner in list(body.iter("frameset", "body")):
+            inner.tag = "div" if inner is not body else "body"
+
+
 def utf8_of(body: bytes, encoding: str | None = None) -> bytes:
     """Return in UTF-8 what a page says, without the characters that no tree can hold."""
     data = _in_utf8(body, encoding)
