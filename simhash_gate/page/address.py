@@ -112,10 +112,10 @@ def media_names(root: HtmlElement) -> list[str]:
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for image in root.iter("img"):
-        yield from _first(_image_places(image))
+        yield from _first(_places(image))
     for source in root.iter("source"):
         if source.getparent().tag not in MEDIA:  # of a `picture`, then
-            yield from _first(_image_places(source))
+            yield from _first(_places(source))
     for video in root.iter("video"):
         yield from _first([video.get(name, "")] for name in ("data-poster", "poster"))
 
@@ -123,30 +123,28 @@ def _image_addresses(root: HtmlElement) -> Iterator[str]:
 def _media_addresses(root: HtmlElement) -> Iterator[str]:
     for media in root.iter(*MEDIA):
         for element in (media, *media.iterchildren("source")):
-            yield from _first(_image_places(element))
+            yield from _first(_places(element))
 
 
-def image_sources(image: HtmlElement) -> list[str]:
-    """Return the addresses of an image: what a script shows first, what a browser does, others."""
+def image_source(image: HtmlElement) -> str:
+    """Return the address of an image, "" without one: that which a script or a browser shows."""
+    found = _first(_places(image))
     picture = image.getparent()
-    others = picture.iterchildren("source") if picture is not None else ()
-    places = chain(_image_places(image), chain.from_iterable(map(_image_places, others)))
-    return [*chain.from_iterable(places)]
+    if not found and picture is not None and picture.tag == "picture":
+        found = _first(chain.from_iterable(map(_places, picture.iterchildren("source"))))
+    return found[0] if found else ""
 
 
-def _image_places(element: HtmlElement) -> list[list[str]]:
-    """Return the addresses in the attributes of an element, by the kind of attribute."""
-    places: list[list[str]] = [[] for _ in range(5)]
-    for name, value in element.items():
-        if name == "src":
-            places[2].append(value.strip())
-        elif name.endswith("srcset"):
-            places[3 if name == "srcset" else 1] += _CANDIDATE.findall(value)
-        elif _LAZY.search(name) and ("/" in value or "." in value):
-            places[0].append(value.strip())
-        elif _PICTURE.fullmatch(value.strip()) or ("url" in name and "/" in value):
-            places[4].append(value.strip())
-    return places
+def _places(element: HtmlElement) -> Iterator[list[str]]:
+    """Yield what may be addresses in the attributes of an element, by the kind of attribute."""
+    scripted = [(name, value.strip()) for name, value in element.items() if "-" in name]
+    if scripted:
+        lazy = [(name, value) for name, value in scripted if _LAZY.search(name)]
+        yield [v for n, v in lazy if not n.endswith("srcset") and ("/" in v or "." in v)]
+        yield [a for n, v in lazy if n.endswith("srcset") for a in _CANDIDATE.findall(v)]
+    yield [element.get("src", "").strip()]
+    yield _CANDIDATE.findall(element.get("srcset", ""))
+    yield [v for n, v in scripted if _PICTURE.fullmatch(v) or ("url" in n and "/" in v)]
 
 
 def _first(places: Iterable[list[str]]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, pairwise
+from itertools import groupby, pairwise
 from threading import local
 from typing import Any
 from unicodedata import category
@@ -21,7 +21,9 @@ ONE_LINE = HEADINGS | CELLS
 BLOCKS = LISTS | ONE_LINE | {"blockquote", "li", "dt", "dd", "table", "tr"}
 """Tags of blocks that have a mark; for a term and what defines it, that of an item."""
 
+_MAY_BE_SPECIAL = re.compile(r"[\\`*_\[\]<|~$&]")  # most texts have none: this takes a tenth
 _SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
+_MAY_START_LINE = frozenset("0123456789#+->=:")
 _LINE_START = re.compile(
     r"^(\d{0,9})(?=(?:#{1,6}|[-+]|(?<=\d)[.)])(?:\s|$)|>|:?[-=][-=\s:]*$)", re.M
 )
@@ -115,17 +117,25 @@ def heading(tag: str, contents: Sequence[Any]) -> str:
 
 def paragraph(contents: Sequence[Any]) -> str:
     """Return a paragraph: no line of it begins as a list, a heading or a rule does."""
-    return _LINE_START.sub(r"\1\\", inline(contents, "  \n").strip())
+    text = inline(contents, "  \n").strip()
+    may_start = "\n" in text or text[:1] in _MAY_START_LINE
+    return _LINE_START.sub(r"\1\\", text) if may_start else text
 
 
 def inline(contents: Sequence[Any], line_break: str, *, cell: bool = False) -> str:
     """Return the Markdown of texts and parts within a line, in a `cell` of a table or elsewhere."""
     pieces: list[tuple[str, str]] = []  # a mark that must fit its neighbours, and what is in it
-    for is_text, group in groupby(contents, _is_text):
-        if is_text:
-            pieces.append(("", _escape("".join(group))))
+    text = ""
+    for each in contents:
+        if isinstance(each, str):
+            text += each
         else:
-            pieces += chain.from_iterable(_pieces(part, line_break, cell) for part in group)
+            pieces += [("", _escape(text))] if text else []
+            pieces += _pieces(each, line_break, cell)
+            text = ""
+    if not pieces:
+        return _escape(text)
+    pieces += [("", _escape(text))] if text else []
     line, before = [], ""
     for (mark, text), (next_mark, following) in pairwise([*pieces, ("", "")]):
         written = text
@@ -143,7 +153,7 @@ def _is_text(each: Any) -> bool:
 
 
 def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", text)
+    return _SPECIAL.sub(r"\\\g<0>", text) if _MAY_BE_SPECIAL.search(text) else text
 
 
 def _pieces(part: Part, line_break: str, cell: bool) -> Iterator[tuple[str, str]]:

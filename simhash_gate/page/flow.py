@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from lxml.etree import iterwalk
 
-from simhash_gate.page.address import image_sources
+from simhash_gate.page.address import image_source
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT, LISTS
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ KINDS |= {"dt": "term", "pre": "code", "fieldset": "choice"}
 Start = tuple[str, object]
 """The start of an element: its tag, and what Markdown shows of its attributes.
 
-`a`: its href. `img`: its alt and the addresses to choose from. `input`: whether it is checked.
+`a`: its href. `img`: its alt and its address. `input`: whether it is checked.
 `li`: its number. `math`: whether it stands alone. `ol`: its start. `pre`: its language. `table`:
 whether it only places things on the page. `td`, `th`: how many columns and rows it is in, if more.
 """
@@ -145,8 +145,8 @@ def is_layout(table: HtmlElement) -> bool:
     return len(rows) < 2 or 2 * lists > len(filled)
 
 
-def _sources(image: HtmlElement) -> tuple[str, tuple[str, ...]]:
-    return image.get("alt") or "", tuple(image_sources(image))
+def _source(image: HtmlElement) -> tuple[str, str]:
+    return image.get("alt") or "", image_source(image)
 
 
 def _spans(cell: HtmlElement) -> tuple[int, int] | None:
@@ -202,7 +202,7 @@ _ROLES = {
     "a": _Role(("a", None), ("a",), False, lambda element: element.get("href")),
     "br": _Role(("br", None), None, True),
     "hr": _Role(("hr", None), None, True),
-    "img": _Role(("img", None), None, False, _sources),
+    "img": _Role(("img", None), None, False, _source),
     "input": _Role(("input", None), None, False, _checked),
     "li": _Role(("li", None), ("li",), True, lambda element: element.get("value")),
     "math": _Role(("math", None), ("math",), False, lambda element: "display" in element.attrib),

@@ -10,7 +10,7 @@ from itertools import chain
 from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import image_sources, is_address
+from simhash_gate.page.address import image_source
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
 from simhash_gate.page.measure import drop_all, size_of
 from simhash_gate.page.title import Titles, words_of
@@ -155,9 +155,9 @@ def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:
 
 def _stands_in(image: HtmlElement, others: list[HtmlElement]) -> bool:
     """Tell if an image is one of some others, or stands in its place until a script runs."""
-    sources = list(filter(is_address, image_sources(image)))
+    source = image_source(image)
     is_lazy = "lazy" in " ".join((*image.keys(), *image.values())).lower()
-    return not sources or is_lazy or any(other.get("src") in sources for other in others)
+    return not source or is_lazy or any(other.get("src") == source for other in others)
 
 
 def _is_pixel(image: HtmlElement) -> bool:

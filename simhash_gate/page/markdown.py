@@ -168,7 +168,9 @@ class _Writer:
             if line.contents and not _is_break(line.contents[-1]):
                 line.contents.append(Part("br"))
         else:
-            self._add("p", paragraph(line.contents))
+            line.markdown = paragraph(line.contents)
+            if line.markdown:
+                self._open[-1].contents.append(line)
 
     def _add_html(self, source: str) -> None:
         """Put a tag of a list into a cell, where Markdown has no lists."""
@@ -225,8 +227,8 @@ class _Writer:
             self._line[-1].contents += [mark, *last]
 
     def _img(self, _: str, value: object) -> None:
-        alt, sources = cast("tuple[str, tuple[str, ...]]", value)
-        source = next(filter(None, map(self._base.absolute, sources)), None)
+        alt, address = cast("tuple[str, str]", value)
+        source = self._base.absolute(address)
         if source is not None:
             image = Part("img", target=source, alt=" ".join(alt.split()))
             (self._line or self._start_line())[-1].contents.append(image)
