@@ -122,7 +122,7 @@ def words_in(element: HtmlElement) -> list[str]:
 
 def shows(element: HtmlElement, base: str) -> bool:
     """Tell if a reader sees a text or an image in an element."""
-    return bool(words_in(element)) or any(sources(e, base) for e in element.iter("img"))
+    return bool("".join(texts(element)).strip()) or any(sources(e, base) for e in element.iter("img"))
 
 
 def leads(anchor: HtmlElement, base: str) -> bool:
@@ -215,11 +215,11 @@ def fill(grid: HtmlElement) -> None:
                     places.setdefault((y + down, x + right), cell)
             x += 1
     for y, row in enumerate(rows):
-        cells = [(x, places[y, x]) for x in sorted(begun) if (y, x) in places]
+        cells = [places.get((y, x)) for x in sorted(begun)]
         for cell in list(row.iterchildren("td", "th")):
             row.remove(cell)
-        for _, cell in cells:
-            copy = deepcopy(cell)
+        for cell in cells:
+            copy = html.Element("td") if cell is None else deepcopy(cell)
             for name in SPANS:
                 copy.attrib.pop(name, None)
             row.append(copy)

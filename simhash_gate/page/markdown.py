@@ -6,7 +6,7 @@ What carried the same content comes out the same, whatever tags, classes or whit
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, cast
 
 from simhash_gate.page.address import Base, joined
@@ -96,12 +96,15 @@ class _Writer:
 
     def _end(self, tag: str) -> None:
         self._end_line()
+        block = self._open[-1]
         if self._opened.pop():
-            if _is_item(self._open[-1]):
+            if _is_item(block):
                 self._close_block()
             self._close_block()
-        elif self._open[-1].tag in CELLS and tag in LISTS | _ITEMS:
+        elif block.tag in CELLS and tag in LISTS | _ITEMS:
             self._add_html(f"</{tag}>")
+        elif tag in _ITEMS and _is_item(block) and not block.contents:
+            self._open.pop()
         if tag == "table":
             self._layouts.pop()
 
@@ -355,9 +358,8 @@ def _grid(rows: list[Part]) -> list[list[Part | None]]:
             wide, high = cast("tuple[int, int]", cell.attributes["value"] or (1, 1))
             if len(places) + wide * high > _PLACES * count:
                 wide = high = 1
-            places.update(
-                ((y + down, x + right), cell) for down in range(high) for right in range(wide)
-            )
+            for down, right in product(range(high), range(wide)):
+                places.setdefault((y + down, x + right), cell)
             x += wide
     if len(rows) * len(begun) > _PLACES * count:
         return [list(row.contents) for row in rows]
