@@ -122,7 +122,9 @@ def words_in(element: HtmlElement) -> list[str]:
 
 def shows(element: HtmlElement, base: str) -> bool:
     """Tell if a reader sees a text or an image in an element."""
-    return bool("".join(texts(element)).strip()) or any(sources(e, base) for e in element.iter("img"))
+    return bool("".join(texts(element)).strip()) or any(
+        sources(e, base) for e in element.iter("img")
+    )
 
 
 def leads(anchor: HtmlElement, base: str) -> bool:
@@ -159,9 +161,8 @@ def absolute(base: str, href: str | None) -> str | None:
 def sources(image: HtmlElement, base: str) -> set[str]:
     """Return the addresses that an image has, for any screen and script."""
     found = []
-    picture = image.getparent()
-    named = [image] if picture is None or picture.tag != "picture" else list(picture)
-    for element in named:
+    picture = next(image.iterancestors("picture"), None)
+    for element in [image] if picture is None else picture.iter("img", "source"):
         for name, value in element.items():
             if name.endswith("srcset"):
                 found += _CANDIDATE.findall(value)

@@ -129,9 +129,9 @@ def _media_addresses(root: HtmlElement) -> Iterator[str]:
 def image_source(image: HtmlElement) -> str:
     """Return the address of an image, "" without one: that which a script or a browser shows."""
     found = _first(_places(image))
-    picture = image.getparent()
-    if not found and picture is not None and picture.tag == "picture":
-        found = _first(chain.from_iterable(map(_places, picture.iterchildren("source"))))
+    picture = None if found else next(image.iterancestors("picture"), None)
+    if picture is not None:
+        found = _first(chain.from_iterable(map(_places, picture.iter("source"))))
     return found[0] if found else ""
 
 

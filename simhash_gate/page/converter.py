@@ -22,7 +22,7 @@ BLOCKS = LISTS | ONE_LINE | {"blockquote", "li", "dt", "dd", "table", "tr"}
 """Tags of blocks that have a mark; for a term and what defines it, that of an item."""
 
 _MAY_BE_SPECIAL = re.compile(r"[\\`*_\[\]<|~$&]")  # most texts have none: this takes a tenth
-_SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
+_SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|~\Z|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
 _MAY_START_LINE = frozenset("0123456789#+->=:")
 _LINE_START = re.compile(
     r"^(\d{0,9})(?=(?:#{1,6}|[-+]|(?<=\d)[.)])(?:\s|$)|>|:?[-=][-=\s:]*$)", re.M
@@ -122,8 +122,13 @@ def paragraph(contents: Sequence[Any]) -> str:
     return _LINE_START.sub(r"\1\\", text) if may_start else text
 
 
-def inline(contents: Sequence[Any], line_break: str, *, cell: bool = False) -> str:
-    """Return the Markdown of texts and parts within a line, in a `cell` of a table or elsewhere."""
+def inline(
+    contents: Sequence[Any], line_break: str, *, cell: bool = False, nested: bool = False
+) -> str:
+    """Return the Markdown of texts and parts within a line, in a `cell` of a table or elsewhere.
+
+    `nested` tells that a mark is around them: then one that might end it is none.
+    """
     pieces: list[tuple[str, str]] = []  # a mark that must fit its neighbours, and what is in it
     text = ""
     for each in contents:
@@ -140,7 +145,8 @@ def inline(contents: Sequence[Any], line_break: str, *, cell: bool = False) -> s
     for (mark, text), (next_mark, following) in pairwise([*pieces, ("", "")]):
         written = text
         if mark:
-            written = _fitted(mark, text, before, next_mark[:1] or following[:1])
+            after = next_mark[:1] or following[:1]
+            written = _fitted(mark, text, before, after, nested=nested)
         elif text[-1:] == "!" and following[:1] == "[" and not next_mark:
             written = f"{text[:-1]}\\!"
         line.append(written)
@@ -166,7 +172,7 @@ def _pieces(part: Part, line_break: str, cell: bool) -> Iterator[tuple[str, str]
         text = "".join(contents)
         text = text.replace("|", r"\|") if cell else text
     else:
-        text = inline(contents, line_break, cell=cell)
+        text = inline(contents, line_break, cell=cell, nested=tag in _EDGES)
     if tag in _EMPTY:
         text = {"br": line_break, "html": attributes.get("source", "")}.get(tag, "")
     elif not text.strip():  # white space alone has no marks
@@ -195,17 +201,24 @@ _EDGES = {"strong": "**", "em": "*", "del": "~~"}
 _HTML = {mark: tag for tag, mark in _EDGES.items()}
 
 
-def _fitted(mark: str, text: str, before: str, after: str) -> str:
+def _fitted(mark: str, text: str, before: str, after: str, *, nested: bool) -> str:
     """Put a mark around a text, or HTML where the mark would be none, as in `a**"b"**`."""
     inner = text.strip()
     start, end = text[: text.index(inner)], text[text.index(inner) + len(inner) :]
     before, after = start[-1:] or before, end[:1] or after
-    fits = (not _is_sign(inner[0]) or not before or before.isspace() or _is_sign(before)) and (
-        not _is_sign(inner[-1]) or not after or after.isspace() or _is_sign(after)
-    )
+    fits = _fits(before, inner[0], nested=nested) and _fits(after, inner[-1], nested=nested)
     if fits and mark[0] not in (before, after):
         return convert(_HTML[mark], {}, text)
     return f"{start}<{_HTML[mark]}>{inner}</{_HTML[mark]}>{end}"
+
+
+def _fits(outside: str, inside: str, *, nested: bool) -> bool:
+    """Tell if a mark between two characters begins or ends one, and does not do the other too."""
+    if not outside or outside.isspace():
+        return True
+    if nested:
+        return _is_sign(outside) and not _is_sign(inside)
+    return _is_sign(outside) or not _is_sign(inside)
 
 
 def _is_sign(char: str) -> bool:

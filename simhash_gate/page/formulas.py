@@ -20,6 +20,7 @@ _DISPLAY = re.compile("display|block", re.I)
 _STYLE = re.compile(r"\{\s*\\(?:display|text)style\s+(.*)\}")
 _LOOKS_LIKE_TEX = re.compile(r"[\\^_={]")
 _GLYPH = re.compile(r"\bmjx-c([0-9A-F]{2,5})\b")
+_COPIES = 5  # of a formula in its box, and characters: what says more is no formula
 _RAISED = {"msup": ("sup",), "msub": ("sub",), "msubsup": ("sub", "sup")}
 
 
@@ -41,18 +42,21 @@ def show_formulas(elements: Elements) -> None:
         around = list(element.iterancestors())
         if done.isdisjoint((element, *around)):
             box = element
+            most = _COPIES * max(size_of(element), _COPIES)
             for ancestor in around:
-                if not _is_formula(ancestor):
+                if not _is_within_line(ancestor) or size_of(ancestor) > most:
                     break
-                box = ancestor
+                box = ancestor if _is_formula(ancestor) else box
             done.add(box)
             _show(box)
 
 
+def _is_within_line(box: HtmlElement) -> bool:
+    return box.tag == "div" or box.tag in INLINE or "-" in box.tag
+
+
 def _is_formula(box: HtmlElement) -> bool:
     """Tell if a box is called a formula, and holds no more than one."""
-    if box.tag != "div" and box.tag not in INLINE and "-" not in box.tag:
-        return False
     if _NAME.search(f"{box.tag} {box.get('class', '')}") is None:
         return False
     return sum(1 for _ in box.iter("math")) < 2 and next(box.iter(*FLOW, *HEADINGS), None) is None

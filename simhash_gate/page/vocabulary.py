@@ -16,7 +16,7 @@ HEADINGS = _set("h1 h2 h3 h4 h5 h6")
 CELLS = _set("td th")
 INLINE = _set("""
     a abbr acronym audio b bdi bdo big cite code data del dfn em font i img ins kbd label mark math
-    nobr q rp rt ruby s samp small source span strike strong sub sup time tt u var video wbr
+    nobr picture q rp rt ruby s samp small source span strike strong sub sup time tt u var video wbr
 """)
 MEDIA = _set("audio video")
 INVISIBLE = _set("""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from html import escape
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,7 +29,7 @@ CODE = st.text("ab`~*|<>&\\ \t\n#-", min_size=1, max_size=12)
 class Tree:
     """Draws the HTML of an article."""
 
-    def __init__(self, draw: Callable[[st.SearchStrategy], object]) -> None:
+    def __init__(self, draw: Callable[[st.SearchStrategy], Any]) -> None:
         self._draw = draw
 
     def _one(self, choices: tuple[str, ...] | list[str]) -> str:
