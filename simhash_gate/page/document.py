@@ -100,7 +100,7 @@ def read_document(
     show_frames(root)
     elements = find_elements(root)  # with these held, to find one again takes a third of the time
     drop_all(permalinks(elements))
-    show_formulas(elements)
+    show_formulas(root, elements)
     facts = find_facts(root, url, elements)
     links = pack_anchors(root, facts.base) if anchors else b""
     offered = find_offer(facts)

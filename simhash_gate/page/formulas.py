@@ -6,7 +6,7 @@ MathJax and KaTeX write a formula for eyes, for screen readers and as TeX, one b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from lxml.html import HtmlElement
@@ -20,23 +20,22 @@ _DISPLAY = re.compile("display|block", re.I)
 _STYLE = re.compile(r"\{\s*\\(?:display|text)style\s+(.*)\}")
 _LOOKS_LIKE_TEX = re.compile(r"[\\^_={]")
 _GLYPH = re.compile(r"\bmjx-c([0-9A-F]{2,5})\b")
+_PROGRAM = re.compile("mathjax|katex", re.I)
+_START = 2_000  # characters of a script
+_SOURCE = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.S)
+_VERBATIM = frozenset({"code", "pre", "script", "style", "textarea", "title"})
 _COPIES = 5  # of a formula in its box, and characters: what says more is no formula
 _RAISED = {"msup": ("sup",), "msub": ("sub",), "msubsup": ("sub", "sup")}
 
 
-def show_formulas(elements: Elements) -> None:
+def show_formulas(root: HtmlElement, elements: Elements) -> None:
     """Put one element in the place of each formula of a page: `math` if its TeX is known."""
     by_tag = elements.by_tag
-    done: set[HtmlElement] = set()
-    for script in by_tag["script"]:
-        if script.get("type", "").startswith("math/tex"):
-            for drawn in script.itersiblings(preceding=True):
-                if not drawn.get("class", "").startswith("MathJax") or (drawn.tail or "").strip():
-                    break
-                done.add(drawn)
-            _put(script, script.text or "", display="display" in script.get("type", ""))
-    for drawn in done:
-        drawn.drop_tree()
+    scripts = by_tag["script"]
+    done = _show_scripts(scripts)
+    if any(_PROGRAM.search(f"{e.get('src')} {e.text}"[:_START]) for e in scripts):
+        for element in list(root.iter("*")):
+            _show_source(element)
     pictures = (image for image in by_tag["img"] if _picture_of_formula(image))
     for element in chain(by_tag["math"], by_tag["mjx-container"], elements.formulas, pictures):
         around = list(element.iterancestors())
@@ -49,6 +48,44 @@ def show_formulas(elements: Elements) -> None:
                 box = ancestor if _is_formula(ancestor) else box
             done.add(box)
             _show(box)
+
+
+def _show_scripts(scripts: Iterable[HtmlElement]) -> set[HtmlElement]:
+    """Show the formulas that MathJax 2 drew; return what it drew, which is taken out."""
+    drawn: set[HtmlElement] = set()
+    for script in scripts:
+        if script.get("type", "").startswith("math/tex"):
+            for other in script.itersiblings(preceding=True):
+                if not other.get("class", "").startswith("MathJax") or (other.tail or "").strip():
+                    break
+                drawn.add(other)
+            _put(script, script.text or "", display="display" in script.get("type", ""))
+    for other in drawn:
+        other.drop_tree()
+    return drawn
+
+
+def _show_source(element: HtmlElement) -> None:
+    """Show formulas in the texts of an element and after it, which a script would draw."""
+    holder = element.getparent()
+    if element.tag not in _VERBATIM and _SOURCE.search(element.text or ""):
+        element[:0] = _split(element, "text")
+    if holder is not None and holder.tag not in _VERBATIM and _SOURCE.search(element.tail or ""):
+        place = holder.index(element) + 1
+        holder[place:place] = _split(element, "tail")
+
+
+def _split(element: HtmlElement, attribute: str) -> list[HtmlElement]:
+    """Leave in a text what is before its formulas; return these, each with the text after it."""
+    text, *parts = _SOURCE.split(getattr(element, attribute))
+    setattr(element, attribute, text)
+    found = []
+    for inline, bracketed, dollars, tail in zip(*(iter(parts),) * 4, strict=True):
+        math = element.makeelement("math")
+        _put(math, inline or bracketed or dollars, display=not inline)
+        math.tail = tail
+        found.append(math)
+    return found
 
 
 def _is_within_line(box: HtmlElement) -> bool:

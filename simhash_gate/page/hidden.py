@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from lxml.etree import strip_elements
@@ -117,9 +117,9 @@ def drop_invisible(
         if "shadowrootmode" in template.attrib:  # shown, unlike any other template
             template.tag = "div"
     for box in found["dialog"]:
-        if "open" in box.attrib:
-            box.tag = "div"
+        box.tag = "div" if "open" in box.attrib else box.tag
     _show_images(found)
+    _end_lines(found["pre"])
     for button in filter(_is_label, found["button"]):
         button.tag = "div"
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
@@ -131,6 +131,15 @@ def drop_invisible(
     for tag in MEDIA:
         for media in found[tag]:
             _leave_sources(media)
+
+
+def _end_lines(codes: Iterable[HtmlElement]) -> None:
+    """End the lines of code where only a style sheet ends them."""
+    for pre in codes:
+        lines = [e for e in pre.iter("span", "code") if "line" in e.get("class", "").split()]
+        if len(lines) > 1 and "\n" not in "".join(pre.itertext()).strip():
+            for line in lines[:-1]:
+                line.tail = f"\n{line.tail or ''}"
 
 
 def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:

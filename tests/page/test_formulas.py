@@ -57,6 +57,15 @@ def test_an_article_that_is_called_after_formulas_is_none():
     assert markdown == "# Powers\n\nIt is $x^2$ here.\n\nIt is $x^2$ there."
 
 
+def test_what_a_script_would_draw_is_a_formula():
+    said = r"<p>Of \(x_1\), <b>x</b> \[y * 2\] and $$z$$ <code>\(c\)</code>, $5 or \(6.</p>"
+    head = "<title>Powers</title><script src=/mathjax@3/tex.js></script>"
+    shown = r"Of $x_1$, **x** $$y * 2$$ and $$z$$ `\(c\)`, $5 or \\(6."
+    assert read_page(f"{head}<h1>Powers</h1>{said}".encode()).markdown == f"# Powers\n\n{shown}"
+    plain = read_page(f"<title>Powers</title><h1>Powers</h1>{said}".encode()).markdown
+    assert r"\\(x\_1\\)" in plain
+
+
 def test_a_bar_in_a_formula_ends_no_cell():
     row = "<tr><td>a<td><math alttext='|x|'></math></table>"
     markdown = read_page(f"<title>T</title><h1>T</h1><table><tr><th>b<th>c{row}".encode()).markdown
