@@ -177,7 +177,7 @@ def items_of(root: HtmlElement, base: str) -> Iterator[tuple[int, int | None]]:
     A definition list is one of items that a term begins, or a definition without one.
     """
     last: dict[HtmlElement | None, int] = {}
-    begun: set[HtmlElement | None] = set()  # a list before the first item of another is in none
+    begun: dict[HtmlElement | None, bool] = {}  # a list is in the item before it, if that shows
     terms: dict[HtmlElement | None, HtmlElement | None] = {}  # of lists: what can be defined
     for item in root.iter(*ITEMS):
         holder = nearest(item, LISTS)
@@ -187,6 +187,8 @@ def items_of(root: HtmlElement, base: str) -> Iterator[tuple[int, int | None]]:
             number = last.get(holder, int(start) - 1 if start.isdecimal() else 0) + 1
             last[holder] = number = int(value) if value.isdecimal() else number
         if not shows(item, base) or (item.tag != "li" and holder is None):
+            if item.tag != "dd" or terms.get(holder) is None:
+                begun[holder], terms[holder] = False, None
             continue
         if item.tag != "li":
             term, terms[holder] = terms.get(holder), item if item.tag == "dt" else None
@@ -194,8 +196,8 @@ def items_of(root: HtmlElement, base: str) -> Iterator[tuple[int, int | None]]:
                 terms[holder] = term
                 continue
         around = item.iterancestors(*LISTS)
-        yield 1 + sum(outer in begun for outer in around if outer is not holder), number
-        begun.add(holder)
+        yield 1 + sum(begun.get(outer, False) for outer in around if outer is not holder), number
+        begun[holder] = True
 
 
 def fill(grid: HtmlElement) -> None:
