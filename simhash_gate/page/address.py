@@ -90,7 +90,9 @@ class Base:
 
 
 _LAZY = re.compile("src|lazy|original")  # in the names of what scripts read
-_PICTURE = re.compile(r"[^\s\"'<>{}]+\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#][^\s\"'<>{}]*)?", re.I)
+_PICTURE = re.compile(
+    r"[^\s\"'<>{}?#]+\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#][^\s\"'<>{}]*)?", re.I
+)
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
 _FILE_NAME = re.compile(r"(?<![^/])[^/?#]*(?=[?#]|$)")  # the first match is one
 # What a name says of the size, as `300px-bees.jpg`, `bees-300x200.jpg` and `bees@2x.jpg` do.

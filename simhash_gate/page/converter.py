@@ -22,7 +22,7 @@ BLOCKS = LISTS | ONE_LINE | {"blockquote", "li", "dt", "dd", "table", "tr"}
 """Tags of blocks that have a mark; for a term and what defines it, that of an item."""
 
 _MAY_BE_SPECIAL = re.compile(r"[\\`*_\[\]<|~$&]")  # most texts have none: this takes a tenth
-_SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|~\Z|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
+_SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|~(?= ?\Z)|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
 _MAY_START_LINE = frozenset("0123456789#+->=:")
 _LINE_START = re.compile(
     r"^(\d{0,9})(?=(?:#{1,6}|[-+]|(?<=\d)[.)])(?:\s|$)|>|:?[-=][-=\s:]*$)", re.M

@@ -157,8 +157,8 @@ def _spans(cell: HtmlElement) -> tuple[int, int] | None:
     columns = int(wide) if wide.isdecimal() and len(wide) < 5 else 1
     rows = int(high) if high.isdecimal() and len(high) < 6 else 1
     row = cell.getparent()
-    below = 1 + sum(1 for _ in islice(row.itersiblings("tr"), (rows or _ROWS) - 1))
-    return max(1, min(columns, _COLUMNS)), below
+    below = 1 + sum(1 for _ in islice(row.itersiblings("tr"), min(rows or _MOST, _MOST) - 1))
+    return max(1, min(columns, _MOST)), below
 
 
 def _checked(box: HtmlElement) -> bool | None:
@@ -176,8 +176,7 @@ def _language(pre: HtmlElement) -> str:
     return ""
 
 
-_COLUMNS = 1000  # more are none in HTML
-_ROWS = 65_535
+_MOST = 1000  # columns, which HTML says; and rows, for each cell counts them
 
 
 @dataclass(frozen=True, slots=True)

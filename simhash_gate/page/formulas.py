@@ -17,12 +17,13 @@ from simhash_gate.page.vocabulary import FLOW, HEADINGS, INLINE
 
 _NAME = re.compile(r"(?:^|[\s_-])(?:katex|mathjax|mjx|math|latex|tex)(?:$|[\s_-])", re.I)
 _DISPLAY = re.compile("display|block", re.I)
-_STYLE = re.compile(r"\{\s*\\(?:display|text)style\s+(.*)\}")
+_STYLE = re.compile(r"\{ ?\\(?:display|text)style (.*)\}")
 _LOOKS_LIKE_TEX = re.compile(r"[\\^_={]")
 _GLYPH = re.compile(r"\bmjx-c([0-9A-F]{2,5})\b")
 _PROGRAM = re.compile("mathjax|katex", re.I)
 _START = 2_000  # characters of a script
-_SOURCE = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.S)
+_WITHIN = r"((?:(?!\\[()\[\]]).){1,2000})"
+_SOURCE = re.compile(rf"\\\({_WITHIN}\\\)|\\\[{_WITHIN}\\\]|\$\$([^$]{{1,2000}})\$\$", re.S)
 _VERBATIM = frozenset({"code", "pre", "script", "style", "textarea", "title"})
 _COPIES = 5  # of a formula in its box, and characters: what says more is no formula
 _RAISED = {"msup": ("sup",), "msub": ("sub",), "msubsup": ("sub", "sup")}

@@ -23,7 +23,7 @@ _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 _CONTROL = bytes({*range(32)} - {*b"\t\n\r"})
 _DECLARED = 4096  # bytes in which a page says its encoding
 _LABEL = re.compile(
-    r"""<(?:meta|\?xml)\b[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I
+    r"""<(?:meta|\?xml)\b[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I
 )
 _DEEP = 1000
 _MANY_ATTRIBUTES = 20_000
