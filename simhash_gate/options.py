@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from simhash_gate.values import SettingsError, ValueKind, setting, settings_in
+from simhash_gate.values import NAMES, SettingsError, ValueKind, setting, settings_in
 
 if TYPE_CHECKING:
+    from simhash_gate.page import LeftOut
     from simhash_gate.page.extract import Extractor
 
-ALGORITHM = 21  # raise it with every change that moves fingerprints
+ALGORITHM = 22  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
@@ -37,7 +38,17 @@ def _extractor(value: Any) -> str:
     return value
 
 
+def _left_out(value: Any) -> tuple[str, ...]:
+    names = sorted({*NAMES.parse(value)})
+    if not LEFT_OUT.issuperset(names):
+        raise ValueError
+    return tuple(names)
+
+
 EXTRACTOR = ValueKind("the path of a class", _extractor)
+LEFT_OUT = frozenset({"links", "images"})
+"""What Markdown can do without; the text of links stays."""
+WITHOUT = ValueKind("links, images, or both with a comma between them", _left_out)
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,7 @@ class Options:
     """
 
     extractor: str = setting(STEADY, EXTRACTOR, "The class that finds the article")
+    without: tuple[LeftOut, ...] = setting((), WITHOUT, "What the Markdown leaves out")
     markdown: bool = False
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -8,7 +8,6 @@ import sqlite3
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,6 @@ from simhash_gate.offline.corpus import COLUMNS, OF_ITSELF, form_of, is_empty_fo
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.page import LeftOut
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
@@ -73,12 +71,6 @@ _COPY = "duplicate"
     help="Which of several copies is kept. The newest is the one that was captured last. If the "
     "source does not tell the time, the date on the page counts.",
 )
-@click.option(
-    "--without",
-    type=click.Choice(["links", "images"]),
-    multiple=True,
-    help="Leave links or images out of the Markdown; the text of links stays. Can be repeated.",
-)
 @setting
 @with_console
 def dedupe(
@@ -89,7 +81,6 @@ def dedupe(
     duplicates: str | None,
     report: str | None,
     keep: str,
-    without: Sequence[LeftOut],
 ) -> int:
     """Read the pages of all SOURCEs, in order, and write those that are no near-duplicates.
 
@@ -102,7 +93,7 @@ def dedupe(
     settings = settings_of([f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments])
     _check(output, duplicates, report, sources)
     with disk(output), _work_folder(output, console) as folder:
-        file = WorkFile(folder / "pages.sqlite", settings.options, without)
+        file = WorkFile(folder / "pages.sqlite", settings.options)
         with closing(file) as work:
             _read(work, sources, settings, console)
             if not work.count:
@@ -151,7 +142,6 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
 
 
 def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
-    read_each = partial(read_whole, without=work.without)
     if work.known:
         console.say(f"pages that were read before: {work.known}")
     unread: deque[tuple[int, bytes]] = deque()
@@ -168,7 +158,7 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
 
     pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = without_known(console.bar(pages.entries, pages.total, "pages read"))
-    for entry, read in extract_pages(entries, settings, read_each):
+    for entry, read in extract_pages(entries, settings, read_whole):
         scope = settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
         work.keep(*unread.popleft(), entry, scope, read)
     work.finish(count)
@@ -255,7 +245,7 @@ def _write_corpus(
             found = (name_of(entry), entry.url, key, *said, bits, pipeline, markdown)
             # What the source says of a text is what the corpus says, too.
             given = {n: v for n, v in entry.fields.items() if v is not None or n not in COLUMNS}
-            own = {"url": entry.url} | ({"markdown": markdown} if work.without else {})
+            own = {"url": entry.url} | ({"markdown": markdown} if settings.options.without else {})
             yield dict(zip(COLUMNS, found, strict=True)) | given | own
 
     form = form_of(output)

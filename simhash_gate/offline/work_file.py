@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
 from simhash_gate.options import Options, pipeline_version
-from simhash_gate.page import METADATA, LeftOut, Page
+from simhash_gate.page import METADATA, Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
@@ -53,12 +53,10 @@ class WholePage(NamedTuple):
     markdown: bytes
 
 
-def read_whole(
-    body: bytes, url: str, encoding: str | None, options: Options, without: Sequence[LeftOut] = ()
-) -> WholePage:
+def read_whole(body: bytes, url: str, encoding: str | None, options: Options) -> WholePage:
     """Read a page, and write its Markdown, in a page-reading process."""
     page = read_page(body, url=url, encoding=encoding, options=options)
-    markdown = zlib.compress(as_bytes(page.markdown_without(*without)), _LEVEL)
+    markdown = zlib.compress(as_bytes(page.markdown), _LEVEL)
     return WholePage(replace(page, article=b""), markdown)
 
 
@@ -83,14 +81,13 @@ class KeptVerdict(NamedTuple):
 class WorkFile:
     """A SQLite file of the pages of some sources, by their place in the order, and of verdicts.
 
-    `without` is what their Markdown leaves out, `known` how many pages an earlier command has read,
-    `count` how many there are, once reading has finished. Every method raises `sqlite3.Error` where
-    the disk fails, or the file is none of these.
+    `known` is how many pages an earlier command has read, `count` how many there are, once reading
+    has finished. Every method raises `sqlite3.Error` where the disk fails, or the file is none of
+    these.
     """
 
-    def __init__(self, path: Path, options: Options, without: Sequence[LeftOut] = ()) -> None:
-        self.without = tuple(sorted(without))
-        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare} {self.without}"
+    def __init__(self, path: Path, options: Options) -> None:
+        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare} {options.without}"
         self._salt = made_by.encode("utf-8", "surrogatepass")
         self._db = open_database(path, isolation_level=None)
         self._db.execute("PRAGMA journal_mode = WAL")

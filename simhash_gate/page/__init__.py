@@ -72,7 +72,7 @@ class Page:
     `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
     a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
     line each, without mail and fragments and without what counts visitors. Both are of all that
-    the page shows, its boilerplate included.
+    the page shows, its boilerplate included. `without` is what its Markdown leaves out.
     """
 
     title: str
@@ -96,11 +96,12 @@ class Page:
     structure: int = 0
     targets: str = field(default="", repr=False)
     anchors: bytes = field(default=b"", repr=False)
+    without: tuple[LeftOut, ...] = ()
 
     @cached_property
     def markdown(self) -> str:
         """The article as Markdown, made when it is first asked for; its links are absolute."""
-        return self.markdown_without()
+        return self.markdown_without(*self.without)
 
     def markdown_without(self, *what: LeftOut) -> str:
         """Return the Markdown without its links, of which the text stays, its images, or both."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -88,13 +89,10 @@ class Base:
         return urljoin(self._address, address).replace(" ", "%20")
 
 
-# A script reads the first of these, and what an image has beside them stands in until then.
-_PLACES = (
-    ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset"),
-    ("srcset",),
-    ("src", "data"),
+_LAZY = re.compile("src|lazy|original")  # in the names of what scripts read
+_PICTURE = re.compile(
+    r"[^\s\"'<>{}?#]+\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#][^\s\"'<>{}]*)?", re.I
 )
-_POSTER = (("data-poster",), ("poster",))
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
 _BACKGROUND = re.compile(r"background(?:-image)?\s*:[^;]*?url\(\s*['\"]?([^'\"()]+)", re.I)
 # What an address says of the size, as `300px-bees.jpg`, `bees-300x200.jpg`, `bees@2x.jpg`,
@@ -119,12 +117,12 @@ def media_files(root: HtmlElement, base: str = "") -> list[str]:
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for image in root.iter("img"):
-        yield from _addresses(image)
+        yield from _first(_places(image))
     for source in root.iter("source"):
         if source.getparent().tag not in MEDIA:  # of a `picture`, then
-            yield from _addresses(source)
+            yield from _first(_places(source))
     for video in root.iter("video"):
-        yield from _addresses(video, _POSTER)
+        yield from _first([video.get(name, "")] for name in ("data-poster", "poster"))
     for element in root.iter("*"):
         if "background" in (style := element.get("style", "")):
             yield from _BACKGROUND.findall(style)
@@ -132,23 +130,34 @@ def _image_addresses(root: HtmlElement) -> Iterator[str]:
 
 def _media_addresses(root: HtmlElement) -> Iterator[str]:
     for media in root.iter(*MEDIA):
-        yield from _addresses(media)
-        for source in media.iterchildren("source"):
-            yield from _addresses(source)
+        for element in (media, *media.iterchildren("source")):
+            yield from _first(_places(element))
 
 
-def _addresses(element: HtmlElement, places: tuple[tuple[str, ...], ...] = _PLACES) -> list[str]:
-    """Return the addresses in those attributes that count where an element has several."""
-    for names in places:
-        found: list[str] = []
-        for name in names:
-            value = (element.get(name) or "").strip()
-            if value:
-                found += _CANDIDATE.findall(value) if name.endswith("srcset") else [value]
-        found = list(filter(is_address, found))
-        if found:
-            return found
-    return []
+def image_source(image: HtmlElement) -> str:
+    """Return the address of an image, "" without one: that which a script or a browser shows."""
+    found = _first(_places(image))
+    picture = None if found else next(image.iterancestors("picture"), None)
+    if picture is not None:
+        found = _first(chain.from_iterable(map(_places, picture.iter("source"))))
+    return found[0] if found else ""
+
+
+def _places(element: HtmlElement) -> Iterator[list[str]]:
+    """Yield what may be addresses in the attributes of an element, by the kind of attribute."""
+    scripted = [(name, value.strip()) for name, value in element.items() if "-" in name]
+    if scripted:
+        lazy = [(name, value) for name, value in scripted if _LAZY.search(name)]
+        yield [v for n, v in lazy if not n.endswith("srcset") and ("/" in v or "." in v)]
+        yield [a for n, v in lazy if n.endswith("srcset") for a in _CANDIDATE.findall(v)]
+    yield [(element.get("src") or element.get("data", "")).strip()]
+    yield _CANDIDATE.findall(element.get("srcset", ""))
+    yield [v for n, v in scripted if _PICTURE.fullmatch(v) or ("url" in n and "/" in v)]
+
+
+def _first(places: Iterable[list[str]]) -> list[str]:
+    """Return the addresses in the first place that has any."""
+    return next(filter(None, (list(filter(is_address, place)) for place in places)), [])
 
 
 # The ending of a file that is no page or feed. A number is none: `/wiki/1.5`, `v2.0`.
@@ -157,7 +166,7 @@ _FILE = re.compile(
     r"[a-z][a-z0-9]{0,4}\Z",
     re.I,
 )
-_PICTURE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.I)
+_IMAGE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.I)
 
 
 def file_addresses(links: Iterable[HtmlElement], base: str) -> set[str]:
@@ -172,7 +181,7 @@ def file_addresses(links: Iterable[HtmlElement], base: str) -> set[str]:
         if address is not None and "//" in address:
             path, query = _path_and_query(address)
             named = _FILE.search(path) or "download" in link.attrib or _FILE.search(query)
-            if named and not _PICTURE.search(path):
+            if named and not _IMAGE.search(path):
                 found.add(_file(path, query))
     return found
 

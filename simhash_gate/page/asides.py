@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 
 from lxml.html import HtmlElement
 
+from simhash_gate.page.address import host_and_path
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import (
     FORUMS,
@@ -35,9 +36,12 @@ MANY_LINKS = 10
 """More links than this are no list of related pages, but what a page is about."""
 
 _LINK_DENSE = 0.8
+_FEW_SITES = 2
+_OTHER_SITES = 0.8  # of the links in a list
 _INDEX = 0.15  # of an article's text: less is no index, however many links
 _BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
 _TIMES_READ = 20
+_LEVELS = 20
 _COPY = 60  # characters: what is shorter may well be said again
 
 
@@ -58,13 +62,20 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         links = links_in_list(element, measures)
         if links <= MANY_LINKS or size < least:
             if size > largest or not (
-                _is_paid(element) or (links and not _in_grid(element, grids))
+                _is_paid(element)
+                or (links and not _in_grid(element, grids) and not _leads_away(element))
             ):
                 continue
             gone.append(element)
         inside = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
         next(islice(elements, inside, inside), None)
     drop_all(gone, measures)
+
+
+def _leads_away(box: HtmlElement) -> bool:
+    """Tell if each entry of a list leads to another site, as no menu does."""
+    hosts = [host_and_path(a.get("href", ""))[0] for a in box.iter("a")]
+    return len(hosts) > _FEW_SITES and len({*hosts} - {""}) >= _OTHER_SITES * len(hosts)
 
 
 def _is_paid(element: HtmlElement) -> bool:
@@ -102,7 +113,8 @@ def is_aside(element: HtmlElement, headline_path: set[HtmlElement], measures: Me
 def drop_copies(article: HtmlElement, measures: Measures) -> None:
     """Remove the boxes that say what another one said before: quotes, copies for other screens.
 
-    Code and tables repeat lines for a reason, and so do paragraphs.
+    Code and tables repeat lines for a reason, and so do paragraphs, and boxes of one kind in the
+    same boxes: a refrain.
     """
     boxes_by_size: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
     for box in article.iter(*_BOXES):
@@ -118,11 +130,22 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
             first = originals.get(text)
             if first is None or first in box.iterancestors():
                 originals[text] = box
-            elif not _has_rows(box):
+            elif not _has_rows(box) and not _is_refrain(box, first):
                 copies.add(box)
     if copies:
         found = [box for box in article.iter(*_BOXES) if box in copies]
         drop_all([box for box in found if copies.isdisjoint(box.iterancestors())], measures)
+
+
+def _is_refrain(box: HtmlElement, first: HtmlElement) -> bool:
+    """Tell if two boxes, and those around each up to what holds both, are of one kind."""
+    for _ in range(_LEVELS):
+        if box.tag != first.tag or box.get("class") != first.get("class"):
+            return False
+        box, first = box.getparent(), first.getparent()
+        if box is first or box is None or first is None:
+            return box is first
+    return False
 
 
 def _has_rows(box: HtmlElement) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from lxml.html import HtmlElement
 
@@ -77,8 +77,9 @@ class _Runs:
         self._owner = ""  # the tag of a line of Markdown, or of code
         self._nested = 0  # elements with that tag inside
         self._layouts: list[bool] = []
-        self._in_code = False  # within a line, where Markdown shows no links
-        self._anchors = 0
+        self._link = False  # a link that is open, until a line ends with text of it
+        self._is_written = False
+        self._in_code = False  # within a line: a name in code is said, and a link beside that
         self._read(flow)
 
     def _read(self, flow: Flow) -> None:
@@ -86,8 +87,9 @@ class _Runs:
         for token in flow.tokens:
             if isinstance(token, str):
                 add(token)
-                if self._anchors:
-                    self._links.append(token)
+                if self._link:
+                    self._links += [] if self._in_code else [token]
+                    self._is_written = self._is_written or not token.isspace()
             elif token[0] not in _WITHIN_LINES:
                 if not token[0]:
                     self._end_line()
@@ -99,14 +101,13 @@ class _Runs:
 
     def _start(self, tag: str, value: object) -> None:
         if tag == "a":
-            self._anchors += not self._in_code and is_address(cast("str | None", value))
+            self._link, self._is_written = is_address(value), False
             return
         if tag in _CODE:
             self._in_code = True
             return
         if tag not in _WITHIN_LINKS:
-            self._anchors = 0
-            self._in_code = False
+            self._end_link()
         if tag == "br" and self._keeps_lines and self._kind == "code":
             self._text.append("\n")
             return
@@ -124,7 +125,7 @@ class _Runs:
 
     def _end(self, tag: str) -> None:
         if tag == "a":
-            self._anchors = 0
+            self._link = False
             return
         if tag in _CODE:
             self._in_code = False
@@ -149,9 +150,12 @@ class _Runs:
                 self._kind = "text"
 
     def _end_line(self) -> None:
-        self._anchors = 0  # Markdown has no links around blocks
-        self._in_code = False
+        self._end_link()
         self._break()
+
+    def _end_link(self) -> None:
+        self._link = self._link and not self._is_written  # Markdown has no links around blocks
+        self._in_code = False
 
     def _break(self) -> None:
         if not self._owner:

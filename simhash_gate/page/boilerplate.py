@@ -47,7 +47,7 @@ _CHECKS: dict[str, Callable[[str], object]] = {
     "class": speaks_of_boilerplate,
     "id": speaks_of_boilerplate,
     "role": BOILERPLATE_ROLES.__contains__,
-    "hidden": lambda _: True,
+    "hidden": "until-found".__ne__,
     "style": NOT_SHOWN.search,
     "itemprop": "author".__eq__,
 }

@@ -1,60 +1,84 @@
-"""The tags that a flow is written with, and what markdownify makes of each once it is complete."""
+"""What stands within a line -> Markdown, and what markdownify makes of each tag."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
 from threading import local
 from typing import Any
+from unicodedata import category
 
 from bs4 import Tag
 from markdownify import ATX, MarkdownConverter
 
 from simhash_gate.page.flow import MARKS
-from simhash_gate.page.vocabulary import CELLS, HEADINGS
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, LISTS
 
-ONE_LINE = HEADINGS | CELLS | {"dt"}
+ONE_LINE = HEADINGS | CELLS
 """Tags whose content Markdown writes on one line."""
 
-CONTAINERS = frozenset({"blockquote", "ul", "ol", "li", "dl", "dd", "table", "tr"})
-"""Tags of blocks that contain blocks."""
+BLOCKS = LISTS | ONE_LINE | {"blockquote", "li", "dt", "dd", "table", "tr"}
+"""Tags of blocks that have a mark; for a term and what defines it, that of an item."""
 
-_MAY_BE_SPECIAL = re.compile(r"[\\`*_\[\]<|~]")
-_SPECIAL = ("\\", "`", "*", "_", "[", "]", "<", "|", "~~")  # the backslash first
-_ESCAPED = [(mark, "\\" + mark) for mark in _SPECIAL]
-_MAY_START_LINE = frozenset("0123456789#+->")
-_LINE_START = re.compile(r"(\d{0,9})(?=(?:#{1,6}|[-+>]|(?<=\d)[.)])(?:\s|$))")
+_MAY_BE_SPECIAL = re.compile(r"[\\`*_\[\]<|~$&]")  # most texts have none: this takes a tenth
+_SPECIAL = re.compile(r"[\\`*_\[\]<|]|(?<!\s)~|~(?= ?\Z)|(?<!\s)\$(?!\d)|&(?=#?\w+;)")
+_MAY_START_LINE = frozenset("0123456789#+->=:")
+_LINE_START = re.compile(
+    r"^(\d{0,9})(?=(?:#{1,6}|[-+]|(?<=\d)[.)])(?:\s|$)|>|:?[-=][-=\s:]*$)", re.M
+)
+_RISKY = re.compile(r"[\x00-\x20\x7f<>`|()\\]|&#?\w+;")
+_NOT_IN_LINKS = re.compile(r"[\x00-\x20\x7f<>`|]")
+_LAST_HASHES = re.compile(r"(?<!\S)(#+)$")
+_PAIRS = re.compile(r"(?:[^()]|\([^()]*\))*")
 _TICKS = re.compile("`+")
 
 
+class Part:
+    """A tag of Markdown that is open, or complete: its contents are texts and parts.
+
+    These are no nodes of BeautifulSoup: such ones are slow to ask for anything.
+    """
+
+    __slots__ = ("attributes", "contents", "markdown", "tag")
+
+    def __init__(self, tag: str, contents: Iterable[Any] = (), **attributes: Any) -> None:
+        self.tag = tag
+        self.attributes = attributes
+        self.contents = [*contents]
+        self.markdown = ""
+
+
 class _Converter(MarkdownConverter):
-    """markdownify, with what it can't do: rows that are no tree, fences in code, boxes to check."""
+    """markdownify, with what it can't do: fences in code, formulas, boxes to check, HTML."""
 
     def convert_tr(self, el: Tag, text: str, parent_tags: Any) -> str:
-        cells = str(el["cells"]).split()
-        rule = f"| {' | '.join(['---'] * len(cells))} |\n"
-        row = f"|{text}\n"
-        if not el.has_attr("first"):
-            return row
-        if all(cell == "th" for cell in cells):
+        row, width = f"|{text}\n", int(str(el["width"]))
+        rule = f"|{' --- |' * width}\n"
+        if el["head"] == "th":
             return row + rule
-        return f"| {' | '.join([''] * len(cells))} |\n{rule}{row}"
+        return f"|{'  |' * width}\n{rule}{row}" if el["head"] else row
 
     def convert_pre(self, el: Tag, text: str, parent_tags: Any) -> str:
         longest = max(map(len, _TICKS.findall(text)), default=0)
         fence = "`" * max(3, longest + 1)
-        return f"\n\n{fence}{el.get('lang', '')}\n{text}\n{fence}\n\n"
+        return f"{fence}{el.get('lang', '')}\n{text}\n{fence}"
 
     def convert_input(self, el: Tag, text: str, parent_tags: Any) -> str:
         return "[x] " if el.has_attr("checked") else "[ ] "
 
+    def convert_math(self, el: Tag, text: str, parent_tags: Any) -> str:
+        mark = "$$" if el["display"] else "$"
+        return f"{mark}{text.strip()}{mark}" if text.strip() else ""
 
-_EMPTY = ("br", "hr", "img", "input", "pre")
-_CONVERTER = _Converter(heading_style=ATX, autolinks=False, bullets="-")
+
+_CONVERTER = _Converter(
+    heading_style=ATX, autolinks=False, bullets="-", sup_symbol="<sup>", sub_symbol="<sub>"
+)
+_NOTHING: frozenset[str] = frozenset()  # what markdownify is told of the tags around one
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     tag: _CONVERTER.get_conv_fn(tag)  # type: ignore[attr-defined]
-    for tag in {"p", *_EMPTY, *MARKS.values(), *ONE_LINE, *CONTAINERS}
+    for tag in {"hr", "pre", "li", "blockquote", "tr", "img", "input", *ONE_LINE, *MARKS.values()}
 }
 
 
@@ -72,8 +96,8 @@ class _Tags(local):
 _TAGS = _Tags()
 
 
-def convert(name: str, attributes: dict[str, Any], text: str, parent_tags: frozenset[str]) -> str:
-    """Return the Markdown of a tag, by that of its contents and by the `inner_tags` of its parent.
+def convert(name: str, attributes: dict[str, Any], text: str) -> str:
+    """Return the Markdown of a tag by that of its contents.
 
     The `start` of an item is its number: it is the first of a list of its own.
     """
@@ -82,21 +106,130 @@ def convert(name: str, attributes: dict[str, Any], text: str, parent_tags: froze
         tag = _TAGS.of["numbered"]
         _TAGS.ordered.attrs = attributes
     tag.attrs = attributes
-    return _FUNCTIONS[name](tag, text, parent_tags)
+    return _FUNCTIONS[name](tag, text, _NOTHING)
 
 
-def escape(text: str) -> str:
-    """Return text that is not empty with a backslash before what Markdown takes for a mark."""
-    if _MAY_BE_SPECIAL.search(text):
-        for mark, escaped in _ESCAPED:
-            text = text.replace(mark, escaped)
-    start = _LINE_START.match(text) if text[0] in _MAY_START_LINE else None
-    return f"{start[0]}\\{text[start.end() :]}" if start else text
+def heading(tag: str, contents: Sequence[Any]) -> str:
+    """Return a heading on one line, "" if it says nothing."""
+    text = _LAST_HASHES.sub(r"\\\1", inline(contents, " ").strip())
+    return convert(tag, {}, text).strip() if text else ""
 
 
-@lru_cache(maxsize=1024)
-def inner_tags(parent_tags: frozenset[str], name: str) -> frozenset[str]:
-    """Return what markdownify is told of the tags around the contents of a tag."""
-    if name in ONE_LINE:
-        return parent_tags | {name, "_inline"}
-    return parent_tags | ({name, "_noformat"} if name == "code" else {name})
+def paragraph(contents: Sequence[Any]) -> str:
+    """Return a paragraph: no line of it begins as a list, a heading or a rule does."""
+    text = inline(contents, "  \n").strip()
+    may_start = "\n" in text or text[:1] in _MAY_START_LINE
+    return _LINE_START.sub(r"\1\\", text) if may_start else text
+
+
+def inline(
+    contents: Sequence[Any], line_break: str, *, cell: bool = False, nested: bool = False
+) -> str:
+    """Return the Markdown of texts and parts within a line, in a `cell` of a table or elsewhere.
+
+    `nested` tells that a mark is around them: then one that might end it is none.
+    """
+    pieces: list[tuple[str, str]] = []  # a mark that must fit its neighbours, and what is in it
+    text = ""
+    for each in contents:
+        if isinstance(each, str):
+            text += each
+        else:
+            pieces += [("", _escape(text))] if text else []
+            pieces += _pieces(each, line_break, cell)
+            text = ""
+    if not pieces:
+        return _escape(text)
+    pieces += [("", _escape(text))] if text else []
+    line, before = [], ""
+    for (mark, text), (next_mark, following) in pairwise([*pieces, ("", "")]):
+        written = text
+        if mark:
+            after = next_mark[:1] or following[:1]
+            written = _fitted(mark, text, before, after, nested=nested)
+        elif text[-1:] == "!" and following[:1] == "[" and not next_mark:
+            written = f"{text[:-1]}\\!"
+        line.append(written)
+        before = written[-1:] or before
+    return "".join(line)
+
+
+def _is_text(each: Any) -> bool:
+    return isinstance(each, str)
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text) if _MAY_BE_SPECIAL.search(text) else text
+
+
+def _pieces(part: Part, line_break: str, cell: bool) -> Iterator[tuple[str, str]]:
+    tag, contents, attributes = part.tag, part.contents, part.attributes
+    if tag == "code" and not all(map(_is_text, contents)):
+        for inner in _outside_of_code(contents):
+            yield from _pieces(inner, line_break, cell)
+        return
+    if tag in ("code", "math"):
+        text = "".join(contents)
+        text = text.replace("|", r"\|") if cell else text
+    else:
+        text = inline(contents, line_break, cell=cell, nested=tag in _EDGES)
+    if tag in _EMPTY:
+        text = {"br": line_break, "html": attributes.get("source", "")}.get(tag, "")
+    elif not text.strip():  # white space alone has no marks
+        tag = ""
+    if tag == "img":
+        attributes = {"src": _target(part), "alt": _escape(attributes["alt"])}
+    elif tag == "a":
+        attributes = {"href": _target(part)}
+    if tag in _EDGES:
+        yield _EDGES[tag], text
+    else:
+        yield "", convert(tag, attributes, text) if tag in _FUNCTIONS else text
+
+
+def _outside_of_code(contents: Sequence[Any]) -> Iterator[Part]:
+    """Yield parts of code: a link or an image is not in code, but code in a link."""
+    for is_text, group in groupby(contents, _is_text):
+        for inner in [Part("code", group)] if is_text else group:
+            if inner.tag == "a":
+                inner.contents = [Part("code", inner.contents)]
+            yield inner
+
+
+_EMPTY = frozenset({"br", "html", "img", "input"})
+_EDGES = {"strong": "**", "em": "*", "del": "~~"}
+_HTML = {mark: tag for tag, mark in _EDGES.items()}
+
+
+def _fitted(mark: str, text: str, before: str, after: str, *, nested: bool) -> str:
+    """Put a mark around a text, or HTML where the mark would be none, as in `a**"b"**`."""
+    inner = text.strip()
+    start, end = text[: text.index(inner)], text[text.index(inner) + len(inner) :]
+    before, after = start[-1:] or before, end[:1] or after
+    fits = _fits(before, inner[0], nested=nested) and _fits(after, inner[-1], nested=nested)
+    if fits and mark[0] not in (before, after):
+        return convert(_HTML[mark], {}, text)
+    return f"{start}<{_HTML[mark]}>{inner}</{_HTML[mark]}>{end}"
+
+
+def _fits(outside: str, inside: str, *, nested: bool) -> bool:
+    """Tell if a mark between two characters begins or ends one, and does not do the other too."""
+    if not outside or outside.isspace():
+        return True
+    if nested:
+        return _is_sign(outside) and not _is_sign(inside)
+    return _is_sign(outside) or not _is_sign(inside)
+
+
+def _is_sign(char: str) -> bool:
+    return not char.isalnum() and category(char)[0] in "PS"
+
+
+def _target(part: Part) -> str:
+    """Return where a link or an image leads, so that nothing in it ends it."""
+    address = str(part.attributes["target"])
+    if _RISKY.search(address) is None:
+        return address
+    address = _NOT_IN_LINKS.sub(lambda found: f"%{ord(found[0]):02X}", address)
+    address = address.replace("\\", "\\\\").replace("&", "\\&")
+    return address if _PAIRS.fullmatch(address) else re.sub("[()]", r"\\\g<0>", address)

@@ -21,10 +21,11 @@ from simhash_gate.page.elements import find_elements
 from simhash_gate.page.extract import Article, Extractor, is_leftover
 from simhash_gate.page.facts import Facts, Kind, find_facts
 from simhash_gate.page.flow import Flow, flow
+from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
 from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
-from simhash_gate.page.parse import parse, printable
+from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
 from simhash_gate.page.survey import Survey
@@ -104,8 +105,10 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
+    show_frames(root)
     elements = find_elements(root)  # with these held, to find one again takes a third of the time
     drop_all(permalinks(elements))
+    show_formulas(root, elements)
     facts = find_facts(root, url, elements)
     links = pack_anchors(root, facts.base) if anchors else b""
     offered = find_offer(facts)

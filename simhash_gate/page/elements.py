@@ -14,7 +14,10 @@ from lxml.html import HtmlElement
 
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 _ITEM = frozenset({"itemprop", "itemscope"})
-_RARE = _ITEM | {"hidden", "style", "itemtype", "selected", "checked"}
+TEX = ("data-latex", "data-tex", "data-formula", "alttext")
+"""Attributes with the source of a formula."""
+_TEX = frozenset(TEX)
+_RARE = _ITEM | {"hidden", "style", "itemtype", "selected", "checked"} | _TEX
 
 
 class Elements(NamedTuple):
@@ -22,7 +25,7 @@ class Elements(NamedTuple):
 
     `hidden` are those within the root that say themselves that they are not shown, `chosen` the
     options and radio buttons that are on, and `items` what its microdata consist of. `itemtypes`
-    are what these are about: the addresses of types.
+    are what these are about: the addresses of types. `formulas` have their source in an attribute.
     """
 
     by_tag: defaultdict[str, list[HtmlElement]]
@@ -30,11 +33,12 @@ class Elements(NamedTuple):
     chosen: list[HtmlElement]
     items: list[HtmlElement]
     itemtypes: set[str]
+    formulas: list[HtmlElement]
 
 
 def find_elements(root: HtmlElement) -> Elements:
     """Return the elements of a tree, before any is taken out."""
-    found = Elements(defaultdict(list), [], [], [], set())
+    found = Elements(defaultdict(list), [], [], [], set(), [])
     by_tag = found.by_tag
     for element in root.iter("*"):
         by_tag[element.tag].append(element)
@@ -48,17 +52,20 @@ def find_elements(root: HtmlElement) -> Elements:
                 found.itemtypes.add(element.get("itemtype", ""))
             if _is_chosen(element):
                 found.chosen.append(element)
+            if not _TEX.isdisjoint(names):
+                found.formulas.append(element)
     return found
 
 
 def is_hidden(element: HtmlElement) -> bool:
     """Tell if an element says itself that it is not shown.
 
-    `visibility: hidden` does not: text that fades in has it, and text that is moved.
+    `visibility: hidden` does not: text that fades in has it, and text that is moved. Nor does
+    `hidden=until-found`: a reader who searches sees it.
     """
     style = element.get("style", "")
     shown = "none" not in style.lower() or NOT_SHOWN.search(style) is None
-    return not shown or element.get("hidden") is not None
+    return not shown or element.get("hidden", "until-found") != "until-found"
 
 
 def _is_chosen(element: HtmlElement) -> bool:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from lxml.etree import iterwalk
 
-from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT
+from simhash_gate.page.address import image_source
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT, LISTS
 
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
@@ -32,18 +33,21 @@ MARKS = {
     "del": "del",
     "s": "del",
     "strike": "del",
+    "sup": "sup",
+    "sub": "sub",
+    "math": "math",
     "a": "a",
 }
 """Tags of marks within a line, and the tag that stands for each."""
 
 _STRUCTURE = HEADINGS | CELLS | {"blockquote", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr"}
 _STRUCTURE |= {"fieldset"}
-_LAZY = ("data-src", "data-lazy-src", "data-original", "data-lazy", "data-srcset", "srcset", "src")
 # `language-python`, GitHub's `highlight-source-python`, pandoc's `sourceCode python`, `brush: js`
 _LANGUAGE = re.compile(
     r"(?:\b(?:language|lang|hljs|highlight)-(?:source-|text-)?|\bbrush:\s*"
     r"|\b(?:sourceCode|hljs)\s+(?!\w+-))([\w+#.-]+)"
 )
+_AS_BLOCK = re.compile(r"display\s*:\s*block")
 _NO_LANGUAGE = ("default", "none", "plaintext", "text", "nohighlight", "no-highlight")
 
 
@@ -54,8 +58,9 @@ KINDS |= {"dt": "term", "pre": "code", "fieldset": "choice"}
 Start = tuple[str, object]
 """The start of an element: its tag, and what Markdown shows of its attributes.
 
-`a`: its href. `img`: its alt and the addresses to choose from. `input`: whether it is checked.
-`ol`: its start. `pre`: its language. `table`: whether it only places things on the page.
+`a`: its href. `img`: its alt and its address. `input`: whether it is checked.
+`li`: its number. `math`: whether it stands alone. `ol`: its start. `pre`: its language. `table`:
+whether it only places things on the page. `td`, `th`: how many columns and rows it is in, if more.
 """
 End = tuple[str]
 """The end of an element: its tag alone; no `img`, `br`, `hr` or `input` has one."""
@@ -101,6 +106,8 @@ def flow(root: HtmlElement) -> Flow:
     new_line = True
     for event, element in iterwalk(root, events=("start", "end")):
         role = role_of(element.tag, _BLOCK)
+        if codes and role is not _CODE and _AS_BLOCK.search(element.get("style", "")):
+            role = _BLOCK
         token: Token | None
         if event == "start":
             elements += 1
@@ -122,24 +129,36 @@ def flow(root: HtmlElement) -> Flow:
 
 
 def is_layout(table: HtmlElement) -> bool:
-    """Tell if a table only places things on the page: its cells hold more than a line each.
+    """Tell if a table only places things on the page: most of its cells hold lists, or any more.
 
-    A table of one column is one too: there is nothing to compare across.
+    A table of one column is one too, and one of lists in one row: there is nothing to compare.
     """
     if next(table.iterdescendants(*LAYOUT), None) is not None:
         return True
-    return all(sum(1 for _ in row.iter(*CELLS)) < 2 for row in table.iter("tr"))
+    rows = [list(row.iter(*CELLS)) for row in table.iter("tr")]
+    if all(len(cells) < 2 for cells in rows):
+        return True
+    if next(table.iterdescendants(*LISTS), None) is None:
+        return False
+    filled = [cell for cells in rows for cell in cells if "".join(cell.itertext()).strip()]
+    lists = sum(next(cell.iterdescendants(*LISTS), None) is not None for cell in filled)
+    return len(rows) < 2 or 2 * lists > len(filled)
 
 
-def _sources(image: HtmlElement) -> tuple[str, tuple[str, ...]]:
-    found = []
-    for name in _LAZY:
-        source = (image.get(name) or "").strip()
-        if name.endswith("srcset"):
-            source = source.split(",")[0].split(" ")[0]
-        if source:
-            found.append(source)
-    return image.get("alt") or "", tuple(found)
+def _source(image: HtmlElement) -> tuple[str, str]:
+    return image.get("alt") or "", image_source(image)
+
+
+def _spans(cell: HtmlElement) -> tuple[int, int] | None:
+    """Return how many columns and rows of its part of the table a cell is in; None for one."""
+    wide, high = (cell.get(name, "") for name in ("colspan", "rowspan"))
+    if wide in ("", "1") and high in ("", "1"):
+        return None
+    columns = int(wide) if wide.isdecimal() and len(wide) < 5 else 1
+    rows = int(high) if high.isdecimal() and len(high) < 6 else 1
+    row = cell.getparent()
+    below = 1 + sum(1 for _ in islice(row.itersiblings("tr"), min(rows or _MOST, _MOST) - 1))
+    return max(1, min(columns, _MOST)), below
 
 
 def _checked(box: HtmlElement) -> bool | None:
@@ -155,6 +174,9 @@ def _language(pre: HtmlElement) -> str:
         if language and language.isprintable() and " " not in language:
             return "" if language.lower() in _NO_LANGUAGE else language
     return ""
+
+
+_MOST = 1000  # columns, which HTML says; and rows, for each cell counts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +201,13 @@ _ROLES = {
     "a": _Role(("a", None), ("a",), False, lambda element: element.get("href")),
     "br": _Role(("br", None), None, True),
     "hr": _Role(("hr", None), None, True),
-    "img": _Role(("img", None), None, False, _sources),
+    "img": _Role(("img", None), None, False, _source),
     "input": _Role(("input", None), None, False, _checked),
+    "li": _Role(("li", None), ("li",), True, lambda element: element.get("value")),
+    "math": _Role(("math", None), ("math",), False, lambda element: "display" in element.attrib),
     "ol": _Role(("ol", None), ("ol",), True, lambda element: element.get("start")),
     "pre": _CODE,
     "table": _Role(("table", None), ("table",), True, is_layout),
+    "td": _Role(("td", None), ("td",), True, _spans),
+    "th": _Role(("th", None), ("th",), True, _spans),
 }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
 from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
+from simhash_gate.page.address import image_source
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
 from simhash_gate.page.measure import drop_all, size_of
 from simhash_gate.page.title import Titles, words_of
@@ -115,6 +116,10 @@ def drop_invisible(
     for template in found["template"]:
         if "shadowrootmode" in template.attrib:  # shown, unlike any other template
             template.tag = "div"
+    for box in found["dialog"]:
+        box.tag = "div" if "open" in box.attrib else box.tag
+    _show_images(found)
+    _end_lines(found["pre"])
     _take_texts_of_controls(found)
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
     drop_all([box for box in found["input"] if box.tag == "input" and not _is_task(box)])
@@ -125,6 +130,47 @@ def drop_invisible(
     for tag in MEDIA:
         for media in found[tag]:
             _leave_sources(media)
+
+
+def _end_lines(codes: Iterable[HtmlElement]) -> None:
+    """End the lines of code where only a style sheet ends them."""
+    for pre in codes:
+        lines = [e for e in pre.iter("span", "code") if "line" in e.get("class", "").split()]
+        if len(lines) > 1 and "\n" not in "".join(pre.itertext()).strip():
+            for line in lines[:-1]:
+                line.tail = f"\n{line.tail or ''}"
+
+
+def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:
+    """Show images of AMP, and what readers without scripts get for an image that stands in."""
+    for image in found["amp-img"]:
+        image.tag = "img"
+        for other in list(image):
+            image.remove(other)
+    for note in found["noscript"]:
+        images = [e for e in note.iter("img") if not _is_pixel(e)]
+        holder = note.getparent()
+        if holder is None or holder.tag == "head" or not images or size_of(note):
+            continue
+        beside = [e for e in (note.getprevious(), note.getnext()) if e is not None]
+        known = [e for box in beside for e in box.iter("img") if _stands_in(e, images)]
+        for image in images if not known else ():
+            image.tail = None
+            note.addprevious(image)
+        for image in known[:1]:
+            image.set("data-src", images[0].get("src", ""))
+
+
+def _stands_in(image: HtmlElement, others: list[HtmlElement]) -> bool:
+    """Tell if an image is one of some others, or stands in its place until a script runs."""
+    source = image_source(image)
+    is_lazy = "lazy" in " ".join((*image.keys(), *image.values())).lower()
+    return not source or is_lazy or any(other.get("src") == source for other in others)
+
+
+def _is_pixel(image: HtmlElement) -> bool:
+    """Tell if an image counts readers, and shows nothing."""
+    return not {image.get("width"), image.get("height")}.isdisjoint("01") or is_hidden(image)
 
 
 def _take_texts_of_controls(found: Mapping[str, list[HtmlElement]]) -> None:

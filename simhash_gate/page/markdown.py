@@ -5,40 +5,31 @@ What carried the same content comes out the same, whatever tags, classes or whit
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import pairwise, product
 from typing import Any, cast
 
 from simhash_gate.page.address import Base, joined
 from simhash_gate.page.blocks import blocks
-from simhash_gate.page.converter import CONTAINERS, ONE_LINE, convert, escape, inner_tags
+from simhash_gate.page.converter import (
+    BLOCKS,
+    ONE_LINE,
+    Part,
+    convert,
+    heading,
+    inline,
+    paragraph,
+)
 from simhash_gate.page.flow import MARKS, Flow, Token, is_start
-from simhash_gate.page.vocabulary import CELLS
+from simhash_gate.page.vocabulary import CELLS, HEADINGS, LISTS
 
 _TABLE = CELLS | {"table", "tr"}
+_ITEMS = frozenset({"li", "dt", "dd"})
+_MERGED = frozenset({"strong", "em", "del", "code"})
 _NESTING = 30
 _ELEMENTS = 20_000
-_BLANK_LINES = re.compile(r"\n{3,}")
-_NO_ATTRIBUTES: dict[str, Any] = {}
-
-
-class _Part:
-    """A tag of Markdown that is open, or complete.
-
-    A mark, and what is written on one line, contains Markdown; any other contains parts. These are
-    no nodes of BeautifulSoup: such ones are slow to ask for anything.
-    """
-
-    __slots__ = ("attributes", "contents", "inner_tags", "markdown", "tag")
-
-    def __init__(
-        self, tag: str, parent_tags: frozenset[str], attributes: dict[str, Any] = _NO_ATTRIBUTES
-    ) -> None:
-        self.tag = tag
-        self.inner_tags = inner_tags(parent_tags, tag)
-        self.attributes = attributes
-        self.contents: list[Any] = []
-        self.markdown = ""
+_PLACES = 10  # of a table, for each of its cells: with more, its spans are not filled
+_APART = "\n\n<!-- -->\n\n"  # between two lists that were one without it
 
 
 def write(flow: Flow, url: str = "", without: Collection[str] = ()) -> str:
@@ -52,36 +43,24 @@ def write(flow: Flow, url: str = "", without: Collection[str] = ()) -> str:
         flow = flow._replace(tokens=tokens)
     if flow.elements > _ELEMENTS:
         return "\n\n".join(block.text for block in blocks(flow))
-    return _tidy(_Writer(flow, joined(url, flow.base)).write())
-
-
-def _tidy(text: str) -> str:
-    if "\n\n\n" not in text:  # most of the time
-        return text.strip()
-    if "```" not in text:
-        return _BLANK_LINES.sub("\n\n", text).strip()
-    parts = re.split(r"(^(`{3,})[^\n]*\n.*?(?:^\2$|\Z))", text, flags=re.M | re.S)
-    # split yields: prose, a fenced block, its fence, prose, ...
-    kept = [
-        _BLANK_LINES.sub("\n\n", part) if i % 3 == 0 else part
-        for i, part in enumerate(parts)
-        if i % 3 != 2
-    ]
-    return "".join(kept).strip()
+    return _Writer(flow, joined(url, flow.base)).write()
 
 
 class _Writer:
-    """Opens a part where a tag starts, and has it converted where it ends, inner ones first."""
+    """Opens a part where a tag starts, and has it converted where it ends, inner ones first.
+
+    An item of a list ends where the next one begins, or with its list: what is between is in it.
+    """
 
     def __init__(self, flow: Flow, base: str) -> None:
         self._tokens = iter(flow.tokens)
         self._base = Base(base)
-        self._open: list[_Part] = [_Part("[document]", frozenset())]
+        self._open: list[Part] = [Part("[document]")]
         self._opened: list[bool] = []  # for every element around: whether it is in `_open`
-        self._next: list[int] = []
         self._layouts: list[bool] = []
-        self._line: list[_Part] = []  # the line that is open, and the marks within, innermost last
+        self._line: list[Part] = []  # the line that is open, and the marks within, innermost last
         self._spaced = True  # where white space would show nothing
+        self._link: str | None = None  # where a link leads in which nothing is written yet
 
     def write(self) -> str:
         for token in self._tokens:
@@ -91,158 +70,210 @@ class _Writer:
                 _STARTS.get(token[0], _Writer._start)(self, *token)
             elif not token[0]:
                 self._end_line()
-            elif token[0] not in MARKS:
+            elif token[0] in MARKS:
+                self._end_mark(MARKS[token[0]])
+            else:
                 self._end(token[0])
-            elif self._line and self._line[-1].tag == MARKS[token[0]]:
-                self._end_mark()
         self._end_line()
-        return _joined(self._open[0].contents)
+        return _joined(self._open[0])
 
     def _start(self, tag: str, value: object) -> None:
         self._end_line()
         if tag == "table":
             self._layouts.append(bool(value))
-        self._opened.append(self._is_block(tag))
-        if self._opened[-1]:
-            self._open_block(tag, value)
+        block = self._open[-1]
+        opens = tag in BLOCKS and block.tag not in ONE_LINE and len(self._open) <= _NESTING
+        if tag in _TABLE:
+            opens = opens and self._layouts[-1:] == [False]
+        if opens and tag in _ITEMS and (block.tag in LISTS or _is_item(block)):
+            self._start_item(tag, value)
+            opens = False
+        elif block.tag in CELLS and tag in LISTS | _ITEMS:
+            self._add_html(f"<{tag}>")
+        elif opens := opens and tag not in ("dt", "dd"):
+            self._open.append(Part(tag, value=value))
+        self._opened.append(opens)
 
     def _end(self, tag: str) -> None:
         self._end_line()
+        block = self._open[-1]
         if self._opened.pop():
+            if _is_item(block):
+                self._close_block()
             self._close_block()
+        elif block.tag in CELLS and tag in LISTS | _ITEMS:
+            self._add_html(f"</{tag}>")
+        elif tag in _ITEMS and _is_item(block) and not block.contents:
+            self._open.pop()
         if tag == "table":
             self._layouts.pop()
 
-    def _is_block(self, tag: str) -> bool:
-        if self._open[-1].tag in ONE_LINE or len(self._open) > _NESTING:
-            return False
-        if tag in _TABLE:
-            return self._layouts[-1:] == [False]
-        return tag in CONTAINERS or tag in ONE_LINE
-
-    def _open_block(self, tag: str, value: object) -> None:
+    def _start_item(self, tag: str, value: object) -> None:
+        """Begin an item of the innermost list; what defines a term is in the item of that."""
+        if _is_item(self._open[-1]):
+            if tag == "dd" and self._open[-1].attributes["item"] == "dt":
+                return
+            self._close_block()
         outer = self._open[-1]
-        block = _Part(tag, outer.inner_tags)
-        if tag == "ol":
-            start = str(value)
-            self._next.append(int(start) if start.isdecimal() and len(start) < 10 else 1)
-        elif tag == "li" and outer.tag == "ol":
-            block.attributes = {"start": str(self._next[-1])}
-            self._next[-1] += 1
-        elif tag == "tr" and not outer.contents:
-            block.attributes = {"first": ""}
-        self._open.append(block)
+        item = Part("li", item=tag)
+        if outer.tag == "ol":
+            last = outer.attributes.get("last", _number(outer.attributes["value"], 1) - 1)
+            outer.attributes["last"] = item.attributes["number"] = _number(value, last + 1)
+        self._open.append(item)
 
     def _close_block(self) -> None:
+        """Convert the innermost block, and put it into the one around it."""
         block = self._open.pop()
-        contents = block.contents
-        if block.tag == "ol":
-            self._next.pop()
-        if block.tag in ONE_LINE:
-            if contents or block.tag in CELLS:
-                self._add(block, "".join(contents))
-        elif contents:
-            if block.tag == "li":
-                _tighten(contents)
-            elif block.tag == "tr":
-                cells = " ".join(part.tag for part in contents)
-                block.attributes = {**block.attributes, "cells": cells}
-            self._add(block, _joined(contents))
-
-    def _add(self, part: _Part, text: str) -> None:
-        """Put a complete part, with the Markdown of its contents, into the innermost block."""
+        tag, contents = block.tag, block.contents
         outer = self._open[-1]
-        part.markdown = convert(part.tag, part.attributes, text, outer.inner_tags)
-        outer.contents.append(part)
+        if tag in HEADINGS:
+            block.markdown = heading(tag, contents)
+        elif tag in CELLS:
+            while contents and _is_break(contents[-1]):
+                contents.pop()
+            block.markdown = inline(contents, "<br>", cell=True).strip()
+        elif tag == "tr":
+            outer.contents += [part for part in contents if part.tag not in CELLS]
+            block.contents = [part for part in contents if part.tag in CELLS]
+        elif tag == "table":
+            outer.contents += _table(contents)
+            return
+        elif tag in LISTS:
+            block.markdown = _joined(block)
+        elif contents:
+            number = block.attributes.get("number")
+            attributes = {} if number is None else {"start": str(number)}
+            block.markdown = convert(tag, attributes, _joined(block)).strip("\n")
+        if block.markdown or tag in _TABLE:
+            outer.contents.append(block)
 
-    def _start_line(self) -> list[_Part]:
+    def _add(self, tag: str, markdown: str) -> None:
+        part = Part(tag)
+        part.markdown = markdown
+        if markdown:
+            self._open[-1].contents.append(part)
+
+    def _start_line(self) -> list[Part]:
         block = self._open[-1]
-        self._line.append(block if block.tag in ONE_LINE else _Part("p", block.inner_tags))
+        self._line.append(block if block.tag in ONE_LINE else Part("p"))
+        if self._link is not None:
+            self._line.append(Part("a", target=self._link))
         return self._line
 
     def _end_line(self) -> None:
         if not self._line:
             return
         while len(self._line) > 1:
-            self._end_mark()
+            self._close_mark()
         line = self._line.pop()
         self._spaced = True
         if line.tag in ONE_LINE:
-            line.contents.append(" ")
+            if line.contents and not _is_break(line.contents[-1]):
+                line.contents.append(Part("br"))
         else:
-            self._add(line, "".join(line.contents))
+            line.markdown = paragraph(line.contents)
+            if line.markdown:
+                self._open[-1].contents.append(line)
+
+    def _add_html(self, source: str) -> None:
+        """Put a tag of a list into a cell, where Markdown has no lists."""
+        contents = self._open[-1].contents
+        if contents and contents[-1].tag == "br":
+            contents.pop()
+        contents.append(Part("html", source=source))
 
     def _text(self, text: str) -> None:
         if "  " in text or not text.isprintable():  # of white space, only the blank is printable
             text = _single_spaced(text)
         if self._spaced and text[0] == " ":
             text = text[1:]
-            if not text:
-                return
-        inner = (self._line or self._start_line())[-1]
-        inner.contents.append(text if "_noformat" in inner.inner_tags else escape(text))
-        self._spaced = text[-1] == " "
+        if text:
+            (self._line or self._start_line())[-1].contents.append(text)
+            self._spaced = text[-1] == " "
+            self._link = self._link if text == " " else None
 
-    def _start_mark(self, tag: str, _: object) -> None:
-        self._open_mark(MARKS[tag])
+    def _start_mark(self, tag: str, value: object) -> None:
+        self._open_mark(Part(MARKS[tag], display=value))
 
     def _start_link(self, _: str, value: object) -> None:
-        href = self._base.absolute(value)
-        if href is not None:
-            self._open_mark("a", {"href": href})
+        while any(part.tag == "a" for part in self._line):  # no browser has a link in another
+            self._close_mark()
+        self._link = self._base.absolute(value)
+        if self._link is not None and self._line:
+            self._open_mark(Part("a", target=self._link))
 
-    def _open_mark(self, tag: str, attributes: dict[str, Any] = _NO_ATTRIBUTES) -> None:
+    def _open_mark(self, mark: Part) -> None:
         line = self._line or self._start_line()
-        parent_tags = line[-1].inner_tags
-        if tag not in parent_tags:
-            line.append(_Part(tag, parent_tags, attributes))
+        around = [part for part in line if part.tag == mark.tag]
+        if around:
+            around[0].attributes["nested"] = around[0].attributes.get("nested", 0) + 1
+        elif mark.tag == "a" or not any(part.tag in ("code", "math") for part in line):
+            before = line[-1].contents[-1:]
+            if mark.tag in _MERGED and before and getattr(before[0], "tag", "") == mark.tag:
+                mark = line[-1].contents.pop()
+            line.append(mark)
 
-    def _end_mark(self) -> None:
+    def _end_mark(self, tag: str) -> None:
+        if tag == "a":
+            self._link = None
+        for mark in self._line[1:]:
+            if mark.tag == tag:
+                nested = mark.attributes.get("nested", 0)
+                mark.attributes["nested"] = max(0, nested - 1)
+                if not nested and mark is self._line[-1]:
+                    self._close_mark()
+
+    def _close_mark(self) -> None:
         mark = self._line.pop()
-        outer = self._line[-1]
-        outer.contents.append(
-            convert(mark.tag, mark.attributes, "".join(mark.contents), outer.inner_tags)
-        )
-
-    def _add_inline(self, tag: str, attributes: dict[str, Any] = _NO_ATTRIBUTES) -> None:
-        """Put a tag without contents into the line."""
-        inner = (self._line or self._start_line())[-1]
-        inner.contents.append(convert(tag, attributes, "", inner.inner_tags))
+        if mark.contents:
+            last = [mark.contents.pop()] if _is_break(mark.contents[-1]) else []
+            self._line[-1].contents += [mark, *last]
 
     def _img(self, _: str, value: object) -> None:
-        alt, sources = cast("tuple[str, tuple[str, ...]]", value)
-        source = next(filter(None, map(self._base.absolute, sources)), None)
+        alt, address = cast("tuple[str, str]", value)
+        source = self._base.absolute(address)
         if source is not None:
-            self._add_inline("img", {"src": source, "alt": " ".join(alt.split())})
-            self._spaced = False
+            image = Part("img", target=source, alt=" ".join(alt.split()))
+            (self._line or self._start_line())[-1].contents.append(image)
+            self._spaced, self._link = False, None
 
     def _br(self, *_: object) -> None:
-        if self._line:
-            self._add_inline("br")
+        """End a line of a paragraph; two of these end it."""
+        inner = next((part for part in reversed(self._line) if part.contents), None)
+        if inner is None:
+            return
+        if any(part.tag == "code" for part in self._line):
+            self._text(" ")
+        elif _is_break(inner.contents[-1]):
+            self._end_line()
+        else:
+            inner.contents.append(Part("br"))
             self._spaced = True
 
     def _hr(self, *_: object) -> None:
         self._end_line()
-        if self._open[-1].tag not in ONE_LINE:
-            self._add(_Part("hr", frozenset()), "")
+        block = self._open[-1]
+        if block.tag not in ONE_LINE and (block.contents or block.tag != "li"):  # `- ---` is none
+            self._add("hr", convert("hr", {}, "").strip())
 
     def _input(self, _: str, value: object) -> None:
         if value is not None:
-            self._add_inline("input", {"checked": ""} if value else _NO_ATTRIBUTES)
+            box = Part("input", **({"checked": ""} if value else {}))
+            (self._line or self._start_line())[-1].contents.append(box)
 
     def _pre(self, _: str, value: object) -> None:
         self._end_line()
         text = _code(self._tokens)
-        if self._open[-1].tag in ONE_LINE:
-            if text:
-                self._text(text)
-            self._end_line()
+        if self._open[-1].tag not in ONE_LINE:
+            text = text.strip("\n").rstrip()
+            self._add("pre", convert("pre", {"lang": str(value)}, text) if text else "")
         elif text.strip():
-            code = _Part("pre", frozenset(), {"lang": str(value)})
-            self._add(code, text.strip("\n").rstrip())
+            self._open_mark(Part("code"))
+            self._text(text)
+            self._end_line()
 
 
-_STARTS = {
+_STARTS: dict[str, Callable[[_Writer, str, object], None]] = {
     **dict.fromkeys(MARKS, _Writer._start_mark),
     "a": _Writer._start_link,
     "br": _Writer._br,
@@ -251,6 +282,19 @@ _STARTS = {
     "input": _Writer._input,
     "pre": _Writer._pre,
 }
+
+
+def _is_item(block: Part) -> bool:
+    return "item" in block.attributes
+
+
+def _is_break(content: Any) -> bool:
+    return isinstance(content, Part) and content.tag == "br"
+
+
+def _number(value: object, otherwise: int) -> int:
+    text = str(value)
+    return int(text) if text.isdecimal() and len(text) < 10 else otherwise
 
 
 def _single_spaced(text: str) -> str:
@@ -262,26 +306,64 @@ def _single_spaced(text: str) -> str:
     return " ".join(words)
 
 
-def _tighten(item: list[_Part]) -> None:
-    """Write `- text` and not `- <paragraph>`: a list is loose only where it has real paragraphs."""
-    first, *others = item
-    if first.tag == "p" and not any(part.tag == "p" for part in others):
-        first.markdown = "".join(first.contents)
-
-
-def _joined(parts: list[_Part]) -> str:
-    """Return the Markdown of blocks, with one blank line between any two that want some."""
-    if len(parts) == 1:
-        return parts[0].markdown
-    texts: list[str] = []
-    for part in parts:
-        text = part.markdown
-        if text.startswith("\n") and texts and texts[-1].endswith("\n"):
-            texts[-1] = texts[-1].rstrip("\n")
-            text = "\n\n" + text.lstrip("\n")
-        if text:
-            texts.append(text)
+def _joined(block: Part) -> str:
+    """Return the Markdown of blocks, with a blank line between any two that want one."""
+    parts = block.contents
+    texts = [parts[0].markdown] if parts else []
+    # `- text` and not `- <paragraph>`: a list is loose only where it has real paragraphs.
+    tight = block.tag == "li" and not any(part.tag == "p" for part in parts[1:])
+    for before, part in pairwise(parts):
+        number, follows = part.attributes.get("number"), before.attributes.get("number", 0) + 1
+        apart = "\n\n"
+        if part.tag == before.tag == "li":
+            apart = "\n" if number in (None, follows) else _APART
+        elif part.tag == before.tag == "ol":
+            apart = _APART
+        elif tight and before.tag == "p" and part.tag in LISTS and part.contents[0].tag == "li":
+            apart = "\n" if part.contents[0].attributes.get("number", 1) == 1 else apart
+        texts += [apart, part.markdown]
     return "".join(texts)
+
+
+def _table(contents: list[Part]) -> list[Part]:
+    """Return the parts of a table: what is said above its rows, the rows, and what is below."""
+    rows = [part for part in contents if part.tag == "tr" and part.contents]
+    if not rows:
+        return [part for part in contents if part.markdown]
+    table = Part("table")
+    cells = _grid(rows)
+    width = max(map(len, cells))
+    for place, row in enumerate(cells):
+        head = "" if place else "th" if all(c and c.tag == "th" for c in row) else "td"
+        texts = "".join(convert("td", {}, cell.markdown if cell else "") for cell in row)
+        row_of = {"head": head, "width": width}
+        table.markdown += convert("tr", row_of, texts + "  |" * (width - len(row) if head else 0))
+    table.markdown = table.markdown.rstrip("\n")
+    first = contents.index(rows[0])
+    others = [[p for p in part if p.markdown] for part in (contents[:first], contents[first:])]
+    return [*others[0], table, *others[1]]
+
+
+def _grid(rows: list[Part]) -> list[list[Part | None]]:
+    """Return the cells of rows by their columns, each in all places that it spans."""
+    count = sum(len(row.contents) for row in rows)
+    places: dict[tuple[int, int], Part] = {}
+    begun = set()
+    for y, row in enumerate(rows):
+        x = 0
+        for cell in row.contents:
+            while (y, x) in places:
+                x += 1
+            begun.add(x)
+            wide, high = cast("tuple[int, int]", cell.attributes["value"] or (1, 1))
+            if len(places) + wide * high > _PLACES * count:
+                wide = high = 1
+            for down, right in product(range(high), range(wide)):
+                places.setdefault((y + down, x + right), cell)
+            x += wide
+    if len(rows) * len(begun) > _PLACES * count:
+        return [list(row.contents) for row in rows]
+    return [[places.get((y, x)) for x in sorted(begun)] for y in range(len(rows))]
 
 
 def _code(tokens: Iterator[Token]) -> str:

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from html import unescape
 from typing import Any, cast
 
+import webencodings
 from lxml import etree, html
 from lxml.html import HtmlElement
-from w3lib.encoding import html_to_unicode
+from w3lib.encoding import html_body_declared_encoding, html_to_unicode, resolve_encoding
 
 from simhash_gate.page.repair import as_a_browser, gather, is_misread
 
@@ -20,6 +21,10 @@ _NOT_TEXT = re.compile(
 _TAG = re.compile(r"<[!/?a-z][^<>]*>?", re.I)
 _UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _CONTROL = bytes({*range(32)} - {*b"\t\n\r"})
+_DECLARED = 4096  # bytes in which a page says its encoding
+_LABEL = re.compile(
+    r"""<(?:meta|\?xml)\b[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I
+)
 _DEEP = 1000
 _MANY_ATTRIBUTES = 20_000
 _MANY_FOR_LEXBOR = 2_000
@@ -31,6 +36,7 @@ _QUOTED = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
 def decode(body: bytes, encoding: str | None = None) -> str:
     """Return a body's text as a browser would read it: by BOM, `encoding`, then its `<meta>`.
 
+    `encoding` is a label of the WHATWG Encoding Standard, or what Python calls an encoding.
     Two things browsers don't do: bytes that are valid UTF-8 throughout are never so by coincidence,
     and win over a declaration that says otherwise (7-bit ISO-2022-JP and UTF-16 apart); and what is
     declared to be UTF-8, and mostly is not, is read as Windows-1252.
@@ -52,11 +58,23 @@ def _in_utf8(body: bytes, encoding: str | None) -> bytes:
             pass
         else:
             return body.removeprefix(codecs.BOM_UTF8)
-    declared = f"text/html; charset={encoding}" if encoding else None
+    head = body[:_DECLARED].decode("latin-1")
+    name = _encoding(encoding) or html_body_declared_encoding(head)
+    label = None if name else _LABEL.search(head)
+    name = name or _encoding(label and label[1])
+    declared = f"text/html; charset={name}" if name else None
     found, text = html_to_unicode(declared, body, default_encoding="cp1252")
     if found == "utf-8" and 2 * text.count("\ufffd") > sum(c > "\x7f" for c in text):
         text = body.decode("cp1252", "replace")
     return text.encode("utf-8", "replace")
+
+
+def _encoding(label: str | None) -> str | None:
+    """Return what Python calls the encoding with a label; None for one that nobody knows."""
+    found = webencodings.lookup(label or "")
+    if found is not None and found.name not in ("replacement", "x-user-defined"):
+        return resolve_encoding(found.codec_info.name)
+    return resolve_encoding(label) if label else None
 
 
 def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
@@ -75,6 +93,24 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
         gather(root)
         return root
     return repaired
+
+
+def show_frames(root: HtmlElement) -> None:
+    """Make a page of frames one of links to these, after what it says to browsers without them."""
+    body = root.find("frameset")
+    for note in list(root.iter("noframes")):
+        inner = parse((note.text or "").encode("utf-8", "replace")) if body is not None else None
+        note.tag, note.text = "div", None
+        if body is not None and inner is not None:
+            note.extend(inner.iterchildren("body"))
+            body.append(note)
+    for frame in list(root.iter("frame")):
+        link = etree.SubElement(frame, "a", href=frame.get("src", ""))
+        link.text = frame.get("title") or frame.get("name") or frame.get("src")
+        frame.tag = "p"
+    if body is not None:
+        for inner in list(body.iter("frameset", "body")):
+            inner.tag = "div" if inner is not body else "body"
 
 
 def utf8_of(body: bytes, encoding: str | None = None) -> bytes:

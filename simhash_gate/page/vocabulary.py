@@ -16,8 +16,8 @@ HEADINGS = _set("h1 h2 h3 h4 h5 h6")
 CELLS = _set("td th")
 MEDIA = _set("audio video iframe object embed")
 INLINE = MEDIA | _set("""
-    a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark nobr
-    q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr
+    a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark math
+    nobr picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr
 """)
 INVISIBLE = _set("""
     script style noscript template svg select textarea applet
@@ -81,7 +81,8 @@ HAVING = _set("has with no without and")
 STATES = _set("off none enabled disabled")
 LINK_LISTS = _set("ul ol dl div section")
 # What no cell of a table of data holds.
-LAYOUT = HEADINGS | _set("table ul ol dl pre blockquote")
+LAYOUT = HEADINGS | _set("table pre blockquote")
+LISTS = _set("ul ol dl")
 # What text flows in: the container of these is an article, they are none.
 FLOW = _set("p pre ul ol table dl blockquote figure")
 LEAVES = FLOW | HEADINGS | INLINE | _set("header footer hgroup")

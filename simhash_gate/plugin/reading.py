@@ -13,8 +13,8 @@ from subprocess import Popen
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from scrapy.http import Response
-from w3lib.encoding import http_content_type_encoding
 
+from simhash_gate.common.charsets import charset_in
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.threads import result
 from simhash_gate.workers.cores import PROCESSES
@@ -61,6 +61,8 @@ class Bounded(Generic[K, V]):
 
 MOST_PAGES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
+_DECLARED = 4096  # bytes in which a page says its encoding
+_DECLARES = (b"charset", b"encoding", b"\xff\xfe", b"\xfe\xff")
 _ENTRY_BYTES = 1024  # of a page without its contents, and of what leads to it
 
 
@@ -119,11 +121,19 @@ class PageReader:
 
 
 def _charset(response: Response) -> str | None:
-    """Return the encoding that was declared for a response: when it was made, else in its header.
+    """Return what decides how a response is read: what it was made with, or what its header says.
 
-    What Scrapy guesses from the body alone is no declaration: that is told from the page.
+    Where nothing is declared, and it is not UTF-8, that is what Scrapy found: a spider reads the
+    same text. What Scrapy does not know, but browsers do, is read as they do.
     """
     if declared := getattr(response, "_encoding", None):
         return str(declared)
     header = response.headers.get(b"Content-Type") or b""
-    return http_content_type_encoding(header.decode("latin-1"))
+    charset = charset_in(header.decode("latin-1"))
+    if charset or any(sign in response.body[:_DECLARED].lower() for sign in _DECLARES):
+        return charset
+    try:
+        response.body.decode()
+    except UnicodeDecodeError:
+        return getattr(response, "encoding", None)
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 import sys
 import zlib
 from collections.abc import Callable, Mapping
@@ -11,9 +12,9 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any
 
-from w3lib.encoding import http_content_type_encoding
 from w3lib.http import headers_raw_to_dict
 
+from simhash_gate.common.charsets import charset_in
 from simhash_gate.common.wording import DamagedError
 from simhash_gate.gate.eligibility import is_success, why_ineligible
 from simhash_gate.sources import Entry
@@ -22,6 +23,7 @@ HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xht
 _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")
 _START = 5000  # bytes that are looked at where no header tells
 _CHUNK = 1 << 16
+_MARKUP = re.compile(rb"\s*<(?:[!?]|html\b|head\b|body\b)", re.I)
 GZIP = b"\x1f\x8b"
 
 
@@ -43,10 +45,12 @@ def response(
     if is_success(status):
         body = decoded(body, headers.get("content-encoding", ""), max_bytes)
     html = is_html(content_type, known.get("url", ""), body)
+    if html and body.startswith(GZIP):  # and no header says so
+        body = gunzip(body, max_bytes)
     reason = why_ineligible(status=status, html=html, body=body, max_bytes=max_bytes)
     if reason:
         return Entry(place, skipped=reason.replace("_", " "), **known)
-    return Entry(place, body, encoding=http_content_type_encoding(content_type), **known)
+    return Entry(place, body, encoding=charset_in(content_type), **known)
 
 
 def read_headers(raw: bytes) -> dict[str, str]:
@@ -79,9 +83,12 @@ def is_html(content_type: str, url: str, body: bytes) -> bool:
 def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """Return a body without its content encodings, cut off soon after `max_bytes`.
 
-    Of a body that ends too early, the part that can be decoded is returned, as in a crawl. Raises
+    Of a body that ends too early, the part that can be decoded is returned, as in a crawl. Markup
+    is returned as it is: an archive may have decoded it, and kept the header. Raises
     `DamagedError`.
     """
+    if _MARKUP.match(body):
+        return body
     for name in reversed(content_encoding.lower().split(",")):
         coding = name.strip()
         if coding in ("", "identity"):

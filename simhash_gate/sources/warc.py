@@ -100,7 +100,7 @@ class _Unpacked(io.RawIOBase):
 
 
 def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
-    """Return the HTTP response of a record, None if it has none. Raises `DamagedError`."""
+    """Return the page of a record, None if it has none. Raises `DamagedError`."""
     from fastwarc.warc import WarcRecordType
 
     declared = record.headers.get("Content-Length") or ""
@@ -108,24 +108,22 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
         raise DamagedError("cut off, or damaged: a record without its length")
     length = int(declared)
     skipped, block = "", b""
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
+    is_page = _is_page(record, url)
     if record.record_type == WarcRecordType.revisit:
         skipped = "revisit record without a body"
     elif record.headers.get("WARC-Truncated"):
         skipped = "incomplete"
     elif length > max_bytes + _HEADERS:
         skipped = TOO_LARGE
-    elif record.is_http and record.record_type == WarcRecordType.response:
+    elif is_page:
         block = record.reader.read()
     # A record that is cut off reads as a shorter one, without an error.
     found = len(block) or record.consume()
     if found != length:
         raise DamagedError(f"cut off: {found} of its {length} bytes are there")
-    if not record.is_http or record.record_type not in (
-        WarcRecordType.response,
-        WarcRecordType.revisit,
-    ):
+    if not is_page:
         return None
-    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
     if not url:
         raise DamagedError("a response without WARC-Target-URI")
     known: dict[str, Any] = {
@@ -135,7 +133,25 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     }
     if skipped:
         return Entry(place, skipped=skipped, **known)
-    return _response(block, place, max_bytes, **known)
+    return _response(_with_headers(record, block), place, max_bytes, **known)
+
+
+def _is_page(record: WarcRecord, url: str) -> bool:
+    """Tell if a record is a page, or what wget and browsers write of one without its headers."""
+    from fastwarc.warc import WarcRecordType
+
+    if record.record_type == WarcRecordType.resource:
+        return url.startswith(("http://", "https://"))
+    kinds = (WarcRecordType.response, WarcRecordType.revisit)
+    return bool(record.is_http) and record.record_type in kinds
+
+
+def _with_headers(record: WarcRecord, block: bytes) -> bytes:
+    """Return a page as the response that a server gives."""
+    if record.is_http:
+        return block
+    content_type = (record.headers.get("Content-Type") or "").encode("latin-1", "replace")
+    return b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
 
 
 def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:

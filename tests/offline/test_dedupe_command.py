@@ -117,7 +117,7 @@ def test_a_line_has_what_the_page_says_of_itself_and_no_more_marks_than_asked_fo
     assert [*said.values()] == ["Ada B.", "2024-05-01", "en-GB", "The Hive", "Of bees."]
     assert "](https://example.com/x)" in line["markdown"]
     assert "![](https://example.com/a.jpg)" in line["markdown"]
-    options = ("--without", "links", "--without", "images")
+    options = ("-s", "SIMHASH_GATE_WITHOUT=links,images")
     assert run("dedupe", source, "-o", "plain.jsonl", *options).status == 0
     (line,) = lines(tmp_path / "plain.jsonl")
     assert line["markdown"] == f"# Bees\n\n{text(1, 30)} {text(2, 30)}"
@@ -398,7 +398,7 @@ def test_lines_of_other_corpora_keep_all_their_fields(run, tmp_path, manifest, f
 def test_links_are_left_out_of_a_corpus_that_has_them(run, tmp_path, manifest) -> None:
     body = f"{text(4, 40)} [a link](https://example.com/x) {text(5, 30)}"
     source = manifest({"id": 1, "markdown": body, "source": "web"})
-    assert run("dedupe", source, "-o", "out.jsonl", "--without", "links").status == 0
+    assert run("dedupe", source, "-o", "out.jsonl", "-s", "SIMHASH_GATE_WITHOUT=links").status == 0
     (line,) = lines(tmp_path / "out.jsonl")
     assert "a link" in line["markdown"]
     assert "](" not in line["markdown"]

@@ -94,3 +94,35 @@ def test_an_article_of_one_product_has_no_other_products_and_no_reviews():
     product = "<meta property=og:type content=product>"
     assert [said(9) in read(page, product), said(2) in read(page, product)] == [True, False]
     assert ["Boat 2" in read(page, product), "Boat 2" in read(page)] == [False, True]
+
+
+STORY = "".join(f"<p>{said(n)}</p>" for n in range(6))
+REFRAIN = "The wheel turns round, the wheel turns round, and round it turns again at night"
+
+
+@pytest.mark.parametrize("tag", ["blockquote", "div", "section class=refrain"])
+def test_a_refrain_is_said_as_often_as_it_is_there(tag):
+    refrain = f"<{tag}><p>{REFRAIN}.</p></{tag.split()[0]}>"
+    verse = "<div class=verse><p>{}</p>{}</div>{}"
+    for parts in (("", refrain), (refrain, "")):
+        song = "".join(verse.format(said(n), *parts) for n in range(3))
+        assert read(f"<h1>Floods</h1>{song}").count(REFRAIN) == 3
+
+
+@pytest.mark.parametrize("copy", ["<div class=wide>{}</div>", "<blockquote>{}</blockquote>"])
+def test_a_copy_for_another_screen_is_said_once(copy):
+    text = f"<p>{REFRAIN}.</p>"
+    page = f"<h1>Floods</h1>{STORY}<div class=narrow>{text}</div>{copy.format(text)}{STORY}"
+    assert read(page).count(REFRAIN) == 1
+
+
+def links(*hosts: str) -> str:
+    items = (f"<li><a href='{h}/{n}'>A tool of number {n}</a></li>" for n, h in enumerate(hosts))
+    return f"<h1>Floods</h1>{STORY}<ul>{''.join(items)}</ul>{STORY}"
+
+
+def test_a_list_of_what_stands_on_other_sites_is_no_menu():
+    hosts = [f"https://{name}.example" for name in "abcde"]
+    assert "https://d.example/3" in read(links(*hosts))
+    assert "A tool" not in read(links(*["https://a.example"] * 5)), "of one site"
+    assert "A tool" not in read(links(*[""] * 5)), "of its own"

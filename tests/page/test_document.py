@@ -112,3 +112,17 @@ def test_what_a_shell_says_without_scripts_is_the_page_and_else_no_part_of_it():
     own_page = "".join(f"<p>{n}. So it goes." for n in range(99))
     for markdown in (of_the_site, noscript(f"<h1>A storm</h1>{text}", own_page)):
         assert LINES[0] not in markdown
+
+
+def test_a_page_of_frames_says_what_browsers_without_them_show_and_leads_to_its_frames():
+    inner = "<frame src=a.html><frameset><frame src=/b.html name=main></frameset>"
+    note = f"<noframes><body><p>{LINES[0]}</p><p>See <a href=a.html>all</a>.</p></body></noframes>"
+    for page in (f"<frameset>{inner}{note}</frameset>", f"<frameset>{inner}</frameset>{note}"):
+        read = read_page(f"<title>Bees</title>{page}".encode(), url="https://a.example/x/")
+        assert read.markdown.endswith("See [all](https://a.example/x/a.html).")
+        assert "\\<" not in read.markdown
+        assert read.targets.split() == ["https://a.example/b.html", "https://a.example/x/a.html"]
+    read = read_page(b"<title>Bees</title><frameset><frame src=a.html name=Hives></frameset>")
+    assert read.markdown == "# Bees\n\n[Hives](a.html)"
+    read = read_page(f"<title>Bees</title><h1>Bees</h1><p>{LINES[1]}</p>{note}".encode())
+    assert read.markdown == f"# Bees\n\n{LINES[1]}"

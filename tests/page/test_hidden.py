@@ -8,6 +8,14 @@ from tests.page.pages import PROSE, REPLY, cleaned
 HIDDEN = pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
 
 
+def test_lines_of_code_end_that_a_style_sheet_ends():
+    line = "<span class=line>{}</span>"
+    code = f"<pre><code>{line.format('a = 1')}{line.format('b = 2')}</code></pre>"
+    for source in (code, code.replace("</span><", "</span>\n<"), code.replace("code>", "b>")):
+        page = f"<title>T</title><h1>T</h1><p>See this:</p>{source}".encode()
+        assert read_page(page).markdown.endswith("```\na = 1\nb = 2\n```")
+
+
 @HIDDEN
 def test_a_panel_of_tabs_and_what_fades_in_are_read_though_they_are_not_shown_at_first(how):
     shown = f"<div role=tabpanel>{PROSE}</div>"
@@ -107,3 +115,11 @@ def test_a_button_that_asks_is_read_and_one_that_does_something_is_not():
     assert "Frozen sluices" in left
     assert "Copy" not in left
     assert "Buy" not in left
+
+
+def test_what_is_hidden_until_it_is_found_and_an_open_dialog_are_shown():
+    page = f"<title>T</title><h1>T</h1>{PROSE}<div hidden=until-found>{REPLY}</div>"
+    assert REPLY in read_page(page.encode()).markdown
+    for attribute, shown in (("open", True), ("", False)):
+        page = f"<title>T</title><h1>T</h1>{PROSE}<dialog {attribute}><p>{REPLY}</p></dialog>"
+        assert (REPLY in read_page(page.encode()).markdown) == shown

@@ -1,4 +1,5 @@
 import pytest
+import webencodings
 
 from simhash_gate.page.parse import decode, parse
 
@@ -29,6 +30,28 @@ def test_a_declared_charset_is_believed_where_utf8_does_not_fit():
         page = f"<meta charset={charset}><p>東京</p>".encode(charset)
         assert text_of(page) == "東京", charset
         assert text_of("<p>東京</p>".encode(charset), charset) == "東京", charset
+
+
+@pytest.mark.parametrize(
+    ("label", "text"),
+    [
+        *(
+            ("windows-949", "똠방"),
+            ("ks_c_5601-1987", "똠방"),
+            ("x-gbk", "東京"),
+            ("x-sjis", "①東京"),
+        ),
+        *(("iso-8859-8-i", "שלום"), ("x-cp1251", "Пчёлы"), ("koi8", "Пчёлы"), ("dos-874", "ผึ้ง")),
+        *(("x-mac-cyrillic", "Пчёлы"), ("sun_eu_greek", "μέλι"), ("latin5", "arı")),
+    ],
+)
+def test_encodings_have_the_names_that_browsers_know(label, text):
+    codec = webencodings.lookup(label).codec_info.encode
+    body = codec(f"<p>{text}</p>")[0]
+    assert text_of(body, label) == text
+    assert text_of(f"<meta charset='{label}'>".encode() + body) == text
+    assert text_of(f"<?xml version='1.0' encoding='{label}'?>".encode() + body) == text
+    assert text_of(b"<meta charset=nonsense>" + body, label) == text
 
 
 def test_what_is_no_utf8_though_declared_so_is_windows_1252():

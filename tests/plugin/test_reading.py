@@ -65,6 +65,20 @@ def test_only_the_same_bytes_in_one_encoding_at_one_path_are_a_repeat(keeps_mark
     assert not reader.read(content, "https://b.example/1")[1]
 
 
+def test_one_crawl_reads_a_page_in_one_way() -> None:
+    said = "".join(
+        f"<p>Пчёлы живут шесть недель и летают к цветам на лугу {n}.</p>" for n in range(9)
+    )
+    content = f"<html><body><h1>Пчёлы</h1>{said}</body></html>".encode("cp1251")
+    undeclared = HtmlResponse("http://example.com/", body=content)
+    assert "Пчёлы" in undeclared.text
+    for headers in ({}, {"Content-Type": "text/html; charset=x-cp1251"}):
+        response = HtmlResponse("http://example.com/", body=content, headers=headers)
+        assert asyncio.run(Reader().pages.page(response)).title == "Пчёлы", headers
+    named = b"<meta charset=x-cp1251>" + content
+    assert Reader().read(named, "http://example.com/")[0].title == "Пчёлы"
+
+
 def test_the_bytes_are_bounded(monkeypatch) -> None:
     monkeypatch.setattr(reading, "MOST_BYTES", 20_000)
     reader, url = Reader(), "http://example.com/"

@@ -11,7 +11,7 @@ import pytest
 from scrapy.http import Headers, HtmlResponse
 from scrapy.responsetypes import responsetypes
 
-from simhash_gate.sources.http import decoded, is_html
+from simhash_gate.sources.http import decoded, is_html, response
 
 BODIES = [
     *(b"<html><body>words", b"<!DOCTYPE html><p>x", b"<?xml version='1.0'?>", b""),
@@ -43,6 +43,18 @@ def test_a_small_body_that_unpacks_to_a_huge_one_is_cut_off(coding: str) -> None
     }[coding]
     body = decoded(compress(bytes(20_000_000)), coding, 100_000)
     assert 100_000 < len(body) < 2_000_000
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd"])
+def test_markup_with_the_header_of_an_encoding_that_is_off_is_read(coding: str) -> None:
+    assert decoded(b" <!DOCTYPE html><p>x", coding, 100) == b" <!DOCTYPE html><p>x"
+
+
+def test_gzip_is_unpacked_without_a_header_where_html_is_declared() -> None:
+    body, headers = gzip.compress(b"<p>x"), {"content-type": "text/html"}
+    of = partial(response, "place", body, status=200, max_bytes=100)
+    assert of(headers=headers).body == b"<p>x"
+    assert of(headers={"content-type": "application/gzip"}).skipped
 
 
 def test_a_body_that_ends_too_early_gives_what_is_there() -> None:

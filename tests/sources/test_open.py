@@ -85,6 +85,18 @@ def test_an_archive_and_a_line_know_when_a_page_was_captured(tmp_path: Path) -> 
     ]
 
 
+def test_an_archive_has_pages_without_headers(tmp_path: Path) -> None:
+    head = "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: {}\r\nContent-Type: text/html"
+    blocks = [
+        f"{head.format(url)}; charset=koi8\r\nContent-Length: 6\r\n\r\n".encode()
+        + b"<p>\xf0\xde\xc5\r\n\r\n"
+        for url in (URL, "urn:pageinfo:x")
+    ]
+    (tmp_path / "a.warc").write_bytes(b"".join(blocks))
+    (entry,) = opened(tmp_path / "a.warc").entries
+    assert (entry.url, entry.body, entry.encoding) == (URL, b"<p>\xf0\xde\xc5", "koi8")
+
+
 def test_a_page_of_html_has_the_url_that_it_or_its_path_tells(tmp_path: Path) -> None:
     canonical = '<link rel="canonical" href="https://me:secret@example.com/a">'
     html(tmp_path / "m", "example.org/b.html", "c.html")

@@ -1,0 +1,13 @@
+"""What HTTP headers call encodings: the names that browsers know are more than those of Python."""
+
+from __future__ import annotations
+
+import re
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s;"']+)""", re.I)
+
+
+def charset_in(content_type: str) -> str | None:
+    """Return the label of an encoding in a `Content-Type` as it is written, None without one."""
+    found = _CHARSET.search(content_type)
+    return found[1] if found else None
