@@ -117,7 +117,8 @@ def media_files(root: HtmlElement, base: str = "") -> list[str]:
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for image in root.iter("img"):
-        yield from _first(_places(image))
+        *scripted, src, srcset, others = _places(image)
+        yield from _first((*scripted, srcset, src, others))
     for source in root.iter("source"):
         if source.getparent().tag not in MEDIA:  # of a `picture`, then
             yield from _first(_places(source))

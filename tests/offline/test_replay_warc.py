@@ -135,7 +135,7 @@ def test_a_damaged_record_is_reported_and_the_rest_goes_on(run, tmp_path) -> Non
         record(STORY, url="")
         + record(STORY, status="").replace(b"HTTP/1.1 ", b"garbage! ")
         + record(b"no brotli", HTML, "Content-Encoding: br")
-        + record(STORY, HTML, "Content-Encoding: rot13")
+        + record(b"no markup", HTML, "Content-Encoding: rot13")
         + record(STORY)
     )
     result = run("replay", path)
