@@ -161,9 +161,9 @@ def _first(places: Iterable[list[str]]) -> list[str]:
     return next(filter(None, (list(filter(is_address, place)) for place in places)), [])
 
 
-# The ending of a file that is no page or feed. A number is none: `/wiki/1.5`, `v2.0`.
+# The ending of a file that is no page, feed or host without its scheme; nor a number: `v2.0`.
 _FILE = re.compile(
-    r"\.(?!(?:[dps]?x?html?|php\d?|aspx?|jspx?|jsf|do|cgi|cfm|pl|xml|rss|atom)\Z)"
+    r"\.(?!(?:[dps]?x?html?|php\d?|aspx?|jspx?|jsf|do|cgi|cfm|pl|xml|rss|atom|com|net|org)\Z)"
     r"[a-z][a-z0-9]{0,4}\Z",
     re.I,
 )
