@@ -332,12 +332,14 @@ def _plot(rates: dict[str, dict[str, float | None]], path: Path) -> None:
 
 def load(folder: Path) -> list[Labelled]:
     """Return the pages of a folder. Raises OSError, KeyError or ValueError if it has none."""
-    lines = (folder / "pages.jsonl").read_text("utf-8").splitlines()
-    found = [
-        Labelled(str(page["id"]), folder / page["path"], page["url"], page["kind"], page["text"])
-        for page in map(json.loads, lines)
-        if page["text"]
-    ]
+    with (folder / "pages.jsonl").open(encoding="utf-8") as lines:
+        found = [
+            Labelled(
+                str(page["id"]), folder / page["path"], page["url"], page["kind"], page["text"]
+            )
+            for page in map(json.loads, lines)
+            if page["text"]
+        ]
     if not found:
         raise ValueError("no page has a text")
     return found
