@@ -23,14 +23,13 @@ if TYPE_CHECKING:
     from simhash_gate.pipeline import read_page
     from simhash_gate.plugin.addon import Addon
     from simhash_gate.plugin.middleware import NearDuplicate, SimhashGateMiddleware
-    from simhash_gate.plugin.requests import HeldBack
+    from simhash_gate.plugin.requests import NotSent
     from simhash_gate.plugin.revalidation import ConditionalRequests
     from simhash_gate.plugin.site_crawl import SiteSpider
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateInnerSpiderMiddleware,
         SimhashGateSpiderMiddleware,
     )
-    from simhash_gate.plugin.stand_ins import UrlSkipped
     from simhash_gate.stores import open_store
 
 _HOMES = {
@@ -39,9 +38,8 @@ _HOMES = {
     "ConditionalRequests": "plugin.revalidation",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
-    "HeldBack": "plugin.requests",
-    "UrlSkipped": "plugin.stand_ins",
     "NearDuplicate": "plugin.middleware",
+    "NotSent": "plugin.requests",
     "Options": "options",
     "Page": "page",
     "Policy": "gate.policy",
@@ -64,8 +62,8 @@ __all__ = [
     "ConditionalRequests",
     "Gate",
     "HammingIndex",
-    "HeldBack",
     "NearDuplicate",
+    "NotSent",
     "Options",
     "Page",
     "Policy",
@@ -73,7 +71,6 @@ __all__ = [
     "SimhashGateMiddleware",
     "SimhashGateSpiderMiddleware",
     "SiteSpider",
-    "UrlSkipped",
     "Verdict",
     "hamming_distance",
     "near_duplicate_pairs",

@@ -27,7 +27,7 @@ from simhash_gate.identity.traps import GAIN, Change, Origin, TracedRequest, Tra
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
-from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, NotSent, asks_for_page
+from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, NotSent, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
@@ -87,7 +87,7 @@ class TrapGuard(Listener):
         )
 
     def ask(self, request: Request) -> None:
-        """Raise `HeldBack` for a request that leads into a trap, where traps are limited."""
+        """Raise `NotSent` for a request that leads into a trap, where traps are limited."""
         site = self._policies.site_of(request.url)
         meta = request.meta
         if site.policy.traps == "off" or not asks_for_page(request):
@@ -109,7 +109,8 @@ class TrapGuard(Listener):
         if len(self._examples[shape]) < 2:
             self._examples[shape].append(url)
         if limits == "held":
-            raise HeldBack(url, visit.why, shape)
+            why = f"held back (trap): {BECAUSE[visit.why]} ({shape})"
+            raise NotSent("trap", url, why, shape)
 
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Tell the shield of a page that was fetched under another URL."""
