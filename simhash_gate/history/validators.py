@@ -1,8 +1,7 @@
 """What servers say of a page before it is fetched, and whether they can be believed.
 
 A server names a page's version by an `ETag` or the time of its last change. Some say the same of
-another content. Pages that are fetched whatever their server says show which ones do. One lie is
-enough.
+another content. Pages that are fetched whatever their server says show which ones do.
 """
 
 from __future__ import annotations
@@ -18,8 +17,11 @@ FEWEST_COMPARED = 5
 FEWEST_UNCHANGED = 59
 """and so many if it told of no change in them. A server that always says the same is known only by
 a page that changes. If none of so many has, less than a twentieth of them do (95 %)."""
+RECENT = 20
+"""A domain is wrong if two pages change under the same validators before it tells so many changes.
+One page alone may change by itself."""
 REST = 30 * 86_400.0
-"""Seconds for which a domain is not believed after each lie; its pages are compared meanwhile."""
+"""Seconds for which a wrong domain is not believed after each lie; its pages are compared."""
 
 _GENERATED = 5.0  # seconds before the answer: a page that changed so lately was made for it
 _LONGEST = 200
@@ -108,19 +110,23 @@ def _opaque(etag: str) -> str:
 
 
 class Trust(NamedTuple):
-    """What visits have told of one domain's validators since it `lied` last, a Unix time or 0.
+    """What visits have told of one domain's validators since a page last changed under the same.
 
-    So many visits were `compared` with what it said, and so many changes it has `told`.
+    That was the page of the URL `liar`, at `lied`, a Unix time. Since then so many visits were
+    `compared` with what was said, and so many changes `told`. The domain is `wrong` if two pages
+    did so with few changes told between them.
     """
 
     compared: int = 0
     told: int = 0
+    liar: str = ""
     lied: float = 0.0
+    wrong: bool = False
 
     @property
     def until(self) -> float:
-        """Until when it is not believed, if it lies no more."""
-        return self.lied + REST
+        """Until when it is not believed, if no other page changes under the same validator."""
+        return self.lied + REST if self.wrong else 0.0
 
     def believed(self, at: float) -> bool:
         """Tell whether a page is left unfetched at a time if it says that it is the same."""
@@ -129,20 +135,22 @@ class Trust(NamedTuple):
 
     def then(self, later: Trust) -> Trust:
         """Return what these visits and later ones tell together."""
-        if later.lied:
-            return later
-        return Trust(self.compared + later.compared, self.told + later.told, self.lied)
+        if later.liar and later.liar != self.liar:
+            wrong = self.wrong or (self.liar != "" and self.told < RECENT)
+            return later._replace(wrong=later.wrong or wrong)
+        compared, told = self.compared + later.compared, self.told + later.told
+        return self._replace(compared=compared, told=told, wrong=self.wrong or later.wrong)
 
     @classmethod
-    def of_visit(cls, at: float, *, same: bool, changed: bool) -> Trust:
+    def of_visit(cls, url: str, at: float, *, same: bool, changed: bool) -> Trust:
         """Return what one visit tells: the page was said to be the `same`, and has `changed`."""
-        return cls(lied=at) if same and changed else cls(1, int(changed))
+        return cls(liar=url, lied=at) if same and changed else cls(1, int(changed))
 
     @classmethod
     def of_json(cls, values: Any) -> Trust:
         """Return the trust with these values; of values that make no sense, an unknown domain."""
         try:
-            compared, told, lied = values
-            return cls(int(compared), int(told), float(lied))
+            compared, told, liar, lied, wrong = values
+            return cls(int(compared), int(told), str(liar), float(lied), bool(wrong))
         except (TypeError, ValueError, OverflowError):
             return cls()

@@ -180,7 +180,7 @@ class Trusts:
         """Take in what a visit tells."""
         self._known[site] = self.of(site).then(seen)
         self._new[site] = self._new.get(site, Trust()).then(seen)
-        if seen.lied or len(self._new) >= _MOST_NEW:
+        if seen.liar or len(self._new) >= _MOST_NEW:
             self.keep()
 
     def keep(self) -> None:
@@ -193,7 +193,7 @@ class Trusts:
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, known in notes.items():
             site = SignalSource(scope, domain)
-            if not self._known.get(site, Trust()).lied:
+            if not self._known.get(site, Trust()).liar:
                 self._known[site] = Trust.of_json(known).then(self._new.get(site, Trust()))
 
 

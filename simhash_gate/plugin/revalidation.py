@@ -243,8 +243,9 @@ class Revalidation(Listener):
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
         same = same_version(before.validators, validators_in(response))
         if same is not None and not (changed and _is_trifle(before.validators, verdict)):
-            seen = Trust.of_visit(at, same=same, changed=changed)
-            self._learn(SignalSource(scope, judged.domain), seen, response.url)
+            url = without_credentials(response.url)
+            seen = Trust.of_visit(url, at, same=same, changed=changed)
+            self._learn(SignalSource(scope, judged.domain), seen)
 
     async def closed(self) -> None:
         """Let the store keep what was learned."""
@@ -302,12 +303,16 @@ class Revalidation(Listener):
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
         return trust.believed(at) and drawn >= known.policy.revalidate * (1 << 32)
 
-    def _learn(self, site: SignalSource, seen: Trust, url: str) -> None:
-        """Take in what a page tells; after a lie, fetch what was not fetched for its domain."""
+    def _learn(self, site: SignalSource, seen: Trust) -> None:
+        """Take in what a page tells; fetch what was not fetched for a domain that is wrong."""
+        first = self._trusts.of(site).liar
         self._trusts.learn(site, seen)
-        if not seen.lied:
+        if not seen.liar:
             return
         self._count("validators/wrong")
+        trust = self._trusts.of(site)
+        if not trust.wrong:
+            return
         why = f"What {site.domain} says of its pages is wrong"
         again = self._parked.take(("unchanged", *site), why)
         for parked in again:
@@ -318,10 +323,9 @@ class Revalidation(Listener):
                 f"; {how_many(len(again), 'page')} that they spared in this crawl are fetched now"
             )
             logger.warning(
-                "The validators (ETag, Last-Modified) of %s are wrong: %s has changed, and they "
-                "have not. They are not believed until %s%s",
-                *(site.domain, without_credentials(url), shown(seen.until)),
-                fetched if again else "",
+                "The validators (ETag, Last-Modified) of %s are wrong: %s and %s have changed, and "
+                "they have not. They are not believed until %s%s",
+                *(site.domain, first, seen.liar, shown(trust.until), fetched if again else ""),
             )
 
     def _failed(self, error: BaseException | None) -> None:

@@ -72,49 +72,77 @@ def test_whether_two_answers_name_one_version(before, now, same) -> None:
     assert same_version(now, before) is same
 
 
-def visits(number: int, *, same: bool, changed: bool, at: float = 1e9) -> Trust:
+DAYS = 86_400.0
+
+
+def visits(number: int, *, same: bool, changed: bool) -> Trust:
     trust = Trust()
     for _ in range(number):
-        trust = trust.then(Trust.of_visit(at, same=same, changed=changed))
+        trust = trust.then(Trust.of_visit("/page", 1e9, same=same, changed=changed))
     return trust
 
 
+def lie(url: str, at: float = 1e9) -> Trust:
+    return Trust.of_visit(url, at, same=True, changed=True)
+
+
 def test_nothing_is_left_to_a_server_before_enough_of_what_it_says_was_compared() -> None:
-    at = 1e9
-    same = [visits(number, same=True, changed=False).believed(at) for number in (0, 58, 59)]
+    same = [visits(number, same=True, changed=False).believed(1e9) for number in (0, 58, 59)]
     assert same == [False, False, True]
-    told = [visits(number, same=False, changed=True).believed(at) for number in (0, 4, 5)]
+    told = [visits(number, same=False, changed=True).believed(1e9) for number in (0, 4, 5)]
     assert told == [False, False, True]
     one = visits(1, same=False, changed=True)
-    assert visits(4, same=True, changed=False).then(one).believed(at)
+    assert visits(4, same=True, changed=False).then(one).believed(1e9)
     # That validators change with each answer tells of no change.
-    assert not visits(58, same=False, changed=False).believed(at)
+    assert not visits(58, same=False, changed=False).believed(1e9)
 
 
-def test_one_lie_is_enough_and_what_was_right_before_it_counts_no_more() -> None:
-    honest = visits(1_000, same=False, changed=True)
-    assert honest.believed(1e9)
-    lied = honest.then(Trust.of_visit(1e9, same=True, changed=True))
-    assert (lied.compared, lied.told, lied.lied) == (0, 0, 1e9)
-    assert not lied.believed(1e9 + 31 * 86_400)
-    again = lied.then(visits(5, same=False, changed=True))
-    assert [again.believed(1e9 + days * 86_400) for days in (29, 30)] == [False, True]
-    # Each other lie meanwhile begins the rest anew.
-    later = again.then(Trust.of_visit(1e9 + 20 * 86_400, same=True, changed=True)).then(honest)
-    assert [later.believed(1e9 + days * 86_400) for days in (49, 50)] == [False, True]
+def test_what_was_right_before_a_lie_counts_no_more_and_a_page_that_lies_again_tells_nothing() -> (
+    None
+):
+    right = visits(200, same=True, changed=False)
+    trust = right.then(lie("/clock"))
+    assert trust == lie("/clock")
+    assert not trust.believed(1e9)
+    trust = trust.then(visits(5, same=False, changed=True))
+    for visit in range(30):
+        trust = trust.then(lie("/clock", 1e9 + visit))
+    assert (trust.wrong, trust.believed(1e9)) == (False, True)
 
 
-def test_what_two_crawls_have_seen_adds_up_whichever_of_them_saw_the_lie() -> None:
-    seen, lie = visits(7, same=True, changed=False), Trust.of_visit(1e9, same=True, changed=True)
+def test_a_domain_is_wrong_after_a_second_page_and_rests_after_each_other_lie() -> None:
+    honest = visits(19, same=False, changed=True)
+    wrong = honest.then(lie("/a")).then(honest).then(lie("/b"))
+    assert (wrong.compared, wrong.told, wrong.liar, wrong.wrong) == (0, 0, "/b", True)
+    again = wrong.then(honest)
+    assert [again.believed(1e9 + days * DAYS) for days in (0, 29, 30)] == [False, False, True]
+    later = again.then(lie("/b", 1e9 + 10 * DAYS))
+    assert later.believed(1e9 + 30 * DAYS)
+    later = again.then(lie("/c", 1e9 + 20 * DAYS)).then(honest)
+    assert [later.believed(1e9 + days * DAYS) for days in (49, 50)] == [False, True]
+
+
+def test_few_lies_among_many_changes_that_are_told_are_no_reason() -> None:
+    honest = visits(20, same=False, changed=True)
+    assert not honest.then(lie("/a")).then(honest).then(lie("/b")).then(honest).wrong
+
+
+def test_what_two_crawls_have_seen_adds_up_whichever_of_them_saw_the_lies() -> None:
+    seen = visits(7, same=True, changed=False)
     assert seen.then(seen) == Trust(14)
-    assert lie.then(seen) == Trust(7, 0, 1e9)
-    assert seen.then(lie.then(seen)) == Trust(7, 0, 1e9)
+    assert seen.then(lie("/a").then(seen)) == Trust(7, 0, "/a", 1e9)
+    one, other = lie("/a").then(seen), seen.then(lie("/b")).then(seen)
+    assert one.then(other) == Trust(7, 0, "/b", 1e9, wrong=True)
+    both = lie("/a").then(lie("/b")).then(seen)
+    assert both.wrong
+    for before in (Trust(), seen, lie("/b"), lie("/c")):
+        assert before.then(both).wrong
 
 
 def test_trust_is_kept_as_json() -> None:
-    trust = visits(7, same=False, changed=True).then(Trust(0, 0, 3.0)).then(Trust(5, 2))
-    assert Trust.of_json(json.loads(json.dumps(trust))) == trust == Trust(5, 2, 3.0)
-    for values in (None, {}, [1, 2], [1, "x", 0], [1, 2, 3, 4], "abc", [float("inf"), 0, 0]):
+    trust = lie("/a").then(lie("/b", 3.0)).then(visits(5, same=False, changed=True))
+    assert Trust.of_json(json.loads(json.dumps(trust))) == trust == Trust(5, 5, "/b", 3.0, True)
+    for values in (None, {}, [1, 2], [1, "x", "", 0, 0], [1] * 6, "abcde", [1e999, 0, "", 0, 0]):
         assert Trust.of_json(values) == Trust()
 
 

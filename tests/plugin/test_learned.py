@@ -14,6 +14,7 @@ from simhash_gate.stores.base import URL_RULES, Blob
 
 SCOPES = [f"site{number}.example" for number in range(12)]
 MOST = 5
+SAME = Trust.of_visit("/page", 1_000.0, same=True, changed=False)
 
 
 @pytest.fixture
@@ -51,27 +52,29 @@ def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> Non
     trusts = Trusts(thread)
     wrong, *others = [SignalSource(scope, scope) for scope in SCOPES]
     meet(trusts, wrong)
-    trusts.learn(wrong, Trust.of_visit(1_000.0, same=True, changed=True))
+    for page in ("/a", "/b"):
+        trusts.learn(wrong, Trust.of_visit(page, 1_000.0, same=True, changed=True))
     for site in others:
         meet(trusts, site)
-        trusts.learn(site, Trust.of_visit(1_000.0, same=True, changed=False))
+        trusts.learn(site, SAME)
     assert len(trusts._known) == MOST
-    assert meet(trusts, wrong) == Trust(0, 0, 1_000.0)
-    assert meet(trusts, others[0]) == Trust(1)
+    assert meet(trusts, wrong) == Trust(0, 0, "/b", 1_000.0, wrong=True)
+    assert meet(trusts, others[0]) == SAME
 
 
-def test_a_lie_that_is_seen_before_the_store_has_answered_counts(thread) -> None:
+def test_what_is_seen_before_the_store_has_answered_counts(thread) -> None:
     site = SignalSource("site.example", "site.example")
     earlier = Trusts(thread)
     for _ in range(60):
-        earlier.learn(site, Trust.of_visit(1_000.0, same=True, changed=False))
+        earlier.learn(site, SAME)
     earlier.keep()
     trusts = Trusts(thread)
-    trusts.learn(site, Trust.of_visit(1_000.0, same=True, changed=False))
+    trusts.learn(site, SAME)
     assert meet(trusts, site) == Trust(61)
     trusts = Trusts(thread)
-    trusts.learn(site, Trust.of_visit(2_000.0, same=True, changed=True))
-    assert meet(trusts, site) == meet(Trusts(thread), site) == Trust(0, 0, 2_000.0)
+    lie = Trust.of_visit("/a", 2_000.0, same=True, changed=True)
+    trusts.learn(site, lie)
+    assert meet(trusts, site) == meet(Trusts(thread), site) == lie
 
 
 def test_domains_of_one_scope_are_bounded_too(thread) -> None:
