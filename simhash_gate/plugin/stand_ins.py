@@ -188,8 +188,7 @@ class StandIns(Listener):
     ) -> None:
         """Learn from a page; send what was skipped for one that stands for no other."""
         host = self._keys.host(scope)
-        if not host.saw(url, *evidence, stands=stands, hashes=hashes):
-            self._count("url/wrong_probes")
+        host.saw(url, *evidence, stands=stands, hashes=hashes)
         self._arrived(url)
         if not stands:
             self._release(scope, host.forget(url), _FAILED)
@@ -209,8 +208,6 @@ class StandIns(Listener):
             done = "makes no difference from now on" if acts else "may make a difference"
             count = f" ({how_many(contents, 'content')})" if contents else ""
             logger.log(self._level, "URLs of %s: %s %s%s", kind or scope, atom, done, count)
-        if changes:
-            self._stats.set_value("simhash_gate/url/rules", self._keys.active)
 
     def _release(self, scope: str, urls: Iterable[str], why: str = "") -> None:
         """Send what was skipped for URLs, and `why` that was wrong; without a word, as a test."""

@@ -95,8 +95,6 @@ class TrapGuard(Listener):
         origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # else a start URL
         address = self._crawl.keys.host(site.scope).reduction.key(without_credentials(request.url))
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
-        if visit.probe:
-            self._count("trap/probed")
         if not visit.held:
             return
         url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
@@ -216,7 +214,8 @@ class TrapGuard(Listener):
 
     def _changed(self, changes: Iterable[Change]) -> None:
         for why, group in changes:
-            self._count(f"trap/{'limited' if why else 'recovered'}")
+            if why:
+                self._count("trap/limited")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
             state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)

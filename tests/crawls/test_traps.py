@@ -140,7 +140,7 @@ ONE_BY_ONE = {
 
 def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> None:
     done = crawl(tmp_path, Tags({}), "/", spider=SPIDER, settings=ONE_BY_ONE)
-    assert done.count("trap/recovered") >= 1
+    assert "brings something new again" in done.log
     assert done.count("trap/resent") >= 1
     fetched = {int(item["path"].rpartition("=")[2]) for item in done.items if "t=" in item["path"]}
     assert set(range(59, 200)) <= fetched
@@ -252,7 +252,6 @@ def test_what_was_held_before_a_pause_is_sent_after_it(paused, tmp_path: Path) -
     second, sent, fetched = resumed(paused, tmp_path)
     assert sent == paused[2]
     assert {f"/tag?t={number}" for number in range(59, 200)} <= set(fetched)
-    assert second.count("parked/restored") == len(sent)
     assert not (tmp_path / "job" / JOB_FILE).exists()
     held = len(sent) + second.count("trap/held")
     assert f"{held} requests held back; {second.count('trap/resent')} sent again" in second.log

@@ -83,7 +83,7 @@ def test_a_crawl_learns_what_makes_no_difference_and_sends_no_more_of_it(tmp_pat
     assert articles(visited(result)) == set(range(ARTICLES))
     assert sum(site.hits.values()) == 1 + 3 * ARTICLES - avoided
     assert 1 <= result.count("url/probed") <= 15
-    assert result.count("url/rules") == 1
+    assert result.log.count("makes no difference from now on") == 1
     skipped = [item["path"] for item in result.items if item.get("failure") == "NotSent"]
     assert len(set(skipped) - site.hits.keys()) == avoided  # the others were probes, at the end
     assert result.stats["told/rule"] == len(skipped)
@@ -143,8 +143,7 @@ def test_a_test_that_is_redirected_can_prove_a_rule_wrong(tmp_path) -> None:
             targets[target] = page(1_000 + number)
     routes |= {"/list": listing(routes), **targets}
     with Site(routes).running() as site:
-        result = follow(tmp_path, site)
-    assert result.count("url/wrong_probes") >= 1
+        follow(tmp_path, site)
     assert targets.keys() <= site.hits.keys()
 
 
