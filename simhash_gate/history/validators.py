@@ -12,11 +12,11 @@ from email.utils import parsedate_to_datetime
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-FEWEST_COMPARED = 5
-"""So many visits of a domain are compared before anything is left to what it says,"""
+FEWEST_RIGHT = 4
+"""So many pages must be the same, as a domain says, before anything is left to what it says,"""
 FEWEST_UNCHANGED = 59
-"""and so many if it told of no change in them. A server that always says the same is known only by
-a page that changes. If none of so many has, less than a twentieth of them do (95 %)."""
+"""and so many if it told of no change. A server that always says the same is known only by a page
+that changes. If none of so many has, less than a twentieth of them do (95 %)."""
 RECENT = 20
 """A domain is wrong if two pages change under the same validators before it tells so many changes.
 One page alone may change by itself."""
@@ -112,12 +112,13 @@ def _opaque(etag: str) -> str:
 class Trust(NamedTuple):
     """What visits have told of one domain's validators since a page last changed under the same.
 
-    That was the page of the URL `liar`, at `lied`, a Unix time. Since then so many visits were
-    `compared` with what was said, and so many changes `told`. The domain is `wrong` if two pages
-    did so with few changes told between them.
+    That was the page of the URL `liar`, at `lied`, a Unix time. Since then so many pages were the
+    same as was said, `right`, and so many had changed as was `told`. The domain is `wrong` if two
+    pages lied with few changes told between them. Validators that change though the page does not
+    tell nothing: a domain where all do is never believed.
     """
 
-    compared: int = 0
+    right: int = 0
     told: int = 0
     liar: str = ""
     lied: float = 0.0
@@ -130,27 +131,29 @@ class Trust(NamedTuple):
 
     def believed(self, at: float) -> bool:
         """Tell whether a page is left unfetched at a time if it says that it is the same."""
-        enough = FEWEST_COMPARED if self.told else FEWEST_UNCHANGED
-        return self.compared >= enough and at >= self.until
+        enough = FEWEST_RIGHT if self.told else FEWEST_UNCHANGED
+        return self.right >= enough and at >= self.until
 
     def then(self, later: Trust) -> Trust:
         """Return what these visits and later ones tell together."""
         if later.liar and later.liar != self.liar:
             wrong = self.wrong or (self.liar != "" and self.told < RECENT)
             return later._replace(wrong=later.wrong or wrong)
-        compared, told = self.compared + later.compared, self.told + later.told
-        return self._replace(compared=compared, told=told, wrong=self.wrong or later.wrong)
+        right, told = self.right + later.right, self.told + later.told
+        return self._replace(right=right, told=told, wrong=self.wrong or later.wrong)
 
     @classmethod
     def of_visit(cls, url: str, at: float, *, same: bool, changed: bool) -> Trust:
         """Return what one visit tells: the page was said to be the `same`, and has `changed`."""
-        return cls(liar=url, lied=at) if same and changed else cls(1, int(changed))
+        if same and changed:
+            return cls(liar=url, lied=at)
+        return cls(int(same), int(changed))
 
     @classmethod
     def of_json(cls, values: Any) -> Trust:
         """Return the trust with these values; of values that make no sense, an unknown domain."""
         try:
-            compared, told, liar, lied, wrong = values
-            return cls(int(compared), int(told), str(liar), float(lied), bool(wrong))
+            right, told, liar, lied, wrong = values
+            return cls(int(right), int(told), str(liar), float(lied), bool(wrong))
         except (TypeError, ValueError, OverflowError):
             return cls()

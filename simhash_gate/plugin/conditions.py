@@ -200,4 +200,4 @@ class Trusts:
 def _merge(known: dict[str, Any], new: Mapping[str, Trust]) -> None:
     """Add what was seen to what is known of the domains of a scope."""
     for domain, seen in new.items():
-        known[domain] = Trust.of_json(known.get(domain)).then(seen)
+        known[domain] = Trust.of_json(known.pop(domain, None)).then(seen)  # now the last

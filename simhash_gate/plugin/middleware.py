@@ -145,7 +145,7 @@ class SimhashGateMiddleware(CrawlGate):
         self._stand_ins = StandIns.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
         texts = KeptTexts.for_crawl(crawl)
-        self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
+        self.revalidation = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
         self.known_pages = KnownPages.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)

@@ -120,22 +120,20 @@ class ConditionalRequests(GateComponent):
         except Exception as error:
             if not isinstance(error, StoreError):  # the crawl says that its store fails
                 logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
-        if self._asking:
-            await self._asking.ask(request)
+        if self.gate and self.gate.revalidation:
+            await self.gate.revalidation.ask(request)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Return the page, if the server says that it is as it was."""
-        return self._asking.answered(request, response) if self._asking else response
+        answer: Response | Request = response
+        if self.gate and self.gate.revalidation:
+            answer = self.gate.revalidation.answered(request, response)
+        return answer
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Take the condition out of a request that has no answer."""
-        if self._asking:
-            self._asking.unanswered(request)
-
-    @property
-    def _asking(self) -> Revalidation | None:
-        asking = self.gate.revalidation if self.gate else None
-        return asking if isinstance(asking, Revalidation) else None
+        if self.gate and self.gate.revalidation:
+            self.gate.revalidation.unanswered(request)
 
 
 class Revalidation(Listener):

@@ -20,7 +20,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import load_object
 
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Stage
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX
@@ -58,7 +58,7 @@ class CrawlGate:
     """The gate of one crawl, for those that follow its pages."""
 
     lifecycle: Lifecycle
-    revalidation: Listener | None
+    revalidation: Any
     known_pages: Any
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
