@@ -49,6 +49,7 @@ from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
     INLINE_KEY,
+    KEPT_KEY,
     META_KEY,
     RECOVERED_KEY,
     NotSent,
@@ -56,7 +57,6 @@ from simhash_gate.plugin.requests import (
     forget_others,
     is_retry,
     mark_inline,
-    mark_kept,
     orphaned_page,
 )
 from simhash_gate.plugin.resend_dropped import Resending
@@ -203,7 +203,8 @@ class SimhashGateMiddleware(CrawlGate):
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
-            mark_kept(request, self.crawler.request_fingerprinter.fingerprint(request).hex())
+            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]
         if judged.dropped:
             response.request = request
         ends = judged.dropped and not verdict.audited

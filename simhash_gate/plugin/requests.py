@@ -202,11 +202,6 @@ def addresses(request: Request, url: str) -> list[str]:
     return list(dict.fromkeys(map(without_credentials, urls)))
 
 
-def mark_kept(request: Request, fingerprint: str) -> None:
-    """Note in the request's meta that its page was kept, for the requests that are made from it."""
-    request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]
-
-
 def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
     """Take out of the meta of a request that goes out what was noted of another one."""
     if KEPT_KEY in request.meta:

@@ -87,11 +87,6 @@ class KnownPage(NamedTuple):
         return source if validators_in(response) == before.validators else None
 
     @property
-    def can_be_spared(self) -> bool:
-        """Whether all is there that is done with an unchanged page."""
-        return not needs_page(self.policy) or self.source is not None
-
-    @property
     def site(self) -> SignalSource:
         """Whose word it is."""
         return SignalSource(self.page.scope, self.domain)
@@ -296,7 +291,9 @@ class Revalidation(Listener):
             return False
         variant, versions = known.previous.variant, known.revisit.history.versions
         validators = [version.validators for version in versions if version.variant == variant]
-        if contradict(validators) or not known.can_be_spared:  # whatever others of its domain do
+        if contradict(validators):  # whatever others of its domain do
+            return False
+        if needs_page(known.policy) and known.source is None:
             return False
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
         return trust.believed(at) and drawn >= known.policy.revalidate * (1 << 32)
