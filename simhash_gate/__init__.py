@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.addon import Addon as Addon
     from simhash_gate.plugin.middleware import NearDuplicate as NearDuplicate
     from simhash_gate.plugin.middleware import SimhashGateMiddleware as SimhashGateMiddleware
-    from simhash_gate.plugin.requests import HeldBack as HeldBack
+    from simhash_gate.plugin.requests import NotSent as NotSent
     from simhash_gate.plugin.revalidation import ConditionalRequests as ConditionalRequests
     from simhash_gate.plugin.site_crawl import SiteSpider as SiteSpider
     from simhash_gate.plugin.spider_middleware import (
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateSpiderMiddleware as SimhashGateSpiderMiddleware,
     )
-    from simhash_gate.plugin.stand_ins import UrlSkipped as UrlSkipped
     from simhash_gate.stores import open_store as open_store
 
 _HOMES = {
@@ -45,9 +44,8 @@ _HOMES = {
     "ConditionalRequests": "plugin.revalidation",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
-    "HeldBack": "plugin.requests",
-    "UrlSkipped": "plugin.stand_ins",
     "NearDuplicate": "plugin.middleware",
+    "NotSent": "plugin.requests",
     "Options": "options",
     "Page": "page",
     "Policy": "gate.policy",

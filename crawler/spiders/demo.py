@@ -31,8 +31,8 @@ from crawler.site.process import SiteError, SiteProcess, contents, serve_number,
 from crawler.site.scenes import SCENES
 from crawler.truth import report, score
 from simhash_gate.gate.verdict import Verdict, verdict_of
-from simhash_gate.plugin.requests import META_KEY
-from simhash_gate.plugin.signals import near_duplicate_dropped, url_skipped
+from simhash_gate.plugin.requests import META_KEY, NotSent
+from simhash_gate.plugin.signals import near_duplicate_dropped, request_not_sent
 
 STORE = "SIMHASH_GATE_STORE"
 DEMONSTRATED = {"SIMHASH_GATE_URLS": "skip", "SIMHASH_GATE_TRAPS": "limit"}
@@ -124,7 +124,7 @@ class DemoSpider(Spider):
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
         crawler.signals.connect(spider.downloaded, signals.response_downloaded)
-        crawler.signals.connect(spider.skipped, url_skipped)
+        crawler.signals.connect(spider.not_sent, request_not_sent)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
@@ -166,9 +166,10 @@ class DemoSpider(Spider):
             self.shown.append(kept)
             print(f"Dropped {response.url}: a copy of {kept}")
 
-    def skipped(self, request: Request) -> None:
-        """Note that the gate did not fetch a page."""
-        self.avoided.add(request.url)
+    def not_sent(self, request: Request, why: NotSent) -> None:
+        """Note that the gate did not fetch a page under another URL."""
+        if why.kind == "rule":
+            self.avoided.add(request.url)
 
     def downloaded(self, request: Request, response: Response) -> None:
         """Note that a page was fetched after all; end the crawl if the site had to end a trap."""

@@ -1,44 +1,30 @@
 """What servers say of a page before it is fetched, and whether they can be believed.
 
 A server names a page's version by an `ETag` or the time of its last change. Some say the same of
-another content, some say something else each time. Such signals are noisy (Busa-Fekete et al.,
-Crawling with noisy change signals, 2025): how often they are wrong is found from pages that are
-fetched whatever they say.
+another content. Pages that are fetched whatever their server says show which ones do.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from simhash_gate.common.proportion import wilson
-
-State = Literal["", "wrong", "useless"]
-
-FEWEST_COMPARED = 5
-"""So many visits of a domain are compared before anything is left to what it says,"""
+FEWEST_RIGHT = 4
+"""So many pages must be the same, as a domain says, before anything is left to what it says,"""
 FEWEST_UNCHANGED = 59
-"""and so many if it told of no change in them. A server that always says the same is known only by
-a page that changes. If none of so many has, less than a twentieth of them do (95 %)."""
-FEWEST_WRONG = 2
-"""So many pages must have changed under the same name before their domain is called wrong."""
-MOST_MISSED = 0.05
-"""A domain is wrong if it surely misses more of the changes than this."""
+"""and so many if it told of no change. A server that always says the same is known only by a page
+that changes. If none of so many has, less than a twentieth of them do (95 %)."""
 RECENT = 20
-"""So many of the last changes are what a domain is judged by."""
-USELESS = 0.8
-"""Validators are useless if more of them than this surely change though the page does not."""
+"""A domain is wrong if two pages change under the same validators before it tells so many changes.
+One page alone may change by itself."""
 REST = 30 * 86_400.0
-"""Seconds after which a domain is tried again; twice as long after each time."""
+"""Seconds for which a wrong domain is not believed after each lie; its pages are compared."""
 
 _GENERATED = 5.0  # seconds before the answer: a page that changed so lately was made for it
 _LONGEST = 200
-_MOST_COUNTED = 1_000
-_MOST_RESTS = 8
 # What the compression of an answer adds to its ETag, in its quotes.
 _SUFFIX = re.compile(r'(?:[-;](?:gzip|br)|-(?:df|zstd))(?="?\Z)')
 
@@ -123,115 +109,51 @@ def _opaque(etag: str) -> str:
     return _without_suffix(etag.removeprefix("W/").removeprefix("w/"))
 
 
-class Seen(NamedTuple):
-    """What one visit tells of what was said before: whether it was fetched `plain`, without it.
+class Trust(NamedTuple):
+    """What visits have told of one domain's validators since a page last changed under the same.
 
-    `same` is what was said: that the page is the same. `changed` is what was found.
-    """
-
-    url: str
-    at: float
-    same: bool
-    changed: bool
-    plain: bool = True
-
-
-@dataclass
-class Trust:
-    """What visits have told of one domain's validators.
-
-    `right` pages were the same as was said, `wrong` ones not; `moved` ones had changed as was said,
-    `idle` ones had not. `spared` were not fetched, or had no body. `recent` has the last changes,
-    True for those that were not said. `state` is what came of it at `since`; after a rest all
-    begins anew. `times` counts the rests.
+    That was the page of the URL `liar`, at `lied`, a Unix time. Since then so many pages were the
+    same as was said, `right`, and so many had changed as was `told`. The domain is `wrong` if two
+    pages lied with few changes told between them. Validators that change though the page does not
+    tell nothing: a domain where all do is never believed.
     """
 
     right: int = 0
-    wrong: int = 0
-    moved: int = 0
-    idle: int = 0
-    spared: int = 0
-    recent: list[bool] = field(default_factory=list)
-    examples: list[Seen] = field(default_factory=list)
-    state: State = ""
-    since: float = 0.0
-    times: int = 0
-
-    @property
-    def compared(self) -> int:
-        """How many visits were compared with what was said."""
-        return self.right + self.wrong + self.moved + self.idle
-
-    def is_tested(self, compared: int) -> bool:
-        """Tell whether so many visits are enough to leave anything to what it says."""
-        if self.moved:
-            return compared >= FEWEST_COMPARED
-        return not self.wrong and compared >= FEWEST_UNCHANGED
+    told: int = 0
+    liar: str = ""
+    lied: float = 0.0
+    wrong: bool = False
 
     @property
     def until(self) -> float:
-        """When it is tried again."""
-        return self.since + REST * float(1 << min(max(self.times, 1), _MOST_RESTS) - 1)
+        """Until when it is not believed, if no other page changes under the same validator."""
+        return self.lied + REST if self.wrong else 0.0
 
-    def rested(self, at: float) -> Trust:
-        """Return what counts at a time: a domain that has rested is as unknown as a new one."""
-        if self.state and at >= self.until:
-            return Trust(times=self.times)
-        return self
+    def believed(self, at: float) -> bool:
+        """Tell whether a page is left unfetched at a time if it says that it is the same."""
+        enough = FEWEST_RIGHT if self.told else FEWEST_UNCHANGED
+        return self.right >= enough and at >= self.until
 
-    def learn(self, seen: Seen | None) -> State:
-        """Take in what a visit tells; return the state that comes of it, "" for no other.
+    def then(self, later: Trust) -> Trust:
+        """Return what these visits and later ones tell together."""
+        if later.liar and later.liar != self.liar:
+            wrong = self.wrong or (self.liar != "" and self.told < RECENT)
+            return later._replace(wrong=later.wrong or wrong)
+        right, told = self.right + later.right, self.told + later.told
+        return self._replace(right=right, told=told, wrong=self.wrong or later.wrong)
 
-        None is a page that was the same as was said, and was not fetched for it.
-        """
-        if seen is None:
-            self.spared += 1
-            return ""
-        if seen.same and not seen.changed:
-            self.right += 1
-        elif seen.same:
-            self.wrong += 1
-            # One page that changes by itself says little of all others.
-            if seen.url not in [example.url for example in self.examples]:
-                self.recent.append(True)
-                self.examples = [*self.examples, seen][-FEWEST_WRONG:]
-        elif seen.changed and seen.plain:  # of pages with a condition, others could not be seen
-            self.moved += 1
-            self.recent.append(False)
-        elif not seen.changed:
-            self.idle += 1
-        del self.recent[:-RECENT]
-        if self.compared + self.spared > _MOST_COUNTED:
-            for name in ("right", "wrong", "moved", "idle", "spared"):
-                setattr(self, name, getattr(self, name) // 2)
-        state = self._found() if not self.state else ""
-        if state:
-            self.state, self.since, self.times = state, seen.at, self.times + 1
-        return state
-
-    def _found(self) -> State:
-        missed = wilson(sum(self.recent), len(self.recent)).low
-        if len(self.examples) >= FEWEST_WRONG and missed > MOST_MISSED:
-            return "wrong"
-        same = self.idle + self.right + self.spared
-        return "useless" if wilson(self.idle, same).low > USELESS else ""
+    @classmethod
+    def of_visit(cls, url: str, at: float, *, same: bool, changed: bool) -> Trust:
+        """Return what one visit tells: the page was said to be the `same`, and has `changed`."""
+        if same and changed:
+            return cls(liar=url, lied=at)
+        return cls(int(same), int(changed))
 
     @classmethod
     def of_json(cls, values: Any) -> Trust:
-        """Return the trust with these values. Raises ValueError if they make no sense."""
+        """Return the trust with these values; of values that make no sense, an unknown domain."""
         try:
-            counts = {name: max(0, int(values[name])) for name in _COUNTS}
-            if values["state"] not in ("", "wrong", "useless"):
-                raise ValueError(f"its state is {values['state']!r}")
-            return cls(
-                **counts,
-                recent=[bool(missed) for missed in values["recent"]][-RECENT:],
-                examples=[Seen(str(url), float(at), *how) for url, at, *how in values["examples"]],
-                state=values["state"],
-                since=float(values["since"]),
-            )
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"no evidence on validators: {error}") from error
-
-
-_COUNTS = ("right", "wrong", "moved", "idle", "spared", "times")
+            right, told, liar, lied, wrong = values
+            return cls(int(right), int(told), str(liar), float(lied), bool(wrong))
+        except (TypeError, ValueError, OverflowError):
+            return cls()

@@ -39,7 +39,8 @@ def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
         }
         if b"canonical" in found.get(b"rel", b"").lower().split():
             href = unescape(found.get(b"href", b"").decode("utf-8", "replace"))
-            if (named := _checked(href, url)) and not _is_comment(start, tag.start):
+            in_comment = start.rfind(b"<!--", 0, tag.start) > start.rfind(b"-->", 0, tag.start)
+            if not in_comment and (named := _checked(href, url)):
                 yield named
 
 
@@ -61,10 +62,6 @@ def _canonical_tags(start: bytes) -> Iterator[slice]:
         if begin >= 0 and end >= 0:
             yield slice(begin, end)
         place = start.find(b"canonical", place + 1)
-
-
-def _is_comment(start: bytes, place: int) -> bool:
-    return start.rfind(b"<!--", 0, place) > start.rfind(b"-->", 0, place)
 
 
 def _checked(href: str, base: str) -> str:

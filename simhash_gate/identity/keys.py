@@ -90,11 +90,6 @@ class Keys:
         """Return what is known of a host, or of a domain."""
         return self._of(scope)[0]
 
-    @property
-    def active(self) -> int:
-        """How many atoms act."""
-        return sum(host.active for host, _ in self._hosts.values())
-
     def take_over(self, other: Keys) -> None:
         """Go on from what the last part of a job knew."""
         self._hosts = other._hosts

@@ -375,11 +375,6 @@ class Host:
     def _groups(self) -> tuple[AddressGroup, ...]:
         return self._whole, *self.reduction.kinds.values()
 
-    @property
-    def active(self) -> int:
-        """How many atoms act."""
-        return sum(len(group.acts) for group in self._groups)
-
     def atoms(self) -> Iterator[tuple[str, Atom, int, bool]]:
         """Yield each atom with its kind of addresses, the contents for it, and whether it acts."""
         for group in self._groups:

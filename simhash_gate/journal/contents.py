@@ -107,7 +107,7 @@ def load(place: Place) -> Stored:
         member = member_at(file, place.response)
     if member is None:
         raise DamagedError("not there any more")
-    return stored_of(record_of(member.data))
+    return stored_of(record_of(member[0]))
 
 
 def selected(
@@ -164,7 +164,7 @@ def copy(pages: Iterable[Found], to: str) -> int:
 def _drops(path: str, complain: Complain) -> Iterator[Found]:
     """Yield the pages of a file, up to where it is damaged."""
     begun: tuple[int, str, Drop] | None = None
-    kinds, nothing, end = set(), True, 0
+    kinds, nothing, place, end = set(), True, 0, 0
     with Path(path).open("rb") as file:
         while True:
             try:
@@ -174,20 +174,20 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
                 return
             if member is None:
                 break
-            end = member.end
+            place, (data, end) = end, member
             try:
-                found = record_of(member.data)
+                found = record_of(data)
                 kinds.add(found.kind)
                 if found.kind == "metadata" and (drop := drop_of(found)):
-                    begun = (member.start, found.headers.get("WARC-Concurrent-To", ""), drop)
+                    begun = (place, found.headers.get("WARC-Concurrent-To", ""), drop)
                 elif found.kind == "response" and begun:
                     (start, response, drop), begun = begun, None
                     if found.headers.get("WARC-Record-ID") == response:
                         nothing = False
-                        yield Found(Place(path, start, member.start), end, drop)
+                        yield Found(Place(path, start, place), end, drop)
             except DamagedError as error:
                 begun, nothing = None, False
-                complain(f"{path}, byte {member.start}", str(error))
+                complain(f"{path}, byte {place}", str(error))
     if begun:
         complain(path, f"cut off: no response for the record at byte {begun[0]}")
     elif nothing and kinds != {"warcinfo"}:

@@ -76,11 +76,10 @@ class Segments:
     """Appends to the journal in a folder, which is made if it is not there.
 
     The folder keeps at most `bound` bytes, of all crawls that write to it together. Other files in
-    it are left alone, and not counted. `removed` counts the files that had to go.
+    it are left alone, and not counted.
     """
 
     def __init__(self, folder: Path, bound: int) -> None:
-        self.removed = 0
         self._folder = folder
         self._bound = bound
         self._largest = bound // SEGMENTS
@@ -124,7 +123,6 @@ class Segments:
                 break
             taken -= path.stat().st_size
             path.unlink()
-            self.removed += 1
         if taken > room:
             raise OSError("other crawls are writing all that the journal has room for")
 

@@ -115,14 +115,6 @@ class WarcRecord(NamedTuple):
     block: bytes
 
 
-class GzipMember(NamedTuple):
-    """What a gzip member of a file holds, and the bytes at which it begins and ends."""
-
-    start: int
-    end: int
-    data: bytes
-
-
 def need_fastwarc() -> None:
     """Raise `MissingExtraError` where fastwarc is not installed, or on Windows."""
     if not hasattr(os, "fork"):
@@ -149,8 +141,10 @@ def pack(drop: Drop, stored: Stored) -> bytes:
     )  # fmt: skip
 
 
-def member_at(file: BinaryIO, start: int) -> GzipMember | None:
-    """Return the gzip member that begins at a byte, None at the end of the file.
+def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
+    """Return what the gzip member holds that begins at a byte, and the byte at which it ends.
+
+    None at the end of the file.
 
     Raises `DamagedError` where it is cut off or is none, and OSError.
     """
@@ -170,7 +164,7 @@ def member_at(file: BinaryIO, start: int) -> GzipMember | None:
             raise DamagedError(f"cut off in the record at byte {start}")
         if size > _MOST:
             raise DamagedError(f"the record at byte {start} is larger than any page")
-    return GzipMember(start, file.tell() - len(unpacker.unused_data), b"".join(found))
+    return b"".join(found), file.tell() - len(unpacker.unused_data)
 
 
 def record_of(data: bytes) -> WarcRecord:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from collections.abc import Mapping
 from functools import partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,17 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from scrapy import Request
 from scrapy.http import Headers, HtmlResponse, Response
 
-from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.history.validators import Seen, State, Trust, Validators, validators_of
+from simhash_gate.history.validators import Trust, Validators, validators_of
 from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 
 if TYPE_CHECKING:
     from simhash_gate.history.texts import FetchedPage
-
-logger = logging.getLogger(__name__)
 
 NOT_MODIFIED = 304
 STORED_FLAG = "simhash_gate_stored"
@@ -150,7 +145,6 @@ NOTE = "validators"
 """The key of what is known in the notes on a scope."""
 MOST_SITES = 10_000
 _MOST_NEW = 100
-_WHAT = "The validators (ETag, Last-Modified)"
 
 
 class SignalSource(NamedTuple):
@@ -170,85 +164,40 @@ class Trusts:
     def __init__(self, store: StoreThread) -> None:
         self.learned = LearnedNotes(store, NOTE, self._take)
         self._known: dict[SignalSource, Trust] = {}
-        self._new: dict[str, dict[str, list[Seen | None]]] = {}
+        self._new: dict[SignalSource, Trust] = {}
 
-    def of(self, site: SignalSource, at: float) -> Trust:
-        """Return what is known at a time."""
-        trust = self._known[site] = self._known.pop(site, Trust()).rested(at)
-        while len(self._known) > MOST_SITES:
+    def of(self, site: SignalSource) -> Trust:
+        """Return what is known of a site."""
+        trust = self._known[site] = self._known.pop(site, Trust())
+        if len(self._known) > MOST_SITES:
             self.keep()
             oldest = next(iter(self._known))
             del self._known[oldest]
             self.learned.forget(oldest.scope)
         return trust
 
-    def learn(self, site: SignalSource, seen: Seen) -> State:
-        """Take in what a visit tells; return the state that comes of it, "" for no other."""
-        state = self.of(site, seen.at).learn(seen)
-        self._add(site, seen)
-        if state:
+    def learn(self, site: SignalSource, seen: Trust) -> None:
+        """Take in what a visit tells."""
+        self._known[site] = self.of(site).then(seen)
+        self._new[site] = self._new.get(site, Trust()).then(seen)
+        if seen.liar or len(self._new) >= _MOST_NEW:
             self.keep()
-        return state
-
-    def spared(self, site: SignalSource, at: float) -> None:
-        """Count a page that was not fetched for what was said."""
-        self.of(site, at).learn(None)
-        self._add(site, None)
 
     def keep(self) -> None:
         """Let the store keep what was learned since the last time."""
-        for scope, new in self._new.items():
-            self.learned.merge(scope, partial(_merge, new=new))
-        self._new = {}
+        new, self._new = self._new, {}
+        for scope in {site.scope for site in new}:
+            own = {site.domain: seen for site, seen in new.items() if site.scope == scope}
+            self.learned.merge(scope, partial(_merge, new=own))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, known in notes.items():
-            self._known.setdefault(SignalSource(scope, domain), _trust_of(known, domain))
-
-    def _add(self, site: SignalSource, seen: Seen | None) -> None:
-        visits = self._new.setdefault(site.scope, {}).setdefault(site.domain, [])
-        visits.append(seen)
-        if len(visits) >= _MOST_NEW:
-            self.keep()
+            site = SignalSource(scope, domain)
+            if not self._known.get(site, Trust()).liar:
+                self._known[site] = Trust.of_json(known).then(self._new.get(site, Trust()))
 
 
-def _merge(known: dict[str, Any], new: Mapping[str, Sequence[Seen | None]]) -> None:
-    for domain, visits in new.items():
-        trust = _trust_of(known.pop(domain), domain) if domain in known else Trust()
-        for seen in visits:
-            trust = trust.rested(seen.at) if seen is not None else trust
-            trust.learn(seen)
-        known[domain] = vars(trust)
-
-
-def tell(site: SignalSource, trust: Trust, again: int) -> None:
-    """Say what was found of a site; `again` pages are fetched that were not."""
-    if trust.state == "useless":
-        logger.info(
-            "%s of %s change though pages do not (%d of %d visits): they spare nothing, and are "
-            "not heeded until %s",
-            *(_WHAT, site.domain, trust.idle, trust.idle + trust.right + trust.spared),
-            day_of(trust.until),
-        )
-        return
-    fetched = f"; {how_many(again, 'page')} that they spared in this crawl are fetched now"
-    logger.warning(
-        "%s of %s are wrong: they missed %d of the last %s, such as those of %s; they were right "
-        "about %s that had not changed. They are not believed until %s%s",
-        *(_WHAT, site.domain, sum(trust.recent), how_many(len(trust.recent), "change")),
-        " and ".join(example.url for example in trust.examples),
-        *(how_many(trust.right, "page"), day_of(trust.until), fetched if again else ""),
-    )
-
-
-def day_of(at: float) -> str:
-    """Return the day of a Unix time in UTC."""
-    return datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%d")
-
-
-def _trust_of(known: Any, domain: str) -> Trust:
-    try:
-        return Trust.of_json(known)
-    except ValueError as error:
-        logger.warning("What was known of the validators of %s was not read: %s", domain, error)
-        return Trust()
+def _merge(known: dict[str, Any], new: Mapping[str, Trust]) -> None:
+    """Add what was seen to what is known of the domains of a scope."""
+    for domain, seen in new.items():
+        known[domain] = Trust.of_json(known.pop(domain, None)).then(seen)  # now the last

@@ -69,7 +69,7 @@ class Journal(Listener):
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
         # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
         self._dropped_pages = self._queued_bytes = 0
-        self._taken_bytes = self._written = self._written_bytes = 0
+        self._taken_bytes = self._written = 0
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -103,12 +103,7 @@ class Journal(Listener):
         """Write what is left, and the closing figures."""
         await self._thread.close()
         failed = self._dropped_pages - self._written
-        for name, value in (
-            ("journaled", self._written),
-            ("journal_bytes", self._written_bytes),
-            ("journal_failed", failed),
-            ("journal_removed", self._segments.removed),
-        ):
+        for name, value in (("journaled", self._written), ("journal_failed", failed)):
             if value:
                 self._stats.set_value(f"simhash_gate/{name}", value)
         if self._written:
@@ -123,10 +118,8 @@ class Journal(Listener):
             self._tell(error)
         for response, drop in pages:
             try:
-                records = pack(drop(), _stored(response))
-                self._segments.append(records)
+                self._segments.append(pack(drop(), _stored(response)))
                 self._written += 1
-                self._written_bytes += len(records)
             except Exception as error:
                 self._tell(error)
             finally:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +13,7 @@ from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.conditions import STORED_FLAG, needs_page, validators_in
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
-from simhash_gate.plugin.threads import done_in_time, result
+from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
@@ -39,7 +37,6 @@ class KeptTexts(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._budget = crawl.settings.keep_markdown
-        self._asked: deque[Future[bool]] = deque()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -80,18 +77,16 @@ class KeptTexts(Listener):
         if judged.not_modified and not packed:
             return
 
-        def keep(gate: Gate) -> bool:
-            """Keep the text, if it alone is within the budget; tell whether it was kept."""
+        def keep(gate: Gate) -> None:
+            """Keep the text, if it alone is within the budget."""
             known = {"url": read.url, "title": read.title, "markdown": read.markdown}
             text = packed or pack(**known, time=at, links=read.all_links, source=source)
-            if len(text) > self._budget:
-                return False
-            scope, key = address[0], to_hex(address[1])
-            gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
-            return True
+            if len(text) <= self._budget:
+                scope, key = address[0], to_hex(address[1])
+                gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
 
-        self._asked.append(self._crawl.store.submit(keep))
-        self._note_answers()
+        kept = self._crawl.store.submit(keep)
+        kept.add_done_callback(lambda done: self._failed(done.exception()))
 
     def _source_of(self, judged: Judged) -> FetchedPage | None:
         """Return the page as it was fetched now, but its cookies, if a later visit may need it."""
@@ -112,24 +107,10 @@ class KeptTexts(Listener):
         encoding = getattr(response, "_encoding", None)  # what the response was made with
         return FetchedPage(request, response.body, headers, encoding)
 
-    async def closed(self) -> None:
-        """Count what the store has still to answer."""
-        if self._asked:
-            await done_in_time(self._asked[-1])
-        self._note_answers()
-
-    def _note_answers(self) -> None:
-        while self._asked and self._asked[0].done():
-            kept = self._asked.popleft()
-            error = kept.exception()
-            if error is not None:
-                self._failed(error)
-            elif kept.result():
-                self._count("texts/kept")
-
-    def _failed(self, error: BaseException) -> None:
-        """Count a text that could not be kept or read; say once for each reason why."""
-        self._count("texts/failed")
+    def _failed(self, error: BaseException | None) -> None:
+        """Say once for each reason why a text could not be kept or read."""
+        if error is None:
+            return
         reason = str(error) if isinstance(error, StoreError) else repr(error)
         if self._once(reason):
             logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)

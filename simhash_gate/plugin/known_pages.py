@@ -20,7 +20,7 @@ from simhash_gate.identity.lists import list_of, without_visitor
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import BECAUSE, HeldBack, addresses, asks_for_page
+from simhash_gate.plugin.requests import BECAUSE, NotSent, addresses, asks_for_page
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.plugin.threads import result
 from simhash_gate.values import PREFIX
@@ -71,7 +71,7 @@ class KnownPages(Listener):
         return cls(crawl) if any(it.listings == "stop" for it in policies) else None
 
     async def ask(self, request: Request) -> None:
-        """Raise `HeldBack` for a request that waits. May raise `StoreError`, `SettingsError`."""
+        """Raise `NotSent` for a request that waits. May raise `StoreError`, `SettingsError`."""
         link, site = _link(request.url), self._policies.site_of(request.url)
         if link not in self._next or link in self._sent or not asks_for_page(request):
             return
@@ -86,7 +86,8 @@ class KnownPages(Listener):
                 self._keep(key[0], {key[1]: self._due[key]})
             self._parked.add(Parked(("listing", link), request))
             self._count("listing/held")
-            raise HeldBack(without_credentials(request.url), "listing", key[1])
+            why = f"held back (listing): {BECAUSE['listing']} ({key[1]})"
+            raise NotSent("listing", without_credentials(request.url), why, key[1])
         self._sent.add(link)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:

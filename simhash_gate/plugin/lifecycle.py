@@ -124,10 +124,8 @@ class Lifecycle:
         if (page := self._of(request)) is not None:
             page.awaits = True
 
-    def finished(self, request: Request | None, seconds: float) -> None:
-        """Note that the callback has said all it has to say, and how long it took."""
-        for listener in self._listeners:
-            listener.called_back(seconds)
+    def finished(self, request: Request | None) -> None:
+        """Note that the callback has said all it has to say."""
         page = self._of(request)
         if page is not None and page.stage is Stage.IN_CALLBACK:
             page.stage = Stage.FINISHED

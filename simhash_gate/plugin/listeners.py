@@ -181,9 +181,6 @@ class Listener:
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
         """An item came out of a followed page."""
 
-    def called_back(self, seconds: float) -> None:
-        """A callback has said all it has to say; it took so long."""
-
     def moved(self, page: FollowedPage) -> None:
         """A page has left the spider middlewares, or is not followed any more."""
 

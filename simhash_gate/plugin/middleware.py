@@ -49,6 +49,7 @@ from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
     INLINE_KEY,
+    KEPT_KEY,
     META_KEY,
     RECOVERED_KEY,
     NotSent,
@@ -56,7 +57,6 @@ from simhash_gate.plugin.requests import (
     forget_others,
     is_retry,
     mark_inline,
-    mark_kept,
     orphaned_page,
 )
 from simhash_gate.plugin.resend_dropped import Resending
@@ -148,7 +148,7 @@ class SimhashGateMiddleware(CrawlGate):
         self._stand_ins = StandIns.for_crawl(crawl)
         self._traps = TrapGuard.for_crawl(crawl)
         texts = KeptTexts.for_crawl(crawl)
-        self.revalidation: Revalidation | None = Revalidation.for_crawl(crawl)
+        self.revalidation = Revalidation.for_crawl(crawl)
         self._new_links = NewLinks.for_crawl(crawl)
         self.known_pages = KnownPages.for_crawl(crawl)
         own = (self._audit, stats, self._stand_ins, self._traps, texts, self.revalidation)
@@ -221,7 +221,8 @@ class SimhashGateMiddleware(CrawlGate):
         judged = await self._judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if verdict.record is not None:
-            mark_kept(request, self.crawler.request_fingerprinter.fingerprint(request).hex())
+            fingerprint = self.crawler.request_fingerprinter.fingerprint(request).hex()
+            request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]
         if judged.dropped:
             response.request = request
         ends = judged.dropped and not verdict.audited

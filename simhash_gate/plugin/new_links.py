@@ -123,7 +123,6 @@ class NewLinks(Listener):
             return verdict
         self._tries[original] += 1
         self._pay(domain, original)
-        self._count("links/copies")
         links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
 
@@ -157,7 +156,6 @@ class NewLinks(Listener):
             return
         self._add(judged.domain, 1 / SHARE)
         if original := judged.request.meta.get(COPY_KEY):
-            self._count("links/pages")
             self._add(original, CREDIT)
             self._follow(judged.domain, original, CREDIT)
 
@@ -178,7 +176,6 @@ class NewLinks(Listener):
             self._wait(domain, copy.original, request)
             return False
         self._pay(domain, copy.original)
-        self._count("links/requests")
         return True
 
     def moved(self, page: FollowedPage) -> None:
@@ -203,19 +200,10 @@ class NewLinks(Listener):
                 self._follow(domain, original, 1)
 
     async def closed(self) -> None:
-        """Say what was found, and what was not followed."""
-        counts = [
-            self._stats.get_value(f"simhash_gate/links/{name}", 0)
-            for name in ("copies", "requests", "pages", "let_go")
-        ]
-        if any(counts):
-            copies, requests, pages, let_go = counts
-            more = f"; {how_many(let_go, 'more link')} not followed: others brought only copies"
-            logger.info(
-                "%s had links that no page had, which were followed: %s, %s%s",
-                *(f"{copies} {'copy' if copies == 1 else 'copies'}", how_many(requests, "request")),
-                *(how_many(pages, "new page"), more if let_go else ""),
-            )
+        """Say what was not followed."""
+        if let_go := self._stats.get_value("simhash_gate/links/let_go", 0):
+            links = how_many(let_go, "link")
+            logger.info("Not followed: %s of copies; others brought only copies", links)
 
     def _is_known(self, link: int) -> bool:
         return link in self._known or link in self._known_before
@@ -245,5 +233,4 @@ class NewLinks(Listener):
             self._stats.inc_value("simhash_gate/links/let_go", -waiting.links)
             if not waiting.is_copy:
                 self._pay(domain, original)
-                self._count("links/requests")
             self._parked.send(waiting.request)

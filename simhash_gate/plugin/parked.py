@@ -195,7 +195,6 @@ class ParkedRequests:
                 self._unsent.append(parked)
             except Exception as error:
                 lost.append(str(error))
-        self._crawler.stats.inc_value("simhash_gate/parked/restored", len(waiting) - len(lost))
         if lost:
             self._lose("that waited before the pause", lost, "the spider can't have them any more")
 

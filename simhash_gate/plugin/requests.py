@@ -32,21 +32,22 @@ class _NotJsonError(Exception):
 
 
 class NotSent(IgnoreRequest):
-    """A request was not sent. `url` is its URL, `reason` says why, `kind` in a word.
+    """A request was not sent. `url` is its URL, and `reason` says why in words.
 
-    `what` names the rule, or the shape of the URLs, that it was not sent for.
-
-    `stand_in` is the URL whose page stands for it, None if there is none.
+    `kind` is "rule" if its page was fetched, or is on its way, as `stand_in`, another URL; "trap"
+    or "listing" if it waits. `what` names what makes no difference in its URL, the shape of its
+    URL, or the listing.
     """
 
-    kind = ""
-    stand_in: str | None = None
-
-    def __init__(self, url: str, reason: str, what: str) -> None:
+    def __init__(
+        self, kind: str, url: str, reason: str, what: str, stand_in: str | None = None
+    ) -> None:
         super().__init__(f"{url} was not fetched: {reason}")
+        self.kind = kind
         self.url = url
         self.reason = reason
         self.what = what
+        self.stand_in = stand_in
 
 
 BECAUSE = {
@@ -54,19 +55,6 @@ BECAUSE = {
     "endless": "its pages lead to ever more of the same",
     "listing": "listings lead to nothing new before them",
 }
-
-
-class HeldBack(NotSent):
-    """A request is held back: `why` is "barren" or "endless" for a trap, or "listing".
-
-    `shape` is the shape of its URL, or the listing.
-    """
-
-    def __init__(self, url: str, why: str, shape: str) -> None:
-        self.kind = "trap" if why in ("barren", "endless") else why
-        super().__init__(url, f"held back ({self.kind}): {BECAUSE[why]} ({shape})", shape)
-        self.why = why
-        self.shape = shape
 
 
 class RequestWriter:
@@ -211,11 +199,6 @@ def addresses(request: Request, url: str) -> list[str]:
     """Return the URLs by which a page came, the first one first: those of redirects too."""
     urls = [*request.meta.get("redirect_urls", ()), request.url, url]
     return list(dict.fromkeys(map(without_credentials, urls)))
-
-
-def mark_kept(request: Request, fingerprint: str) -> None:
-    """Note in the request's meta that its page was kept, for the requests that are made from it."""
-    request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]
 
 
 def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import logging
-from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakKeyDictionary
 
 import mmh3
 from scrapy import Request, Spider
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
@@ -22,7 +23,7 @@ from simhash_gate.gate.revisit import Revisit, unfetched
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
-    Seen,
+    Trust,
     Validators,
     conditions,
     contradict,
@@ -36,13 +37,11 @@ from simhash_gate.plugin.conditions import (
     STORED_FLAG,
     SignalSource,
     Trusts,
-    day_of,
     may_have_condition,
     needs_page,
     plainly,
     response_of,
     take_condition,
-    tell,
     validators_in,
 )
 from simhash_gate.plugin.crawl_settings import overridden
@@ -88,11 +87,6 @@ class KnownPage(NamedTuple):
         return source if validators_in(response) == before.validators else None
 
     @property
-    def can_be_spared(self) -> bool:
-        """Whether all is there that is done with an unchanged page."""
-        return not needs_page(self.policy) or self.source is not None
-
-    @property
     def site(self) -> SignalSource:
         """Whose word it is."""
         return SignalSource(self.page.scope, self.domain)
@@ -121,22 +115,20 @@ class ConditionalRequests(GateComponent):
         except Exception as error:
             if not isinstance(error, StoreError):  # the crawl says that its store fails
                 logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
-        if self._asking:
-            await self._asking.ask(request)
+        if self.gate and self.gate.revalidation:
+            await self.gate.revalidation.ask(request)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         """Return the page, if the server says that it is as it was."""
-        return self._asking.answered(request, response) if self._asking else response
+        answer: Response | Request = response
+        if self.gate and self.gate.revalidation:
+            answer = self.gate.revalidation.answered(request, response)
+        return answer
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Take the condition out of a request that has no answer."""
-        if self._asking:
-            self._asking.unanswered(request)
-
-    @property
-    def _asking(self) -> Revalidation | None:
-        asking = self.gate.revalidation if self.gate else None
-        return asking if isinstance(asking, Revalidation) else None
+        if self.gate and self.gate.revalidation:
+            self.gate.revalidation.unanswered(request)
 
 
 class Revalidation(Listener):
@@ -147,10 +139,8 @@ class Revalidation(Listener):
         self._links = is_installed(crawl.crawler.settings)
         self._trusts = Trusts(crawl.store)
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
-        self._tested: dict[SignalSource, int] = {}
         self._asked: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
         self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
-        self._conditional: WeakSet[Request] = WeakSet()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -201,17 +191,14 @@ class Revalidation(Listener):
         if known is None:
             return response
         if response.status != NOT_MODIFIED:
-            self._conditional.add(request)
             return response
         self._count("validators/not_modified")
         source, site = known.source, known.site
-        refused = (
-            same_version(known.previous.validators, validators_in(response)) is False
-            or self._trusts.of(site, known.page.last_seen).state == "wrong"
-        )
+        refused = same_version(
+            known.previous.validators, validators_in(response)
+        ) is False or not self._trusts.of(site).believed(known.page.last_seen)
         if refused or (source is None and needs_page(known.policy)):
             return plainly(request)
-        self._trusts.spared(site, known.page.last_seen)
         self._parked.add(Parked(("unchanged", *site), plainly(request)))
         if source is not None and needs_page(known.policy):
             return response_of(request.url, source)
@@ -228,7 +215,9 @@ class Revalidation(Listener):
         known = self._unmodified.pop(request, None)
         if known is None or response.status != NOT_MODIFIED:
             return None
-        self._confirm(known)
+        confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
+        confirmed = self._crawl.store.submit(confirm)
+        confirmed.add_done_callback(lambda done: self._failed(done.exception()))
         verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
         return replace(verdict, kept=known.kept), known.page.request
 
@@ -244,12 +233,12 @@ class Revalidation(Listener):
             return
         scope = self._policies.site_of(response.url).scope
         changed = verdict.outcome != "unchanged"
-        url = without_credentials(response.url)
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
         same = same_version(before.validators, validators_in(response))
         if same is not None and not (changed and _is_trifle(before.validators, verdict)):
-            plain = request not in self._conditional
-            self._learn(SignalSource(scope, judged.domain), Seen(url, at, same, changed, plain))
+            url = without_credentials(response.url)
+            seen = Trust.of_visit(url, at, same=same, changed=changed)
+            self._learn(SignalSource(scope, judged.domain), seen)
 
     async def closed(self) -> None:
         """Let the store keep what was learned."""
@@ -289,64 +278,53 @@ class Revalidation(Listener):
         before = known.previous
         if not any(before.validators) or precise(before.url) != precise(known.page.url):
             return False  # another address may have other validators
-        site = known.site
-        trust = self._trusts.of(site, known.page.last_seen)
-        if trust.state:
+        site, at = known.site, known.page.last_seen
+        trust = self._trusts.of(site)
+        if at < trust.until:
             if self._once(site):
                 logger.info(
                     "The pages of %s are fetched without conditions until %s: its validators were "
-                    "found %s (%sREVALIDATE)",
-                    *(site.domain, day_of(trust.until), trust.state, PREFIX),
+                    "found wrong (%sREVALIDATE)",
+                    *(site.domain, shown(trust.until), PREFIX),
                 )
             return False
         variant, versions = known.previous.variant, known.revisit.history.versions
         validators = [version.validators for version in versions if version.variant == variant]
         if contradict(validators):  # whatever others of its domain do
             return False
-        return known.can_be_spared and not self._is_probe(request, site, known.policy)
-
-    def _is_probe(self, request: Request, site: SignalSource, policy: Policy) -> bool:
-        """Tell whether a page is fetched to see if what is said of it is so."""
-        trust = self._trusts.of(site, time_of_visit(request))
-        tested = self._tested.setdefault(site, trust.compared)
-        drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
-        if trust.is_tested(tested) and drawn >= policy.revalidate * (1 << 32):
+        if needs_page(known.policy) and known.source is None:
             return False
-        self._tested[site] += 1
-        self._count("validators/probes")
-        return True
+        drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
+        return trust.believed(at) and drawn >= known.policy.revalidate * (1 << 32)
 
-    def _confirm(self, known: KnownPage) -> None:
-        confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
-        self._crawl.store.submit(confirm).add_done_callback(self._confirmed)
-
-    def _confirmed(self, done: Future[None]) -> None:
-        error = done.exception()
-        if error is not None:
-            self._failed(error)
-
-    def _learn(self, site: SignalSource, seen: Seen) -> None:
-        """Take in what a page tells; fetch again what was not fetched for what proves wrong."""
-        if seen.same and seen.changed:
-            self._count("validators/wrong")
-        state = self._trusts.learn(site, seen)
-        if not state:
+    def _learn(self, site: SignalSource, seen: Trust) -> None:
+        """Take in what a page tells; fetch what was not fetched for a domain that is wrong."""
+        first = self._trusts.of(site).liar
+        self._trusts.learn(site, seen)
+        if not seen.liar:
             return
-        self._once(site)  # it is told now
-        wrong = state == "wrong"
-        why = f"What {site.domain} says of its pages is wrong" if wrong else ""
+        self._count("validators/wrong")
+        trust = self._trusts.of(site)
+        if not trust.wrong:
+            return
+        why = f"What {site.domain} says of its pages is wrong"
         again = self._parked.take(("unchanged", *site), why)
-        tell(site, self._trusts.of(site, seen.at), len(again) if wrong else 0)
-        if not wrong:
-            return
-        self._count("validators/distrusted")
         for parked in again:
             self._count("validators/fetched_again")
             self._parked.send(parked.request)
+        if self._once(site):
+            fetched = (
+                f"; {how_many(len(again), 'page')} that they spared in this crawl are fetched now"
+            )
+            logger.warning(
+                "The validators (ETag, Last-Modified) of %s are wrong: %s and %s have changed, and "
+                "they have not. They are not believed until %s%s",
+                *(site.domain, first, seen.liar, shown(trust.until), fetched if again else ""),
+            )
 
-    def _failed(self, error: BaseException) -> None:
+    def _failed(self, error: BaseException | None) -> None:
         """Say once for each reason why requests are sent as they are."""
-        if isinstance(error, StoreError):
+        if error is None or isinstance(error, StoreError):
             return  # the crawl says that its store fails
         reason = f"{type(error).__name__}: {error}"
         if self._once(reason):

@@ -6,7 +6,6 @@ Two spider middlewares and an item pipeline tell the gate how far each page has 
 from __future__ import annotations
 
 import logging
-import time
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ from scrapy.utils.misc import load_object
 from twisted.logger import globalLogBeginner
 
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin.listeners import Listener, Stage
+from simhash_gate.plugin.listeners import Stage
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX, SettingsError
@@ -84,7 +83,7 @@ class CrawlGate:
     """The gate of one crawl, for those that follow its pages."""
 
     lifecycle: Lifecycle
-    revalidation: Listener | None
+    revalidation: Any
     known_pages: Any
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
@@ -178,8 +177,8 @@ class SimhashGateSpiderMiddleware(OutputFilter):
         return self.gate is None or self.gate.lifecycle.item_out(response, output)
 
 
-class SimhashGateInnerSpiderMiddleware(GateComponent):
-    """Stands nearest to the spider (order 10000): sees callbacks begin and fail first."""
+class SimhashGateInnerSpiderMiddleware(OutputFilter):
+    """Stands nearest to the spider (order 10000): sees callbacks begin, end and fail first."""
 
     def process_spider_input(self, response: Response) -> None:
         """Note that the page has reached its callback."""
@@ -187,36 +186,17 @@ class SimhashGateInnerSpiderMiddleware(GateComponent):
         if self.gate and response.request:
             self.gate.lifecycle.reached(response.request, Stage.IN_CALLBACK)
 
-    def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        """Yield everything, and count the seconds it took."""
-        seconds = 0.0
-        start = time.perf_counter()
-        for output in result:
-            seconds += time.perf_counter() - start
-            yield output
-            start = time.perf_counter()
-        self._finished(response, seconds + time.perf_counter() - start)
-
-    async def process_spider_output_async(
-        self, response: Response, result: AsyncIterator[Any]
-    ) -> AsyncIterator[Any]:
-        """Yield everything, and count the seconds it took."""
-        seconds = 0.0
-        start = time.perf_counter()
-        async for output in result:
-            seconds += time.perf_counter() - start
-            yield output
-            start = time.perf_counter()
-        self._finished(response, seconds + time.perf_counter() - start)
-
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
         """Tell the gate that the callback failed, whoever may handle the exception."""
         if self.gate:
             self.gate.lifecycle.failed(response)
 
-    def _finished(self, response: Response, seconds: float) -> None:
+    def _goes_on(self, response: Response, output: Any) -> bool:
+        return True
+
+    def _left(self, response: Response) -> None:
         if self.gate:
-            self.gate.lifecycle.finished(response.request, seconds)
+            self.gate.lifecycle.finished(response.request)
 
 
 def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMiddleware) -> bool:

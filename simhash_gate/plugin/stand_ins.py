@@ -54,20 +54,6 @@ _BARREN = "the page that stood for it gave no item"
 _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
-class UrlSkipped(NotSent):
-    """A request was not sent: its page was fetched, or is on its way, as `stand_in`.
-
-    `url` is that of the request, and `rule` says in words what makes no difference.
-    """
-
-    kind = "rule"
-
-    def __init__(self, url: str, stand_in: str, rule: str) -> None:
-        super().__init__(url, f"it has the page of {stand_in} ({rule} makes no difference)", rule)
-        self.stand_in = stand_in
-        self.rule = rule
-
-
 class Evidence(NamedTuple):
     """What a verdict tells of two URLs: that of the `kept` page, and whether it is the `same`.
 
@@ -131,7 +117,7 @@ class StandIns(Listener):
             )
 
     def ask(self, request: Request, site: Site) -> None:
-        """Raise `UrlSkipped` for a request that need not be sent; note any other one."""
+        """Raise `NotSent` for a request that need not be sent; note any other one."""
         if not self._works or site.policy.urls == "off" or not asks_for_page(request):
             return
         skipped = None
@@ -140,7 +126,7 @@ class StandIns(Listener):
         if skipped is not None:
             raise skipped
 
-    def _skipped(self, request: Request, site: Site) -> UrlSkipped | None:
+    def _skipped(self, request: Request, site: Site) -> NotSent | None:
         scope, url = site.scope, without_credentials(request.url)
         self._learned.has(scope)
         host = self._keys.host(scope)
@@ -153,7 +139,8 @@ class StandIns(Listener):
                 self._parked.add(Skipped(("rule", scope, url), request))
                 self._count("url/avoided")
                 rule = ", ".join(dict.fromkeys(map(str, answer.atoms))) or "how it is written"
-                return UrlSkipped(url, stand_in, rule)
+                why = f"it has the page of {stand_in} ({rule} makes no difference)"
+                return NotSent("rule", url, why, rule, stand_in)
             observes = site.policy.urls == "observe"
             self._count(f"url/{'avoidable' if observes else 'probed'}")
         self._note_asked([url], request)
@@ -201,8 +188,7 @@ class StandIns(Listener):
     ) -> None:
         """Learn from a page; send what was skipped for one that stands for no other."""
         host = self._keys.host(scope)
-        if not host.saw(url, *evidence, stands=stands, hashes=hashes):
-            self._count("url/wrong_probes")
+        host.saw(url, *evidence, stands=stands, hashes=hashes)
         self._arrived(url)
         if not stands:
             self._release(scope, host.forget(url), _FAILED)
@@ -222,8 +208,6 @@ class StandIns(Listener):
             done = "makes no difference from now on" if acts else "may make a difference"
             count = f" ({how_many(contents, 'content')})" if contents else ""
             logger.log(self._level, "URLs of %s: %s %s%s", kind or scope, atom, done, count)
-        if changes:
-            self._stats.set_value("simhash_gate/url/rules", self._keys.active)
 
     def _release(self, scope: str, urls: Iterable[str], why: str = "") -> None:
         """Send what was skipped for URLs, and `why` that was wrong; without a word, as a test."""

@@ -46,14 +46,6 @@ OUTCOMES = (
     *(*ANSWERED, "error"),
 )
 """Columns of the closing table."""
-PASSED_FOR = {
-    "names": "names_differ",
-    "offers": "offers_differ",
-    "fields": "fields_differ",
-    "repeats": "site_repeats",
-    "carried": "requests_differ",
-}
-"""Stats of pages that passed though as near as a duplicate, by what `Verdict.differs` says."""
 
 
 @dataclass(slots=True)
@@ -80,9 +72,7 @@ class GateStats(Listener):
         super().__init__(crawl)
         self._run = crawl.store.run
         self._domains = defaultdict[str, DomainTally](DomainTally)
-        self._callback_seconds = 0.0
-        self._callbacks = 0
-        self._called_in_vain = self._held = self._tagged = 0
+        self._held = self._tagged = 0
         self._changed: Counter[bool] = Counter()  # pages, by whether they are listings
         self._carried = Counter[str]()
         self._renamed = Counter[tuple[str, str]]()
@@ -117,13 +107,10 @@ class GateStats(Listener):
         tally.counts.update(("fetched", "checked", outcome, became))
         self._count("fetched", "checked", outcome, became)
         tally.time(judged.seconds * 1000)
-        if outcome == "duplicate":
-            self._count(f"duplicate/{domain}")
         if judged.dropped:
             size = len(judged.response.body)
             tally.counts["bytes_saved"] += size
             self._stats.inc_value("simhash_gate/bytes_saved", size)
-            self._called_in_vain += verdict.audited
             if verdict.match and verdict.match.record.run != self._run.name:
                 tally.counts["dropped_for_earlier"] += 1
                 self._count("dropped_for_earlier")
@@ -136,8 +123,9 @@ class GateStats(Listener):
         self._count_why(verdict)
 
     def _count_why(self, verdict: Verdict) -> None:
-        if verdict.differs in PASSED_FOR:
-            self._count(PASSED_FOR[verdict.differs])
+        """Count why a page passed though another one is like it."""
+        if verdict.differs == "carried":
+            self._count("requests_differ")
         if verdict.not_compared:
             self._count(f"not_compared/{verdict.not_compared}")
         if verdict.unpaid:
@@ -150,17 +138,8 @@ class GateStats(Listener):
                 old, new = (page.asker.partition("\n")[0] for page in (kept, record))
                 self._renamed[old, new] += 1
 
-    def called_back(self, seconds: float) -> None:
-        """Count the time that a callback took."""
-        self._callbacks += 1
-        self._callback_seconds += seconds
-
     async def closed(self) -> None:
         """Write the closing figures: stats, and the table by domain."""
-        dropped = self._stats.get_value("simhash_gate/dropped", 0) - self._called_in_vain
-        if self._callbacks:
-            mean = self._callback_seconds / self._callbacks
-            self._stats.set_value("simhash_gate/seconds_saved", round(mean * dropped, 3))
         if checked := self._number("checked"):
             share = round(self._number("dropped") / checked, 6)
             self._stats.set_value("simhash_gate/dropped_share", share)

@@ -27,7 +27,7 @@ from simhash_gate.identity.traps import GAIN, Change, Origin, TracedRequest, Tra
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
-from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, HeldBack, NotSent, asks_for_page
+from simhash_gate.plugin.requests import BECAUSE, FOUND_KEY, NotSent, asks_for_page
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.values import PREFIX
 
@@ -87,7 +87,7 @@ class TrapGuard(Listener):
         )
 
     def ask(self, request: Request) -> None:
-        """Raise `HeldBack` for a request that leads into a trap, where traps are limited."""
+        """Raise `NotSent` for a request that leads into a trap, where traps are limited."""
         site = self._policies.site_of(request.url)
         meta = request.meta
         if site.policy.traps == "off" or not asks_for_page(request):
@@ -95,8 +95,6 @@ class TrapGuard(Listener):
         origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # else a start URL
         address = self._crawl.keys.host(site.scope).reduction.key(without_credentials(request.url))
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
-        if visit.probe:
-            self._count("trap/probed")
         if not visit.held:
             return
         url, shape, limits = without_credentials(request.url), visit.shape.name, "would_hold"
@@ -109,7 +107,8 @@ class TrapGuard(Listener):
         if len(self._examples[shape]) < 2:
             self._examples[shape].append(url)
         if limits == "held":
-            raise HeldBack(url, visit.why, shape)
+            why = f"held back (trap): {BECAUSE[visit.why]} ({shape})"
+            raise NotSent("trap", url, why, shape)
 
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Tell the shield of a page that was fetched under another URL."""
@@ -215,7 +214,8 @@ class TrapGuard(Listener):
 
     def _changed(self, changes: Iterable[Change]) -> None:
         for why, group in changes:
-            self._count(f"trap/{'limited' if why else 'recovered'}")
+            if why:
+                self._count("trap/limited")
             limited = "is limited" if self._limits else f"would be limited ({PREFIX}TRAPS)"
             state = f"{limited}: {BECAUSE[why]}" if why else "brings something new again"
             logger.info("Trap shield: %s %s", group, state)

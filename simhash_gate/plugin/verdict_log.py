@@ -20,9 +20,8 @@ from simhash_gate.gate.verdict import encode, line_of
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
-from simhash_gate.plugin.requests import HeldBack, NotSent
-from simhash_gate.plugin.signals import near_duplicate_dropped, request_held_back, url_skipped
-from simhash_gate.plugin.stand_ins import UrlSkipped
+from simhash_gate.plugin.requests import NotSent
+from simhash_gate.plugin.signals import near_duplicate_dropped, request_not_sent
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
@@ -174,10 +173,7 @@ class Announcements(Listener):
     def not_sent(self, request: Request, why: NotSent) -> None:
         """Say that a request was not sent."""
         drops.info("Not fetched %s: %s", why.url, why.reason)
-        if isinstance(why, UrlSkipped):
-            self._send(url_skipped, request=request, stand_in=why.stand_in, rule=why.rule)
-        elif isinstance(why, HeldBack):
-            self._send(request_held_back, request=request, reason=why.reason)
+        self._send(request_not_sent, request=request, why=why)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Say that a page was seen, and what happens to it."""

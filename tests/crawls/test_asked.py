@@ -33,7 +33,7 @@ def test_what_a_callback_awaits_is_fetched_whatever_stands_for_it(tmp_path, judg
     assert len(result.delivered()) == 9
     found = [item.get("more") for item in result.items]
     assert found.count("NearDuplicate") == (8 if judged == "True" else 0)
-    assert found.count("UrlSkipped") == 0
+    assert found.count("NotSent") == 0
     assert result.count("skipped/inline") == (0 if judged == "True" else 9)
 
 

@@ -113,10 +113,9 @@ def test_the_journal_keeps_its_bound_over_several_crawls(tmp_path) -> None:
         for _ in range(2):
             result = crawl(tmp_path, site, " ".join(routes), spider=SMALL, settings=KEEP)
     assert result.count("journaled") == 19
-    assert result.count("journal_removed") > 0
     files = segments(tmp_path / "journal")
     assert sum(path.stat().st_size for path in files) <= 1 << 20
-    assert len(dropped(tmp_path / "journal")) >= 19
+    assert 19 <= len(dropped(tmp_path / "journal")) < 38
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
@@ -169,7 +168,6 @@ def test_verdicts_and_the_journal_know_the_text_of_the_kept_page_and_the_store_t
     assert dropped["markdown"] == kept["markdown"]
     assert len(dropped["markdown"]) > 1_000
     assert [f"{site.url}/more", "More"] in dropped["links"]
-    assert first.count("texts/kept") == 1
     assert [item["matched"] for item in again.items] == [kept["markdown"]]
     with closing(open_store(url)) as store:
         (history,) = histories(store)

@@ -21,7 +21,7 @@ class Follows(Base):
             yield response.follow(link, errback=self.failed)
     def failed(self, failure):
         yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):],
-               "failure": type(failure.value).__name__, "why": getattr(failure.value, "why", "")}
+               "failure": type(failure.value).__name__, "kind": getattr(failure.value, "kind", "")}
 """
 SPIDER = CLOCK + FOLLOWS
 
@@ -81,7 +81,7 @@ def test_a_listing_ends_where_nothing_is_new(tmp_path, store) -> None:
         assert (visits.fetched, len(visits.new)) == ([2, 3, 4], 24)
         same = visits.on(1)
         assert (visits.fetched, visits.new) == ([], set())
-        held = [item["why"] for item in same.items if item.get("failure") == "HeldBack"]
+        held = [item["kind"] for item in same.items if item.get("failure") == "NotSent"]
         assert same.count("listing/held") == len(held) == 3
         assert set(held) == {"listing"}
         assert "3 held back: listings lead to nothing new before them" in same.log

@@ -44,8 +44,6 @@ def test_other_names_prices_and_variants_are_other_pages_and_copies_are_dropped(
     }
     result = crawl(tmp_path, routes, settings=IN_ORDER)
     assert set(routes) - set(result.delivered()) == {"/copy", "/drill/again"}
-    assert result.count("names_differ") == 2
-    assert result.count("offers_differ") == 2
     assert result.count("dropped") == 2
 
 
@@ -61,7 +59,6 @@ def test_fields_of_the_users_own_tell_pages_apart(tmp_path, selector: str, expec
     settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": domains}
     result = crawl(tmp_path, routes, settings=settings)
     assert result.delivered() == expected
-    assert result.count("fields_differ") == len(expected) - 1
 
 
 def test_a_selector_that_matches_nothing_is_reported_once(tmp_path) -> None:

@@ -28,7 +28,7 @@ class Follows(Base):
             yield response.follow(link, self.parse_links, errback=self.failed)
     def failed(self, failure):
         yield {"path": failure.request.url[len(self.settings["TEST_SITE"]):],
-               "failure": type(failure.value).__name__, "why": getattr(failure.value, "why", "")}
+               "failure": type(failure.value).__name__, "kind": getattr(failure.value, "kind", "")}
         held = self.crawler.stats.get_value("simhash_gate/trap/held")
         if held == self.settings.getint("TEST_PAUSE"):
             raise scrapy.exceptions.CloseSpider("paused")
@@ -70,14 +70,14 @@ def test_what_leads_into_a_trap_is_held_back_or_told_of(tmp_path: Path, mode: st
     assert {f"/story/{number}" for number in range(20)} <= set(done.delivered())
     lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
     held = [line for line in lines if line.get("not_sent") == "trap"]
-    failed = [item for item in done.items if item.get("failure") == "HeldBack"]
+    failed = [item for item in done.items if item.get("failure") == "NotSent"]
     if mode == "limit":
         assert len(hits) <= 100
         assert done.count("trap/limited") >= 1
         assert done.count("trap/held") == len(held) == len(failed) > 0
         sent = {line["url"] for line in held} & {done.site.url + path for path in hits}
         assert 5 <= len(sent) == done.count("trap/resent") < len(held) / 4  # the last sample
-        assert {item["why"] for item in failed} == {"barren"}
+        assert {item["kind"] for item in failed} == {"trap"}
         assert "Not fetched http://" in done.log
         assert f"Trap shield: {len(held)} requests held back" in done.log
     else:
@@ -108,7 +108,7 @@ def test_a_request_that_asks_for_it_is_left_alone(tmp_path: Path) -> None:
         "CLOSESPIDER_PAGECOUNT": "150",
     }
     done = crawl(tmp_path, Routes({}), "/", spider=spider, settings=settings)
-    held = {item["path"] for item in done.items if item.get("failure") == "HeldBack"}
+    held = {item["path"] for item in done.items if item.get("failure") == "NotSent"}
     assert len(held) > 10
     assert not any(path.endswith("7") for path in held)
 
@@ -140,7 +140,7 @@ ONE_BY_ONE = {
 
 def test_a_shape_that_yields_again_gets_back_what_was_held(tmp_path: Path) -> None:
     done = crawl(tmp_path, Tags({}), "/", spider=SPIDER, settings=ONE_BY_ONE)
-    assert done.count("trap/recovered") >= 1
+    assert "brings something new again" in done.log
     assert done.count("trap/resent") >= 1
     fetched = {int(item["path"].rpartition("=")[2]) for item in done.items if "t=" in item["path"]}
     assert set(range(59, 200)) <= fetched
@@ -229,7 +229,7 @@ def paused(tmp_path_factory):
     settings = {**ONE_BY_ONE, "JOBDIR": "job", "TEST_PAUSE": "3"}
     with Site(Tags({})).running() as site:
         first = crawl(folder, site, "/", spider=SPIDER, settings=settings)
-        held = {item["path"] for item in first.items if item.get("failure") == "HeldBack"}
+        held = {item["path"] for item in first.items if item.get("failure") == "NotSent"}
         assert len(held) == first.count("trap/held") >= 2
         assert held.isdisjoint(site.hits)
         yield site, folder / "job", held
@@ -252,7 +252,6 @@ def test_what_was_held_before_a_pause_is_sent_after_it(paused, tmp_path: Path) -
     second, sent, fetched = resumed(paused, tmp_path)
     assert sent == paused[2]
     assert {f"/tag?t={number}" for number in range(59, 200)} <= set(fetched)
-    assert second.count("parked/restored") == len(sent)
     assert not (tmp_path / "job" / JOB_FILE).exists()
     held = len(sent) + second.count("trap/held")
     assert f"{held} requests held back; {second.count('trap/resent')} sent again" in second.log

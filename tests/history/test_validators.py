@@ -1,13 +1,12 @@
 """What servers say of pages before they are fetched, and whether it is believed."""
 
+import json
+
 import pytest
 
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.history.validators import (
-    FEWEST_COMPARED,
     NOTHING,
-    REST,
-    Seen,
     Trust,
     Validators,
     conditions,
@@ -73,74 +72,85 @@ def test_whether_two_answers_name_one_version(before, now, same) -> None:
     assert same_version(now, before) is same
 
 
-def learn(trust: Trust, number: int, *, same: bool, changed: bool, plain: bool = True) -> list[str]:
-    return [
-        state
-        for page in range(number)
-        if (state := trust.learn(Seen(f"/{page}", 1e9 + page, same, changed, plain)))
-    ]
+DAYS = 86_400.0
 
 
-def test_an_honest_server_stays_believed_and_old_evidence_fades() -> None:
+def visits(number: int, *, same: bool, changed: bool) -> Trust:
     trust = Trust()
-    assert learn(trust, 1_500, same=True, changed=False) == []
-    assert learn(trust, 100, same=False, changed=True) == []
-    assert trust.state == ""
-    assert FEWEST_COMPARED <= trust.compared <= 1_000
-    assert len(trust.recent) == 20
+    for _ in range(number):
+        trust = trust.then(Trust.of_visit("/page", 1e9, same=same, changed=changed))
+    return trust
 
 
-def test_one_page_that_changes_under_one_name_is_no_reason_and_a_second_one_is() -> None:
-    trust = Trust()
-    learn(trust, 200, same=True, changed=False)
-    for visit in range(30):
-        assert trust.learn(Seen("/clock", 1e9 + visit, True, True)) == ""
-    assert trust.learn(Seen("/other", 2e9, True, True)) == "wrong"
-    assert [example.url for example in trust.examples] == ["/clock", "/other"]
-    assert trust.wrong == 31
-    assert learn(trust, 5, same=True, changed=True) == []  # it is said once
+TOLD = Trust(4, 1)
 
 
-def test_few_misses_among_many_changes_that_are_told_are_no_reason() -> None:
-    trust = Trust()
-    learn(trust, 40, same=False, changed=True)
-    assert learn(trust, 2, same=True, changed=True) == []
-    assert trust.learn(Seen("/third", 1e9, True, True)) == "wrong"  # of the last 20 changes
-    asked = Trust()  # what a condition told is not held against what it hid
-    learn(asked, 100, same=False, changed=True, plain=False)
-    assert asked.recent == []
-    assert learn(asked, 2, same=True, changed=True) == ["wrong"]
+def lie(url: str, at: float = 1e9) -> Trust:
+    return Trust.of_visit(url, at, same=True, changed=True)
 
 
 def test_nothing_is_left_to_a_server_before_enough_of_what_it_says_was_compared() -> None:
-    trust = Trust()
-    assert [trust.is_tested(visits) for visits in (0, 58, 59)] == [False, False, True]
-    trust.learn(Seen("/missed", 1e9, same=True, changed=True))
-    assert not trust.is_tested(1_000)
-    trust.learn(Seen("/told", 1e9, same=False, changed=True))
-    assert [trust.is_tested(visits) for visits in (0, 4, 5)] == [False, False, True]
+    same = [visits(number, same=True, changed=False).believed(1e9) for number in (0, 58, 59)]
+    assert same == [False, False, True]
+    one = visits(1, same=False, changed=True)
+    told = [visits(number, same=True, changed=False).then(one) for number in (0, 3, 4)]
+    assert [trust.believed(1e9) for trust in told] == [False, False, True]
 
 
-def test_after_a_rest_a_domain_is_tried_again_and_rests_longer_the_next_time() -> None:
-    trust = Trust()
-    learn(trust, 2, same=True, changed=True)
-    assert trust.rested(trust.since + 29 * 86_400) is trust
-    again = trust.rested(trust.since + REST)
-    assert (again.state, again.compared, again.times) == ("", 0, 1)
-    learn(again, 2, same=True, changed=True)
-    assert again.rested(again.since + REST).state == "wrong"
-    assert again.rested(again.since + 2 * REST).state == ""
+def test_nothing_is_left_to_validators_that_change_with_each_answer() -> None:
+    """A server may answer 304 to whatever is asked."""
+    idle = visits(200, same=False, changed=False).then(visits(200, same=False, changed=True))
+    assert not idle.believed(1e9)
+    assert idle.right == 0
 
 
-def test_evidence_is_kept_as_json() -> None:
-    trust = Trust()
-    learn(trust, 7, same=True, changed=False)
-    learn(trust, 3, same=True, changed=True)
-    trust.learn(None)
-    assert Trust.of_json(vars(trust)) == trust
-    for said in (None, {}, {**vars(trust), "state": "?"}, {**vars(trust), "right": "x"}):
-        with pytest.raises(ValueError, match="no evidence"):
-            Trust.of_json(said)
+def test_what_was_right_before_a_lie_counts_no_more_and_a_page_that_lies_again_tells_nothing() -> (
+    None
+):
+    right = visits(200, same=True, changed=False)
+    trust = right.then(lie("/clock"))
+    assert trust == lie("/clock")
+    assert not trust.believed(1e9)
+    trust = trust.then(TOLD)
+    for visit in range(30):
+        trust = trust.then(lie("/clock", 1e9 + visit))
+    assert (trust.wrong, trust.believed(1e9)) == (False, True)
+
+
+def test_a_domain_is_wrong_after_a_second_page_and_rests_after_each_other_lie() -> None:
+    honest = visits(4, same=True, changed=False).then(visits(19, same=False, changed=True))
+    wrong = honest.then(lie("/a")).then(honest).then(lie("/b"))
+    assert (wrong.right, wrong.told, wrong.liar, wrong.wrong) == (0, 0, "/b", True)
+    again = wrong.then(honest)
+    assert [again.believed(1e9 + days * DAYS) for days in (0, 29, 30)] == [False, False, True]
+    later = again.then(lie("/b", 1e9 + 10 * DAYS))
+    assert later.believed(1e9 + 30 * DAYS)
+    later = again.then(lie("/c", 1e9 + 20 * DAYS)).then(honest)
+    assert [later.believed(1e9 + days * DAYS) for days in (49, 50)] == [False, True]
+
+
+def test_few_lies_among_many_changes_that_are_told_are_no_reason() -> None:
+    honest = visits(20, same=False, changed=True)
+    assert not honest.then(lie("/a")).then(honest).then(lie("/b")).then(honest).wrong
+
+
+def test_what_two_crawls_have_seen_adds_up_whichever_of_them_saw_the_lies() -> None:
+    seen = visits(7, same=True, changed=False)
+    assert seen.then(seen) == Trust(14)
+    assert seen.then(lie("/a").then(seen)) == Trust(7, 0, "/a", 1e9)
+    one, other = lie("/a").then(seen), seen.then(lie("/b")).then(seen)
+    assert one.then(other) == Trust(7, 0, "/b", 1e9, wrong=True)
+    both = lie("/a").then(lie("/b")).then(seen)
+    assert both.wrong
+    for before in (Trust(), seen, lie("/b"), lie("/c")):
+        assert before.then(both).wrong
+
+
+def test_trust_is_kept_as_json() -> None:
+    trust = lie("/a").then(lie("/b", 3.0)).then(visits(5, same=False, changed=True)).then(TOLD)
+    assert Trust.of_json(json.loads(json.dumps(trust))) == trust == Trust(4, 6, "/b", 3.0, True)
+    for values in (None, {}, [1, 2], [1, "x", "", 0, 0], [1] * 6, "abcde", [1e999, 0, "", 0, 0]):
+        assert Trust.of_json(values) == Trust()
 
 
 def test_each_kind_of_notes_leaves_the_others_as_they_are() -> None:

@@ -29,7 +29,6 @@ def test_the_oldest_pages_go_when_the_bound_is_reached_and_files_of_others_stay(
     kept = numbers(tmp_path)
     assert kept == list(range(80 - len(kept), 80))
     assert size(tmp_path) > BOUND * (SEGMENTS - 2) / SEGMENTS
-    assert journal.removed > 0
     assert all(path.stat().st_size == BOUND for path in others)
 
 

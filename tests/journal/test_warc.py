@@ -9,7 +9,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from simhash_gate.common.wording import DamagedError
 from simhash_gate.journal.contents import Found, drops, load
-from simhash_gate.journal.warc import Drop, GzipMember, Stored, member_at, pack, warcinfo
+from simhash_gate.journal.warc import Drop, Stored, member_at, pack, warcinfo
 from tests.journal.pages import NOON, drop, packed
 
 HEADERS = [
@@ -22,9 +22,10 @@ HEADERS = [
 BODY = "<p>Żółw\r\n\r\nidzie".encode()
 
 
-def members(data: bytes) -> list[GzipMember]:
-    found, file = [], io.BytesIO(data)
-    while member := member_at(file, found[-1].end if found else 0):
+def members(data: bytes) -> list[tuple[bytes, int]]:
+    found: list[tuple[bytes, int]] = []
+    file = io.BytesIO(data)
+    while member := member_at(file, found[-1][1] if found else 0):
         found.append(member)
     return found
 
@@ -72,7 +73,7 @@ def test_a_file_cut_off_anywhere_gives_the_pages_before_and_says_so(tmp_path) ->
     path = tmp_path / "cut.warc.gz"
     whole = {len(head) + len(first), len(head + first + second)}
     written = head + first + second
-    records = [record.end for record in members(written)][1:]
+    records = [end for _, end in members(written)][1:]
     for end in [*range(len(head) + 1, len(written), 11), *records]:
         path.write_bytes(written[:end])
         found, complaints = read(path)
@@ -126,7 +127,7 @@ def test_gzip_that_is_no_record_is_passed_over(tmp_path) -> None:
 
 def of_another_crawler() -> bytes:
     """Responses, and nothing that says why they are there."""
-    found = [member.data for member in members(packed())]
+    found = [data for data, _ in members(packed())]
     return b"".join(gzip.compress(data) for data in found if b"WARC-Type: response" in data)
 
 

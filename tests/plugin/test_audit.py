@@ -68,7 +68,7 @@ class Crawled:
         for item in items:
             self.lifecycle.item_out(self.response, item)
         if well:
-            self.lifecycle.finished(self.request, 0.1)
+            self.lifecycle.finished(self.request)
         self.lifecycle.left(self.request)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from simhash_gate.history.validators import Seen, Trust
+from simhash_gate.history.validators import Trust
 from simhash_gate.plugin import conditions, store_thread
 from simhash_gate.plugin.conditions import SignalSource, Trusts
 from simhash_gate.plugin.store_thread import StoreThread
@@ -14,6 +14,7 @@ from simhash_gate.stores.base import URL_RULES, Blob
 
 SCOPES = [f"site{number}.example" for number in range(12)]
 MOST = 5
+SAME = Trust.of_visit("/page", 1_000.0, same=True, changed=False)
 
 
 @pytest.fixture
@@ -44,21 +45,36 @@ def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(
 def meet(trusts: Trusts, site: SignalSource) -> Trust:
     """Ask for a site as a crawl does before each of its requests."""
     trusts.learned.has(site.scope)
-    return trusts.of(site, 1_000.0)
+    return trusts.of(site)
 
 
 def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> None:
     trusts = Trusts(thread)
     wrong, *others = [SignalSource(scope, scope) for scope in SCOPES]
     meet(trusts, wrong)
-    for number in range(20):
-        trusts.learn(wrong, Seen(f"http://x.example/{number}", 1_000.0, same=True, changed=True))
+    for page in ("/a", "/b"):
+        trusts.learn(wrong, Trust.of_visit(page, 1_000.0, same=True, changed=True))
     for site in others:
         meet(trusts, site)
-        trusts.spared(site, 1_000.0)
+        trusts.learn(site, SAME)
     assert len(trusts._known) == MOST
-    assert meet(trusts, wrong).state == "wrong"
-    assert meet(trusts, others[0]).spared == 1
+    assert meet(trusts, wrong) == Trust(0, 0, "/b", 1_000.0, wrong=True)
+    assert meet(trusts, others[0]) == SAME
+
+
+def test_what_is_seen_before_the_store_has_answered_counts(thread) -> None:
+    site = SignalSource("site.example", "site.example")
+    earlier = Trusts(thread)
+    for _ in range(60):
+        earlier.learn(site, SAME)
+    earlier.keep()
+    trusts = Trusts(thread)
+    trusts.learn(site, SAME)
+    assert meet(trusts, site) == Trust(61)
+    trusts = Trusts(thread)
+    lie = Trust.of_visit("/a", 2_000.0, same=True, changed=True)
+    trusts.learn(site, lie)
+    assert meet(trusts, site) == meet(Trusts(thread), site) == lie
 
 
 def test_domains_of_one_scope_are_bounded_too(thread) -> None:

@@ -90,7 +90,7 @@ class Followed:
         self.enters(request)
         for item in items:
             assert self.lifecycle.item_out(response, item)
-        self.lifecycle.finished(request, 0.1)
+        self.lifecycle.finished(request)
         self.lifecycle.left(request)
 
     def is_forgotten(self, request: Request) -> bool:
@@ -160,7 +160,7 @@ def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(fo
     followed.enters(request)
     verdict = request.meta[VERDICT_KEY]
     followed.lifecycle.judged(Judged(request.copy(), response, verdict, "example.com"))
-    followed.lifecycle.finished(request, 0.1)
+    followed.lifecycle.finished(request)
     followed.lifecycle.left(request)
     assert followed.diary.stages == []
     followed.goes_through(request, response)
