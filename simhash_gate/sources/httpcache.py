@@ -11,8 +11,8 @@ from typing import Any
 
 from simhash_gate.common.files import open_database
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.sources import TOO_LARGE, Entry, File, read_body
-from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
+from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File, read_body
+from simhash_gate.sources.http import gunzip, read_headers, response
 
 # `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})

@@ -19,8 +19,8 @@ from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import Complain, DamagedError, complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry, File
-from simhash_gate.sources.http import GZIP, read_headers, response
+from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File
+from simhash_gate.sources.http import read_headers, response
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
@@ -76,27 +76,22 @@ class _Unpacked(io.RawIOBase):
         self._position = 0
         self.failure = ""
 
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
-
     def tell(self) -> int:
         """Return how many bytes have been read."""
         return self._position
 
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer; return how many bytes were read."""
+    def read(self, size: int = -1) -> bytes:
+        """Return some of the next bytes, at most `size`; none at the end."""
         try:
             if self._file is None:
                 packed = self._packed.peek(2)[:2] == GZIP
                 self._file = gzip.GzipFile(fileobj=self._packed) if packed else self._packed
-            data = self._file.read1(len(buffer))
+            data = self._file.read1(size)
         except (OSError, EOFError, zlib.error, BadZipFile, lzma.LZMAError) as error:
             self.failure = str(error)
-            return 0
-        buffer[: len(data)] = data
+            return b""
         self._position += len(data)
-        return len(data)
+        return data
 
 
 def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
