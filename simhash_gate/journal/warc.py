@@ -124,21 +124,20 @@ def need_fastwarc() -> None:
 
 def warcinfo() -> bytes:
     """Return the record that a file begins with."""
-    return _packed("warcinfo", _ABOUT, _new_id(), content_type="application/warc-fields")
+    return _packed("warcinfo", _ABOUT, {"Content-Type": "application/warc-fields"}, _new_id())
 
 
 def pack(drop: Drop, stored: Stored) -> bytes:
     """Return the records of a dropped page: its metadata, then its response."""
     response, at = _new_id(), datetime.fromtimestamp(drop.time, timezone.utc)
-    about = json.dumps(vars(drop)).encode()
+    about = {"Content-Type": "application/json", "WARC-Concurrent-To": response}
+    head = {"Content-Type": "application/http; msgtype=response"}
+    if stored.ip_address:
+        head["WARC-IP-Address"] = stored.ip_address
+    url = {"WARC-Target-URI": drop.url}
     return _packed(
-        "metadata", about, _new_id(), at, content_type="application/json",
-        url=drop.url, concurrent_to=response,
-    ) + _packed(
-        "response", _http(stored), response, at,
-        content_type="application/http; msgtype=response",
-        url=drop.url, ip_address=stored.ip_address,
-    )  # fmt: skip
+        "metadata", json.dumps(vars(drop)).encode(), about | url, _new_id(), at
+    ) + _packed("response", _http(stored), head | url, response, at)
 
 
 def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
@@ -232,9 +231,8 @@ def _new_id() -> str:
 
 
 def _packed(
-    kind: str, block: bytes, record_id: str, at: datetime | None = None, *, content_type: str,
-    url: str = "", concurrent_to: str = "", ip_address: str = "",
-) -> bytes:  # fmt: skip
+    kind: str, block: bytes, headers: dict[str, str], record_id: str, at: datetime | None = None
+) -> bytes:
     from fastwarc import warc
 
     made = warc.WarcRecord()
@@ -242,14 +240,8 @@ def _packed(
     made.record_id = record_id
     if at is not None:
         made.record_date = at
-    for name, value in (
-        ("Content-Type", content_type),
-        ("WARC-Target-URI", url),
-        ("WARC-Concurrent-To", concurrent_to),
-        ("WARC-IP-Address", ip_address),
-    ):
-        if value:
-            made.headers[name] = value
+    for name, value in headers.items():
+        made.headers[name] = value
     made.set_bytes_content(block)
     stream = io.BytesIO()
     made.write(stream, checksum_data=True)
