@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import datetime, timezone
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from simhash_gate.common.files import check_writable, private_folder, private_lock, whole_file
-from simhash_gate.common.times import seconds_of
+from simhash_gate.common.times import seconds_of, unix_time
 from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
@@ -279,14 +278,11 @@ def moment(value: str) -> float:
         return time.time() - age(value)
     except click.BadParameter:
         pass
-    try:
-        # Python 3.10 does not know Z.
-        found = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", value))
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"
-        ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+    found = unix_time(value)
+    if found is None:
+        message = f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"
+        raise click.BadParameter(message)
+    return found
 
 
 def distances(value: str) -> tuple[int, int]:

@@ -93,10 +93,9 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
     """Yield all that two pages claim."""
     names = {words_of_name(name): name for name in names_of(a)}
     others = {words_of_name(name): name for name in names_of(b)}
-    both = [name for name in others if name in names]
-    yield from (FieldPair("names", "", names[name], others[name]) for name in both)
-    yield from (FieldPair("names", "", names[name], None) for name in names if name not in others)
-    yield from (FieldPair("names", "", None, others[name]) for name in others if name not in names)
+    both = [key for key in others if key in names]
+    for key in dict.fromkeys([*both, *names, *others]):
+        yield FieldPair("names", "", names.get(key), others.get(key))
     for kind, fields in (("offered", (a.offered, b.offered)), ("fields", (a.compared, b.compared))):
         one, other = map(dict, fields)
         for name in one | other:
