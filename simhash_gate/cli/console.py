@@ -11,7 +11,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -255,13 +255,21 @@ def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = No
 
     Raises SettingsError that names the wrong one.
     """
+    given = assigned(assignments, f"{PREFIX}NAME=VALUE", lambda name: name.startswith(PREFIX))
+    return settings_of_crawl(crawl or {}, given)
+
+
+def assigned(
+    assignments: Sequence[str], expected: str, is_expected: Callable[[str], bool]
+) -> dict[str, str]:
+    """Return the values that `-s` gave, by name. Raises click.UsageError."""
     given = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
-        if not equals or not name.startswith(PREFIX):
-            raise click.UsageError(f"-s {assignment}: expected {PREFIX}NAME=VALUE")
+        if not equals or not is_expected(name):
+            raise click.UsageError(f"-s {assignment}: expected {expected}")
         given[name] = value
-    return settings_of_crawl(crawl or {}, given)
+    return given
 
 
 def age(value: str) -> float:
@@ -274,10 +282,8 @@ def age(value: str) -> float:
 
 def moment(value: str) -> float:
     """Return the Unix time of a time such as 2024-06-01T12:00, in UTC by default, or of an age."""
-    try:
-        return time.time() - age(value)
-    except click.BadParameter:
-        pass
+    with suppress(ValueError):
+        return time.time() - seconds_of(value)
     found = unix_time(value)
     if found is None:
         message = f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"

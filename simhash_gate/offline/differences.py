@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
@@ -100,6 +100,12 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
         one, other = map(dict, fields)
         for name in one | other:
             yield FieldPair(kind, name, one.get(name), other.get(name))
+
+
+def section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield a part of a text for people: an empty line, its title, its lines."""
+    yield from ("", click.style(title, bold=True))
+    yield from (f"   {line}".rstrip() for line in lines)
 
 
 def _marked(a: str | None, b: str | None) -> str:
