@@ -148,22 +148,20 @@ def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
     Raises `DamagedError` where it is cut off or is none, and OSError.
     """
     file.seek(start)
-    unpacker, size = zlib.decompressobj(16 + zlib.MAX_WBITS), 0
-    found: list[bytes] = []
+    unpacker, found = zlib.decompressobj(16 + zlib.MAX_WBITS), bytearray()
     while not unpacker.eof:
         packed = file.read(_CHUNK)
-        if not packed and not found:
+        if not packed and file.tell() <= start:
             return None
+        if not packed:
+            raise DamagedError(f"cut off in the record at byte {start}")
         try:
-            found.append(unpacker.decompress(packed))
+            found += unpacker.decompress(packed)
         except zlib.error as error:
             raise DamagedError(f"damaged in the record at byte {start}: {error}") from None
-        size += len(found[-1])
-        if not packed and not unpacker.eof:
-            raise DamagedError(f"cut off in the record at byte {start}")
-        if size > _MOST:
+        if len(found) > _MOST:
             raise DamagedError(f"the record at byte {start} is larger than any page")
-    return b"".join(found), file.tell() - len(unpacker.unused_data)
+    return bytes(found), file.tell() - len(unpacker.unused_data)
 
 
 def record_of(data: bytes) -> WarcRecord:

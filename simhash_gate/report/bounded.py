@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from simhash_gate.common.urls import end_of, host_of, without_credentials
+from simhash_gate.common.urls import end_of, host_of
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.judged import MANY, LoggedMatch, LoggedVerdict, text_of, url_of
 
@@ -170,9 +170,7 @@ class UnsentRequests:
         found = self._kinds.setdefault(key, Unsent(*key))
         found.requests += 1
         if len(found.examples) < _EXAMPLES:
-            other = line.get("matched_url")
-            other = without_credentials(other) if isinstance(other, str) else ""
-            found.examples.append((url, other))
+            found.examples.append((url, url_of(line, "matched_url")))
 
     def ranked(self, most: int) -> list[Unsent]:
         """Return the most frequent ones, the most frequent first."""

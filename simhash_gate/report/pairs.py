@@ -129,11 +129,8 @@ def _with_texts(pair: Pair, texts: Mapping[str, str]) -> Pair:
     """Return a pair with those of its texts that are there."""
     kept, page = (texts.get(name) for name in _names(pair.page))
     if kept is None or page is None:
-        return replace(
-            pair,
-            kept_text=None if kept is None else alone(kept),
-            page_text=None if page is None else alone(page),
-        )
+        shown = [None if text is None else alone(text) for text in (kept, page)]
+        return replace(pair, kept_text=shown[0], page_text=shown[1])
     text = difference_of(kept, page)
     found = pair.found._replace(
         offer=pair.found.offer or text.offer, growth=text.share, words=bool(text.places)

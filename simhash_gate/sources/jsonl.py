@@ -17,7 +17,7 @@ from simhash_gate.sources import GZIP
 STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
 """Each line of a verdict log has one of these."""
-WITH_FINGERPRINTS = ("fingerprint", "not_sent")
+WITH_FINGERPRINTS = frozenset({"fingerprint", "not_sent"})
 """The first line of a file of fingerprints has one of these: a log may begin with a request."""
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 
