@@ -13,7 +13,7 @@ import os
 import zlib
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timezone
-from http import HTTPStatus
+from http.client import responses
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
@@ -212,10 +212,7 @@ def stored_of(response: WarcRecord) -> Stored:
 
 def _http(stored: Stored) -> bytes:
     """Return a response such that its headers are true of the body that is there."""
-    try:
-        phrase = HTTPStatus(stored.status).phrase
-    except ValueError:
-        phrase = "Unknown"
+    phrase = responses.get(stored.status, "Unknown")
     lines = [f"HTTP/1.1 {stored.status} {phrase}".encode()]
     for name, value in stored.headers:
         kept = _KEPT.encode() if name.lower() in _OF_THE_TRANSFER else b""

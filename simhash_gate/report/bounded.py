@@ -43,11 +43,9 @@ class Top(Generic[T]):
     def add(self, rank: tuple[float, ...], item: T) -> None:
         """Take an item in, if it is among the highest."""
         self.seen += 1
-        entry = (rank, -self.seen, item)
-        if len(self._heap) < self._limit:
-            heapq.heappush(self._heap, entry)
-        else:
-            heapq.heappushpop(self._heap, entry)
+        heapq.heappush(self._heap, (rank, -self.seen, item))
+        if len(self._heap) > self._limit:
+            heapq.heappop(self._heap)
 
     def ranked(self) -> list[T]:
         """Return the items, the highest first."""

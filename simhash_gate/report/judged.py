@@ -103,9 +103,8 @@ class LoggedVerdict:
     @property
     def has_another_name(self) -> bool:
         """Whether its name and the kept page's contradict each other."""
-        if self.differs == "names":
-            return True
-        return self.kept is not None and contradict(self.title, self.kept.title)
+        known = self.kept is not None and contradict(self.title, self.kept.title)
+        return known or self.differs == "names"
 
     @property
     def is_duplicate(self) -> bool:
