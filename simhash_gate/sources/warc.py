@@ -6,12 +6,10 @@ import gzip
 import io
 import lzma
 import re
-import socket
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from http.client import HTTPException, HTTPResponse
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
 
 SUFFIXES = (".warc", ".warc.gz")
-_CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
+_CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]+)[ \t]*(?:;[^\n]*|\r|\Z)\n?")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
 
 
@@ -159,29 +157,26 @@ def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
         raise DamagedError("no HTTP status line")
     headers = read_headers(head)
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        try:
-            body = _dechunked(body)
-        except HTTPException:
+        whole = _dechunked(body)
+        if whole is None:
             return Entry(place, skipped="incomplete", **known)
+        body = whole
     return response(place, body, status=int(status), headers=headers, max_bytes=max_bytes, **known)
 
 
-def _dechunked(body: bytes) -> bytes:
-    """Return a body without its chunk sizes, if it has any.
+def _dechunked(body: bytes) -> bytes | None:
+    """Return a body without its chunk sizes, if it has any; None if it ends too early.
 
-    Archives often keep the header of a body that they decoded. Raises `HTTPException` if the body
-    ends too early.
+    Archives often keep the header of a body that they decoded.
     """
-
-    class Socket:
-        def makefile(self, *_: object) -> io.BytesIO:
-            return io.BytesIO(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
-
-    if not _CHUNK_SIZE.match(body):
-        return body
-    chunks = HTTPResponse(cast("socket.socket", Socket()))
-    chunks.begin()
-    return chunks.read()
+    chunks, place = [], 0
+    while size := _CHUNK_SIZE.match(body, place):
+        place = size.end() + int(size[1], 16)
+        chunks.append(body[size.end() : place])
+        if not chunks[-1]:
+            return b"".join(chunks) if place == size.end() else None
+        place += len(b"\r\n")
+    return None if chunks else body
 
 
 WACZ_SUFFIX = ".wacz"
