@@ -57,7 +57,8 @@ class Drop:
         if not isinstance(values, dict):
             raise DamagedError("metadata that are no JSON object")
         known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
-        missing = [f.name for f in fields(cls) if _is_needed(f) and f.name not in known]
+        needed = [f.name for f in fields(cls) if f.default is f.default_factory is MISSING]
+        missing = [name for name in needed if name not in known]
         if missing:
             raise DamagedError(f"metadata without {', '.join(missing)}")
         for name, value in known.items():
@@ -78,10 +79,6 @@ class Stored:
     ip_address: str = ""
 
 
-def _is_needed(known: Any) -> bool:
-    return known.default is MISSING and known.default_factory is MISSING
-
-
 _TYPES: dict[str, Any] = {
     **dict.fromkeys((f.name for f in fields(Drop)), str),
     **dict.fromkeys(("distance", "threshold", "words"), int),
@@ -99,7 +96,7 @@ _ABOUT = (
     b"format: WARC file version 1.1\r\n"
     b"description: near-duplicate pages that were dropped\r\n"
 )
-_KEPT = "X-Archive-Orig-"
+_KEPT = b"X-Archive-Orig-"
 """Before the name of a header that is about the transfer and not true of what is kept."""
 _OF_THE_TRANSFER = frozenset({b"content-length", b"transfer-encoding"})
 
@@ -203,9 +200,9 @@ def stored_of(response: WarcRecord) -> Stored:
     headers = []
     for line in lines:
         name, _, value = line.partition(b":")
-        original = name.decode("latin-1").removeprefix(_KEPT)
-        if original != name.decode("latin-1") or name.lower() not in _OF_THE_TRANSFER:
-            headers.append((original.encode("latin-1"), value.strip()))
+        original = name.removeprefix(_KEPT)
+        if original != name or name.lower() not in _OF_THE_TRANSFER:
+            headers.append((original, value.strip()))
     ip_address = response.headers.get("WARC-IP-Address", "")
     return Stored(int(status[0]), headers, body, ip_address)
 
@@ -215,7 +212,7 @@ def _http(stored: Stored) -> bytes:
     phrase = responses.get(stored.status, "Unknown")
     lines = [f"HTTP/1.1 {stored.status} {phrase}".encode()]
     for name, value in stored.headers:
-        kept = _KEPT.encode() if name.lower() in _OF_THE_TRANSFER else b""
+        kept = _KEPT if name.lower() in _OF_THE_TRANSFER else b""
         lines.append(kept + name + b": " + b" ".join(value.splitlines()))
     lines.append(b"Content-Length: %d" % len(stored.body))
     return b"\r\n".join([*lines, b"", stored.body])
