@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -209,14 +209,17 @@ def _stdout() -> Iterator[None]:
         raise click.ClickException(f"<stdout>: {why(error)}") from None
 
 
-setting = click.option(
+_setting = partial(
+    click.option,
     "-s",
     "--set",
-    "assignments",
     metavar="NAME=VALUE",
     multiple=True,
     help="A SIMHASH_GATE_* setting, as in Scrapy. Repeat the option for more settings.",
 )
+setting = _setting("assignments")
+with_settings = _setting("settings", callback=lambda _context, _option, given: settings_of(given))
+"""Gives a command the option -s; it is called with the `settings` that are read of it."""
 with_console = click.option(
     "--progress/--no-progress",
     "console",
@@ -238,16 +241,6 @@ domain = click.option(
     "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
 )
 page = click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
-
-
-def with_settings(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the option -s, and call it with the `settings` that are read of it."""
-
-    @wraps(command)
-    def run(*, assignments: Sequence[str], **given: Any) -> int:
-        return command(settings=settings_of(assignments), **given)
-
-    return setting(run)
 
 
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:
