@@ -211,9 +211,8 @@ def _lost(summary: Summary) -> Iterator[Finding]:
 def _recover(summary: Summary) -> str:
     """Say how dropped pages come back, where a journal has them."""
     journal = summary.setting("JOURNAL")
-    if not journal:
-        return ""
-    return f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
+    tell = f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
+    return tell if journal else ""
 
 
 def _listed(items: Iterable[str], noun: str) -> str:
