@@ -23,6 +23,7 @@ from simhash_gate.sources.http import read_headers, response
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
 
+_Opened = BufferedReader | ZipExtFile
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]+)[ \t]*(?:;[^\n]*|\r|\Z)\n?")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
@@ -34,9 +35,7 @@ def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
         yield from responses(opened, file.path, complain, max_bytes)
 
 
-def responses(
-    file: BufferedReader | ZipExtFile, path: str, complain: Complain, max_bytes: int
-) -> Iterator[Entry]:
+def responses(file: _Opened, path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the HTTP responses of an open file; `path` is what messages call it."""
     from fastwarc.warc import ArchiveIterator
 
@@ -68,9 +67,9 @@ class _Unpacked(io.RawIOBase):
     (fastwarc alone takes the start of a cut-off gzip member for the end of the file.)
     """
 
-    def __init__(self, file: BufferedReader | ZipExtFile) -> None:
+    def __init__(self, file: _Opened) -> None:
         self._packed = file
-        self._file: BufferedReader | ZipExtFile | gzip.GzipFile | None = None
+        self._file: _Opened | gzip.GzipFile | None = None
         self._position = 0
         self.failure = ""
 
@@ -191,12 +190,7 @@ def wacz(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
 
 
 def _members(
-    opened: BufferedReader | ZipExtFile,
-    place: str,
-    complain: Complain,
-    max_bytes: int,
-    *,
-    nested: bool,
+    opened: _Opened, place: str, complain: Complain, max_bytes: int, *, nested: bool
 ) -> Iterator[Entry]:
     try:
         packed = zipfile.ZipFile(opened)
