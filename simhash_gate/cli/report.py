@@ -30,7 +30,7 @@ from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import Entry
+from simhash_gate.sources import Entry, Source
 from simhash_gate.sources.find import is_folder
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
@@ -132,9 +132,9 @@ def _texts(
     complain, most = console.complain, settings.max_bytes
     found: list[Named] = []
     if own:  # what can't be read of them was told when they were judged
-        found.append(partial(_in_pages, own, _quiet, most, lambda _: None))
+        found.append(partial(_in_pages, lambda: open_pages(own, _quiet, most, lambda _: None)))
     if pages:
-        found.append(partial(_in_pages, pages, complain, most, console.say))
+        found.append(partial(_in_pages, lambda: open_pages(pages, complain, most, console.say)))
     if journal:
         found.append(partial(_in_journal, journal, complain))
     else:
@@ -210,15 +210,9 @@ def _wanted(source: Named, left: set[str]) -> Iterator[Entry]:
             return
 
 
-def _in_pages(
-    paths: Sequence[str],
-    complain: Complain,
-    most: int,
-    say: Callable[[str], object],
-    names: Collection[str],
-) -> Iterator[Entry]:
-    """Yield the pages of these names in sources, which are read anew from their beginning."""
-    for entry in open_pages(paths, complain, most, say).entries:
+def _in_pages(opened: Callable[[], Source], names: Collection[str]) -> Iterator[Entry]:
+    """Yield the pages of these names in a source, which is read anew from its beginning."""
+    for entry in opened().entries:
         known = entry.name, *([] if entry.id is None else [str(entry.id)])
         yield from (replace(entry, id=name) for name in known if name in names)
 

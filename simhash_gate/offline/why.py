@@ -285,12 +285,11 @@ class Explanation:
             yield f"   when         {shown(line['time'])}"
 
     def _fields_as_text(self) -> Iterator[str]:
-        if not self.field_pairs:
-            return
+        found = self.field_pairs
         a, b = self.kept and self.kept.sketch, self.page.sketch
         apart = contradiction(a, b) if a and b else None
         for kind, title in (("names", "names"), ("offered", "offers"), ("fields", "fields")):
-            pairs = [pair for pair in self.field_pairs if pair.kind == kind]
+            pairs = [pair for pair in found if pair.kind == kind]
             if pairs:
                 result = "differ" if any(pair.differs for pair in pairs) else "agree"
                 if result == "differ" and kind != "fields" and apart is None:

@@ -160,7 +160,8 @@ class UnsentRequests:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count a line. Raises ValueError that names the key, if its value is wrong."""
-        url, kind, what = url_of(line, "url"), text_of(line, "not_sent"), text_of(line, "what")
+        url, other = url_of(line, "url"), url_of(line, "matched_url")
+        kind, what = text_of(line, "not_sent"), text_of(line, "what")
         key = (registered_domain(host_of(url)), what, _WHY.get(kind, kind))
         self.seen += 1
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
@@ -168,7 +169,7 @@ class UnsentRequests:
         found = self._kinds.setdefault(key, Unsent(*key))
         found.requests += 1
         if len(found.examples) < _EXAMPLES:
-            found.examples.append((url, url_of(line, "matched_url")))
+            found.examples.append((url, other))
 
     def ranked(self, most: int) -> list[Unsent]:
         """Return the most frequent ones, the most frequent first."""
