@@ -11,16 +11,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from datetime import datetime, timezone
-from functools import wraps
+from contextlib import closing, contextmanager, suppress
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from simhash_gate.common.files import check_writable, private_folder, private_lock, whole_file
-from simhash_gate.common.times import seconds_of
+from simhash_gate.common.times import seconds_of, unix_time
 from simhash_gate.common.wording import why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
@@ -210,14 +209,17 @@ def _stdout() -> Iterator[None]:
         raise click.ClickException(f"<stdout>: {why(error)}") from None
 
 
-setting = click.option(
+_setting = partial(
+    click.option,
     "-s",
     "--set",
-    "assignments",
     metavar="NAME=VALUE",
     multiple=True,
     help="A SIMHASH_GATE_* setting, as in Scrapy. Repeat the option for more settings.",
 )
+setting = _setting("assignments")
+with_settings = _setting("settings", callback=lambda _context, _option, given: settings_of(given))
+"""Gives a command the option -s; it is called with the `settings` that are read of it."""
 with_console = click.option(
     "--progress/--no-progress",
     "console",
@@ -241,28 +243,26 @@ domain = click.option(
 page = click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
 
 
-def with_settings(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the option -s, and call it with the `settings` that are read of it."""
-
-    @wraps(command)
-    def run(*, assignments: Sequence[str], **given: Any) -> int:
-        return command(settings=settings_of(assignments), **given)
-
-    return setting(run)
-
-
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings that `-s` gave, on top of those of a `crawl`, as its log has them.
 
     Raises SettingsError that names the wrong one.
     """
+    given = assigned(assignments, f"{PREFIX}NAME=VALUE", lambda name: name.startswith(PREFIX))
+    return settings_of_crawl(crawl or {}, given)
+
+
+def assigned(
+    assignments: Sequence[str], expected: str, is_expected: Callable[[str], bool]
+) -> dict[str, str]:
+    """Return the values that `-s` gave, by name. Raises click.UsageError."""
     given = {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
-        if not equals or not name.startswith(PREFIX):
-            raise click.UsageError(f"-s {assignment}: expected {PREFIX}NAME=VALUE")
+        if not equals or not is_expected(name):
+            raise click.UsageError(f"-s {assignment}: expected {expected}")
         given[name] = value
-    return settings_of_crawl(crawl or {}, given)
+    return given
 
 
 def age(value: str) -> float:
@@ -275,18 +275,13 @@ def age(value: str) -> float:
 
 def moment(value: str) -> float:
     """Return the Unix time of a time such as 2024-06-01T12:00, in UTC by default, or of an age."""
-    try:
-        return time.time() - age(value)
-    except click.BadParameter:
-        pass
-    try:
-        # Python 3.10 does not know Z.
-        found = datetime.fromisoformat(re.sub(r"[zZ]$", "+00:00", value))
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"
-        ) from None
-    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()
+    with suppress(ValueError):
+        return time.time() - seconds_of(value)
+    found = unix_time(value)
+    if found is None:
+        message = f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"
+        raise click.BadParameter(message)
+    return found
 
 
 def distances(value: str) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simhash_gate.cli.console import Console, own_folder, setting
+from simhash_gate.cli.console import Console, assigned, own_folder, setting
 from simhash_gate.common.urls import host_of
 from simhash_gate.settings import read_settings
 
@@ -71,11 +71,8 @@ def crawl(
         "SIMHASH_GATE_VERDICTS": str(folder).replace("%", "%%") + "/%(time)s.jsonl",
         "SIMHASH_GATE_WINDOW": "1000000",
     }
-    for assignment in assignments:
-        name, equals, value = assignment.partition("=")
-        if not equals or name in _OWN:
-            raise click.UsageError(f"-s {assignment}: expected NAME=VALUE; not {', '.join(_OWN)}")
-        settings[name] = value
+    expected = f"NAME=VALUE; not {', '.join(_OWN)}"
+    settings |= assigned(assignments, expected, lambda name: name not in _OWN)
     read_settings(settings)  # raises what is wrong with those of the command line
     with own_folder(output, "crawl"):
         given = {"below": below, "without": without}

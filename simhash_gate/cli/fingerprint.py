@@ -10,7 +10,6 @@ import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.fingerprints.sketch import Sketch
-from simhash_gate.offline.differences import sketch_as_json
 from simhash_gate.offline.why import Side
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.pipeline import read_closely
@@ -54,10 +53,8 @@ def _lines(
             line |= read
         else:
             reason = f"unreadable: {read}" if read else entry.skipped
-            line |= {"fingerprint": None, "title": "", "words": 0, "reason": reason}
-            line |= sketch_as_json(Sketch(), fields=fields)
-            if text:
-                line["text"] = ""
+            side = Side("", words=0, sketch=Sketch(), reason=reason)
+            line |= side.as_json(fields=fields) | ({"text": ""} if text else {})
         yield line
 
 

@@ -15,7 +15,7 @@ from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.texts import KeptPage, unpack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.chosen import Chosen
-from simhash_gate.offline.differences import TextChange, changes
+from simhash_gate.offline.differences import TextChange, changes, section
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.stores.histories import PageHistory
@@ -185,6 +185,5 @@ def _as_text(url: str, distance: int, sides: Sequence[Side]) -> Iterator[str]:
     titles = {"changes": "words that differ", "links": "links that differ"}
     for name, found in _differences(sides).items():
         if found is not None:
-            yield ""
-            yield click.style((titles if found else nothing)[name], bold=True)
-            yield from (f"   {change.as_text()}" for change in found)
+            lines = (change.as_text() for change in found)
+            yield from section((titles if found else nothing)[name], lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import Entry
+from simhash_gate.sources import Entry, Source
 from simhash_gate.sources.find import is_folder
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
@@ -129,18 +130,18 @@ def _texts(
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
     complain, most = console.complain, settings.max_bytes
-    found = []
-    journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
+    found: list[Named] = []
     if own:  # what can't be read of them was told when they were judged
-        found.append(of_pages(lambda: open_pages(own, _quiet, most, lambda _: None).entries))
+        found.append(partial(_in_pages, lambda: open_pages(own, _quiet, most, lambda _: None)))
     if pages:
-        found.append(of_pages(lambda: open_pages(pages, complain, most, console.say).entries))
+        found.append(partial(_in_pages, lambda: open_pages(pages, complain, most, console.say)))
     if journal:
-        found.append(of_journal(journal, complain))
+        found.append(partial(_in_journal, journal, complain))
     else:
+        journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
         known = sorted(path for path in journals if path and Path(path).exists())
-        found += [of_journal(path, _quiet) for path in known]
-    return texts_of(found, settings) if found else None
+        found += [partial(_in_journal, path, _quiet) for path in known]
+    return partial(_texts_in, found, settings) if found else None
 
 
 def _quiet(place: str, message: str) -> None:
@@ -184,21 +185,19 @@ def _kept(url: str) -> Lines:
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
 
 
-def texts_of(sources: Sequence[Named], settings: Settings) -> Texts:
-    """Return what reads the Markdown of pages anew, in sources that are asked in turn.
+def _texts_in(
+    sources: Sequence[Named], settings: Settings, names: Collection[str]
+) -> Mapping[str, str]:
+    """Return the Markdown of pages, read anew, in sources that are asked in turn.
 
     The first page of a name counts.
     """
-
-    def texts(names: Collection[str]) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for source in sources:
-            for entry, page in read_pages(_wanted(source, set(names) - found.keys()), settings):
-                if isinstance(page, Page):
-                    found[entry.id] = page.markdown
-        return found
-
-    return texts
+    found: dict[str, str] = {}
+    for source in sources:
+        for entry, page in read_pages(_wanted(source, set(names) - found.keys()), settings):
+            if isinstance(page, Page):
+                found[entry.id] = page.markdown
+    return found
 
 
 def _wanted(source: Named, left: set[str]) -> Iterator[Entry]:
@@ -211,25 +210,17 @@ def _wanted(source: Named, left: set[str]) -> Iterator[Entry]:
             return
 
 
-def of_pages(entries: Callable[[], Iterator[Entry]]) -> Named:
-    """Return what finds pages among those of a source, which is read anew from its beginning."""
-
-    def find(names: Collection[str]) -> Iterator[Entry]:
-        for entry in entries():
-            known = entry.name, *([] if entry.id is None else [str(entry.id)])
-            yield from (replace(entry, id=name) for name in known if name in names)
-
-    return find
+def _in_pages(opened: Callable[[], Source], names: Collection[str]) -> Iterator[Entry]:
+    """Yield the pages of these names in a source, which is read anew from its beginning."""
+    for entry in opened().entries:
+        known = entry.name, *([] if entry.id is None else [str(entry.id)])
+        yield from (replace(entry, id=name) for name in known if name in names)
 
 
-def of_journal(path: str, complain: Complain) -> Named:
-    """Return what finds pages in a journal of dropped pages."""
-
-    def find(names: Collection[str]) -> Iterator[Entry]:
-        for found in drops(path, complain):
-            name = without_credentials(found.drop.url)
-            if name in names:
-                with complaining(complain, str(found.place)):
-                    yield replace(entry_of(found), id=name)
-
-    return find
+def _in_journal(path: str, complain: Complain, names: Collection[str]) -> Iterator[Entry]:
+    """Yield the pages of these names in a journal of dropped pages."""
+    for found in drops(path, complain):
+        name = without_credentials(found.drop.url)
+        if name in names:
+            with complaining(complain, str(found.place)):
+                yield replace(entry_of(found), id=name)

@@ -146,24 +146,19 @@ def _as_text(
     scopes: Sequence[Scope], labelled: Labelled | None, block: str, *, is_store: bool
 ) -> Iterator[str]:
     for each in scopes[:_MOST_SCOPES]:
-        yield from _scope(each)
-        yield ""
+        yield from (*_scope(each), "")
     left = len(scopes) - _MOST_SCOPES
     if left > 0:
-        yield f"{left} smaller scopes are left out: --json shows all, --scope shows one"
-        yield ""
+        yield f"{left} smaller scopes are left out: --json shows all, --scope shows one\n"
     if labelled:
-        yield from _labels(labelled)
-        yield ""
+        yield from (*_labels(labelled), "")
     if any(each.named.are_many for each in scopes):
-        yield ADVICE
-        yield ""
+        yield f"{ADVICE}\n"
     if is_store:
         yield (
             "A store has only the pages that were kept. So distances up to the threshold of the "
-            "crawl are missing."
+            "crawl are missing.\n"
         )
-        yield ""
     yield click.style("settings", bold=True)
     yield block or "as they are"
 

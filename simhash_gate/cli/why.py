@@ -244,8 +244,7 @@ class PageTraces:
         if line is None:
             return None
         policy = settings.policies.site_of(self.url).policy
-        known = {name: line.get(name) for name in ("threshold", "near")}
-        used: dict[str, Any] = {k: v for k, v in known.items() if isinstance(v, int)}
+        used = {it: line[it] for it in ("threshold", "near") if isinstance(line.get(it), int)}
         policy = replace(policy, **used)
         page = self._read_as_judged(settings)
         other = kept._read_as_judged(settings) if kept else None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
-from simhash_gate.common.wording import Complain, DamagedError, why
+from simhash_gate.common.wording import Complain, DamagedError, complaining
 from simhash_gate.journal.segments import Segment, segments
 from simhash_gate.journal.warc import (
     Drop,
@@ -89,16 +89,12 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
     What can't be read is complained of, with its place. Raises `MissingExtraError`.
     """
     need_fastwarc()
-    try:
+    files: list[Path] = []
+    with complaining(complain, path):
         files = journal_files(path)
-    except OSError as error:
-        complain(path, why(error))
-        return
     for file in files:
-        try:
+        with complaining(complain, str(file)):
             yield from _drops(str(file), complain)
-        except OSError as error:
-            complain(str(file), why(error))
 
 
 def load(place: Place) -> Stored:
@@ -126,17 +122,11 @@ def selected(
 def line(found: Found) -> dict[str, Any]:
     """Return what there is to know of a dropped page, but for its text."""
     drop = found.drop
+    names = "distance threshold outcome reason title words fingerprint pipeline"
     return {
         "url": without_credentials(drop.url),
         "matched_url": without_credentials(drop.matched_url),
-        "distance": drop.distance,
-        "threshold": drop.threshold,
-        "outcome": drop.outcome,
-        "reason": drop.reason,
-        "title": drop.title,
-        "words": drop.words,
-        "fingerprint": drop.fingerprint,
-        "pipeline": drop.pipeline,
+        **{name: getattr(drop, name) for name in names.split()},
         "time": datetime.fromtimestamp(drop.time, timezone.utc).isoformat(timespec="milliseconds"),
         "spider": drop.spider,
         "callback": drop.request.get("callback") or "parse",

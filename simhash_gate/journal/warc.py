@@ -13,7 +13,7 @@ import os
 import zlib
 from dataclasses import MISSING, dataclass, field, fields
 from datetime import datetime, timezone
-from http import HTTPStatus
+from http.client import responses
 from typing import Any, BinaryIO, NamedTuple
 from uuid import uuid4
 
@@ -57,7 +57,8 @@ class Drop:
         if not isinstance(values, dict):
             raise DamagedError("metadata that are no JSON object")
         known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
-        missing = [f.name for f in fields(cls) if _is_needed(f) and f.name not in known]
+        needed = [f.name for f in fields(cls) if f.default is f.default_factory is MISSING]
+        missing = [name for name in needed if name not in known]
         if missing:
             raise DamagedError(f"metadata without {', '.join(missing)}")
         for name, value in known.items():
@@ -78,10 +79,6 @@ class Stored:
     ip_address: str = ""
 
 
-def _is_needed(known: Any) -> bool:
-    return known.default is MISSING and known.default_factory is MISSING
-
-
 _TYPES: dict[str, Any] = {
     **dict.fromkeys((f.name for f in fields(Drop)), str),
     **dict.fromkeys(("distance", "threshold", "words"), int),
@@ -99,7 +96,7 @@ _ABOUT = (
     b"format: WARC file version 1.1\r\n"
     b"description: near-duplicate pages that were dropped\r\n"
 )
-_KEPT = "X-Archive-Orig-"
+_KEPT = b"X-Archive-Orig-"
 """Before the name of a header that is about the transfer and not true of what is kept."""
 _OF_THE_TRANSFER = frozenset({b"content-length", b"transfer-encoding"})
 
@@ -124,21 +121,20 @@ def need_fastwarc() -> None:
 
 def warcinfo() -> bytes:
     """Return the record that a file begins with."""
-    return _packed("warcinfo", _ABOUT, _new_id(), content_type="application/warc-fields")
+    return _packed("warcinfo", _ABOUT, {"Content-Type": "application/warc-fields"}, _new_id())
 
 
 def pack(drop: Drop, stored: Stored) -> bytes:
     """Return the records of a dropped page: its metadata, then its response."""
     response, at = _new_id(), datetime.fromtimestamp(drop.time, timezone.utc)
-    about = json.dumps(vars(drop)).encode()
+    about = {"Content-Type": "application/json", "WARC-Concurrent-To": response}
+    head = {"Content-Type": "application/http; msgtype=response"}
+    if stored.ip_address:
+        head["WARC-IP-Address"] = stored.ip_address
+    url = {"WARC-Target-URI": drop.url}
     return _packed(
-        "metadata", about, _new_id(), at, content_type="application/json",
-        url=drop.url, concurrent_to=response,
-    ) + _packed(
-        "response", _http(stored), response, at,
-        content_type="application/http; msgtype=response",
-        url=drop.url, ip_address=stored.ip_address,
-    )  # fmt: skip
+        "metadata", json.dumps(vars(drop)).encode(), about | url, _new_id(), at
+    ) + _packed("response", _http(stored), head | url, response, at)
 
 
 def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
@@ -149,22 +145,20 @@ def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
     Raises `DamagedError` where it is cut off or is none, and OSError.
     """
     file.seek(start)
-    unpacker, size = zlib.decompressobj(16 + zlib.MAX_WBITS), 0
-    found: list[bytes] = []
+    unpacker, found = zlib.decompressobj(16 + zlib.MAX_WBITS), bytearray()
     while not unpacker.eof:
         packed = file.read(_CHUNK)
-        if not packed and not found:
+        if not packed and file.tell() <= start:
             return None
+        if not packed:
+            raise DamagedError(f"cut off in the record at byte {start}")
         try:
-            found.append(unpacker.decompress(packed))
+            found += unpacker.decompress(packed)
         except zlib.error as error:
             raise DamagedError(f"damaged in the record at byte {start}: {error}") from None
-        size += len(found[-1])
-        if not packed and not unpacker.eof:
-            raise DamagedError(f"cut off in the record at byte {start}")
-        if size > _MOST:
+        if len(found) > _MOST:
             raise DamagedError(f"the record at byte {start} is larger than any page")
-    return b"".join(found), file.tell() - len(unpacker.unused_data)
+    return bytes(found), file.tell() - len(unpacker.unused_data)
 
 
 def record_of(data: bytes) -> WarcRecord:
@@ -206,22 +200,19 @@ def stored_of(response: WarcRecord) -> Stored:
     headers = []
     for line in lines:
         name, _, value = line.partition(b":")
-        original = name.decode("latin-1").removeprefix(_KEPT)
-        if original != name.decode("latin-1") or name.lower() not in _OF_THE_TRANSFER:
-            headers.append((original.encode("latin-1"), value.strip()))
+        original = name.removeprefix(_KEPT)
+        if original != name or name.lower() not in _OF_THE_TRANSFER:
+            headers.append((original, value.strip()))
     ip_address = response.headers.get("WARC-IP-Address", "")
     return Stored(int(status[0]), headers, body, ip_address)
 
 
 def _http(stored: Stored) -> bytes:
     """Return a response such that its headers are true of the body that is there."""
-    try:
-        phrase = HTTPStatus(stored.status).phrase
-    except ValueError:
-        phrase = "Unknown"
+    phrase = responses.get(stored.status, "Unknown")
     lines = [f"HTTP/1.1 {stored.status} {phrase}".encode()]
     for name, value in stored.headers:
-        kept = _KEPT.encode() if name.lower() in _OF_THE_TRANSFER else b""
+        kept = _KEPT if name.lower() in _OF_THE_TRANSFER else b""
         lines.append(kept + name + b": " + b" ".join(value.splitlines()))
     lines.append(b"Content-Length: %d" % len(stored.body))
     return b"\r\n".join([*lines, b"", stored.body])
@@ -232,9 +223,8 @@ def _new_id() -> str:
 
 
 def _packed(
-    kind: str, block: bytes, record_id: str, at: datetime | None = None, *, content_type: str,
-    url: str = "", concurrent_to: str = "", ip_address: str = "",
-) -> bytes:  # fmt: skip
+    kind: str, block: bytes, headers: dict[str, str], record_id: str, at: datetime | None = None
+) -> bytes:
     from fastwarc import warc
 
     made = warc.WarcRecord()
@@ -242,14 +232,8 @@ def _packed(
     made.record_id = record_id
     if at is not None:
         made.record_date = at
-    for name, value in (
-        ("Content-Type", content_type),
-        ("WARC-Target-URI", url),
-        ("WARC-Concurrent-To", concurrent_to),
-        ("WARC-IP-Address", ip_address),
-    ):
-        if value:
-            made.headers[name] = value
+    for name, value in headers.items():
+        made.headers[name] = value
     made.set_bytes_content(block)
     stream = io.BytesIO()
     made.write(stream, checksum_data=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
@@ -93,14 +93,19 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
     """Yield all that two pages claim."""
     names = {words_of_name(name): name for name in names_of(a)}
     others = {words_of_name(name): name for name in names_of(b)}
-    both = [name for name in others if name in names]
-    yield from (FieldPair("names", "", names[name], others[name]) for name in both)
-    yield from (FieldPair("names", "", names[name], None) for name in names if name not in others)
-    yield from (FieldPair("names", "", None, others[name]) for name in others if name not in names)
+    both = [key for key in others if key in names]
+    for key in dict.fromkeys([*both, *names, *others]):
+        yield FieldPair("names", "", names.get(key), others.get(key))
     for kind, fields in (("offered", (a.offered, b.offered)), ("fields", (a.compared, b.compared))):
         one, other = map(dict, fields)
         for name in one | other:
             yield FieldPair(kind, name, one.get(name), other.get(name))
+
+
+def section(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield a part of a text for people: an empty line, its title, its lines."""
+    yield from ("", click.style(title, bold=True))
+    yield from (f"   {line}".rstrip() for line in lines)
 
 
 def _marked(a: str | None, b: str | None) -> str:

@@ -120,11 +120,8 @@ class CorpusJudge:
         of; None for none.
         """
         if self._converts and "pipeline" in entry.fields and isinstance(page, Page):
-            return (
-                Verdict("new", "judged before", self._settings.policies.default, page),
-                True,
-                None,
-            )
+            before = Verdict("new", "judged before", self._settings.policies.default, page)
+            return before, True, None
         verdict = judge(self.gate, self._settings, entry, page)
         kept = verdict.outcome not in ("duplicate", "skipped")
         if verdict.outcome == "error":

@@ -24,6 +24,7 @@ from simhash_gate.offline.differences import (
     TextChange,
     changed_lines,
     changes,
+    section,
     side_by_side,
     sketch_as_json,
 )
@@ -105,15 +106,15 @@ class Side(NamedTuple):
     def as_text(self, *, markdown: bool) -> Iterator[str]:
         """Yield lines of text: what is known."""
         if self.title:
-            yield f"   title        {printable(self.title)}"
+            yield f"title        {printable(self.title)}"
         if self.words is not None:
-            yield f"   words        {self.words}"
+            yield f"words        {self.words}"
         if self.reason or self.fingerprint is not None:
             none = f"none: {printable(self.reason)}"
             digits = none if self.fingerprint is None else to_hex(self.fingerprint)
-            yield f"   fingerprint  {digits}"
+            yield f"fingerprint  {digits}"
         if markdown:
-            yield from ["", *(f"   {line}".rstrip() for line in self.markdown.splitlines())]
+            yield from ("", *self.markdown.splitlines())
 
 
 class Way(NamedTuple):
@@ -244,25 +245,20 @@ class Explanation:
             before = "earlier version" if self._is_revisit else "kept page"
             for title, side in ((before, self.kept), ("this page", self.page)):
                 if side is not None:
-                    yield ""
-                    yield click.style(f"{title}  {printable(side.name)}", bold=True)
-                    yield from side.as_text(markdown=markdown)
+                    name = f"{title}  {printable(side.name)}"
+                    yield from section(name, side.as_text(markdown=markdown))
         if self.kept is not None:
-            yield ""
             yield from self._fields_as_text()
             yield from self._changes_as_text()
         if self.copies:
-            yield ""
             others = how_many(len(self.copies), "copy" if len(self.copies) == 1 else "copie")
-            yield click.style(f"{others} of this page in the crawl", bold=True)
-            yield from (f"   {printable(copy)}" for copy in self.copies[:_SHOWN])
+            lines = [printable(copy) for copy in self.copies[:_SHOWN]]
             if len(self.copies) > _SHOWN:
-                yield f"   and {len(self.copies) - _SHOWN} more"
-        if self.ways:
-            yield ""
-            yield click.style("what would change this", bold=True)
-            for way in self.ways:
-                yield from (f"   {way.setting}", f"      {way.then}")
+                lines.append(f"and {len(self.copies) - _SHOWN} more")
+            yield from section(f"{others} of this page in the crawl", lines)
+        if ways := self.ways:
+            found = (line for way in ways for line in (way.setting, f"   {way.then}"))
+            yield from section("what would change this", found)
 
     def _verdict_as_text(self) -> Iterator[str]:
         line, outcome = self.line, self.line.get("outcome")
@@ -289,19 +285,16 @@ class Explanation:
             yield f"   when         {shown(line['time'])}"
 
     def _fields_as_text(self) -> Iterator[str]:
-        if not self.field_pairs:
-            return
+        found = self.field_pairs
         a, b = self.kept and self.kept.sketch, self.page.sketch
         apart = contradiction(a, b) if a and b else None
         for kind, title in (("names", "names"), ("offered", "offers"), ("fields", "fields")):
-            pairs = [pair for pair in self.field_pairs if pair.kind == kind]
+            pairs = [pair for pair in found if pair.kind == kind]
             if pairs:
                 result = "differ" if any(pair.differs for pair in pairs) else "agree"
                 if result == "differ" and kind != "fields" and apart is None:
                     result = "differ, but do not contradict each other"
-                yield click.style(f"{title} {result}", bold=True)
-                yield from (f"   {pair.as_text()}" for pair in pairs)
-                yield ""
+                yield from section(f"{title} {result}", (pair.as_text() for pair in pairs))
 
     @property
     def _is_revisit(self) -> bool:
@@ -311,7 +304,7 @@ class Explanation:
         found = self.changes
         if found is None:
             same = self.line.get("outcome") == "unchanged"
-            yield _SAME if same else _EARLIER if self._is_revisit else self.hint
+            yield from ("", _SAME if same else _EARLIER if self._is_revisit else self.hint)
             return
         title = "words that differ" if found else "no word of the text differs"
         if found and all(change.ignored for change in found):
@@ -319,10 +312,10 @@ class Explanation:
         gone, come = ([word for it in found for word in it[at]] for at in (1, 2))
         if found and sorted(gone) == sorted(come):
             title = "the same words in another order"
-        yield click.style(title, bold=True)
-        yield from (f"   {change.as_text()}" for change in found[:_MOST_CHANGES])
+        lines = [change.as_text() for change in found[:_MOST_CHANGES]]
         if len(found) > _MOST_CHANGES:
-            yield f"   and {how_many(len(found) - _MOST_CHANGES, 'more place')}"
+            lines.append(f"and {how_many(len(found) - _MOST_CHANGES, 'more place')}")
+        yield from section(title, lines)
 
 
 def _python(value: Any) -> str:

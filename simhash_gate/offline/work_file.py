@@ -155,9 +155,7 @@ class WorkFile:
 
     def judged(self, verdicts: Iterable[KeptVerdict]) -> None:
         """Keep some verdicts."""
-        rows = [
-            (found.number, found.kept, found.original, json.dumps(found.line)) for found in verdicts
-        ]
+        rows = [(*found[:-1], json.dumps(found.line)) for found in verdicts]
         self._db.executemany("INSERT INTO verdict VALUES (?, ?, ?, ?)", rows)
 
     def verdicts(self) -> Iterator[tuple[Entry, bool, Entry | None, dict[str, Any]]]:

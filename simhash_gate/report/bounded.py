@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from simhash_gate.common.urls import end_of, host_of, without_credentials
+from simhash_gate.common.urls import end_of, host_of
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.judged import MANY, LoggedMatch, LoggedVerdict, text_of, url_of
 
@@ -43,11 +43,9 @@ class Top(Generic[T]):
     def add(self, rank: tuple[float, ...], item: T) -> None:
         """Take an item in, if it is among the highest."""
         self.seen += 1
-        entry = (rank, -self.seen, item)
-        if len(self._heap) < self._limit:
-            heapq.heappush(self._heap, entry)
-        else:
-            heapq.heappushpop(self._heap, entry)
+        heapq.heappush(self._heap, (rank, -self.seen, item))
+        if len(self._heap) > self._limit:
+            heapq.heappop(self._heap)
 
     def ranked(self) -> list[T]:
         """Return the items, the highest first."""
@@ -162,7 +160,8 @@ class UnsentRequests:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count a line. Raises ValueError that names the key, if its value is wrong."""
-        url, kind, what = url_of(line, "url"), text_of(line, "not_sent"), text_of(line, "what")
+        url, other = url_of(line, "url"), url_of(line, "matched_url")
+        kind, what = text_of(line, "not_sent"), text_of(line, "what")
         key = (registered_domain(host_of(url)), what, _WHY.get(kind, kind))
         self.seen += 1
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
@@ -170,8 +169,6 @@ class UnsentRequests:
         found = self._kinds.setdefault(key, Unsent(*key))
         found.requests += 1
         if len(found.examples) < _EXAMPLES:
-            other = line.get("matched_url")
-            other = without_credentials(other) if isinstance(other, str) else ""
             found.examples.append((url, other))
 
     def ranked(self, most: int) -> list[Unsent]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from simhash_gate.common.urls import host_of
@@ -81,37 +81,36 @@ def advice_on(outcome: str, reason: str) -> str:
 
 
 def _other_names(summary: Summary) -> Iterator[Finding]:
-    number = summary.total.named.dropped
-    if number:
-        was = "1 page was dropped although its title names"
-        were = f"{number:,} pages were dropped although their titles name"
-        where = {domain: tally.named.dropped for domain, tally in summary.domains.items()}
-        yield Finding(
-            f"{was if number == 1 else were} something else than that of the kept page: "
-            f"{_by_domain(where)}.",
-            "Compare the first ones. If they are pages of their own, "
-            f"{_stricter(summary, 'the `h1`')}",
-            "duplicates",
-        )
+    where = {domain: tally.named.dropped for domain, tally in summary.domains.items()}
+    one, more = "its title names", "their titles name"
+    what = "something else than that of the kept page"
+    yield from _dropped(summary, Counter(where), one, more, what, "the `h1`", "the first ones")
 
 
 def _other_offers(summary: Summary, pairs: Iterable[Pair]) -> Iterator[Finding]:
-    found = [p for p in pairs if p.page.dropped and p.found.offer and not p.found.name]
-    if found:
-        was = "1 page was dropped although it says"
-        were = f"{len(found):,} pages were dropped although they say"
-        where = Counter(registered_domain(host_of(pair.page.url)) for pair in found)
+    found = (p.page for p in pairs if p.page.dropped and p.found.offer and not p.found.name)
+    where = Counter(registered_domain(host_of(page.url)) for page in found)
+    what = "another price or offer than the kept page"
+    yield from _dropped(summary, where, "it says", "they say", what, "the price", "them")
+
+
+def _dropped(
+    summary: Summary, where: Counter[str], one: str, more: str, what: str, such_as: str, these: str
+) -> Iterator[Finding]:
+    """Tell of pages, by domain, that were dropped although they say `what`."""
+    if number := where.total():
+        were = "1 page was" if number == 1 else f"{number:,} pages were"
+        says = one if number == 1 else more
         yield Finding(
-            f"{was if len(found) == 1 else were} another price or offer than the kept page: "
-            f"{_by_domain(where)}.",
-            f"Compare them. If they are pages of their own, {_stricter(summary, 'the price')}",
+            f"{were} dropped although {says} {what}: {_by_domain(where)}.",
+            f"Compare {these}. If they are pages of their own, {_stricter(summary, such_as)}",
             "duplicates",
         )
 
 
-def _by_domain(pages: Mapping[str, int]) -> str:
+def _by_domain(pages: Counter[str]) -> str:
     """Return how many pages are of which domains, those with the most first."""
-    ranked = Counter(pages).most_common()
+    ranked = pages.most_common()
     return _listed((f"{n:,} of {domain or '(no host)'}" for domain, n in ranked if n), "domain")
 
 
@@ -212,9 +211,8 @@ def _lost(summary: Summary) -> Iterator[Finding]:
 def _recover(summary: Summary) -> str:
     """Say how dropped pages come back, where a journal has them."""
     journal = summary.setting("JOURNAL")
-    if not journal:
-        return ""
-    return f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
+    tell = f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
+    return tell if journal else ""
 
 
 def _listed(items: Iterable[str], noun: str) -> str:

@@ -127,9 +127,8 @@ def _template() -> Template:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"count": "{:,}".format, "how_many": how_many}
-    environment.filters |= {"share": _share, "size": _size, "utc": _utc}
-    environment.filters |= {"code": _code, "safe_text": safe}
+    environment.filters |= {"count": "{:,}".format, "how_many": how_many, "share": _share}
+    environment.filters |= {"size": _size, "utc": _utc, "code": _code, "safe_text": safe}
     environment.tests["web"] = _is_web
     environment.globals["difference"] = difference
     return environment.get_template("report.html.jinja")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -103,9 +103,8 @@ class LoggedVerdict:
     @property
     def has_another_name(self) -> bool:
         """Whether its name and the kept page's contradict each other."""
-        if self.differs == "names":
-            return True
-        return self.kept is not None and contradict(self.title, self.kept.title)
+        known = self.kept is not None and contradict(self.title, self.kept.title)
+        return known or self.differs == "names"
 
     @property
     def is_duplicate(self) -> bool:
@@ -140,7 +139,7 @@ class LoggedVerdict:
             _count(line, "threshold", BITS),
             line.get("dropped") is True,
             _count(line, "bytes") or 0,
-            time_of(line, "time"),
+            _time(line, "time"),
             text_of(line, "differs"),
             _id(line, "id"),
             line.get("held") is True,
@@ -173,7 +172,7 @@ class Crawled:
         return cls(
             text_of(line, "by"),
             text_of(line, "name"),
-            time_of(line, "started"),
+            _time(line, "started"),
             _texts(_mapping(line, "versions")),
             _texts(_mapping(line, "settings")),
             {_short(domain): _texts(_mapping(domains, domain)) for domain in domains},
@@ -199,10 +198,22 @@ class CrawlNote(NamedTuple):
 
 
 def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = line.get(key)
-    if value is not None and not isinstance(value, Mapping):
-        raise ValueError(f"{key!r} is {value!r}: expected an object")
+    value = _checked(line, key, "an object", lambda value: isinstance(value, Mapping))
     return dict(list((value or {}).items())[:MOST_SHOWN])
+
+
+def _checked(
+    line: Mapping[str, Any], key: str, expected: str, is_one: Callable[[Any], bool]
+) -> Any:
+    """Return a value, None for none. Raises ValueError that names the key and the value."""
+    value = line.get(key)
+    if value is not None and not is_one(value):
+        raise ValueError(f"{key!r} is {value!r}: expected {expected}")
+    return value
+
+
+def _is_number(value: Any, *kinds: type) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _texts(values: Mapping[str, Any]) -> dict[str, str]:
@@ -225,12 +236,8 @@ def url_of(line: Mapping[str, Any], key: str) -> str:
 
 def text_of(line: Mapping[str, Any], key: str, longest: int = LONGEST_TEXT) -> str:
     """Return a text, cut if it is too long. Raises ValueError for a value that is none."""
-    value = line.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise ValueError(f"{key!r} is {value!r}: expected a string")
-    return _short(value, longest)
+    value = _checked(line, key, "a string", lambda value: isinstance(value, str))
+    return _short(value or "", longest)
 
 
 def _id(line: Mapping[str, Any], key: str) -> str:
@@ -240,23 +247,19 @@ def _id(line: Mapping[str, Any], key: str) -> str:
 
 
 def _count(line: Mapping[str, Any], key: str, most: int = 1 << 53) -> int | None:
-    value = line.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= most:
-        raise ValueError(f"{key!r} is {value!r}: expected a whole number from 0 to {most}")
-    return value
+    expected = f"a whole number from 0 to {most}"
+    count: int | None = _checked(
+        line, key, expected, lambda value: _is_number(value, int) and 0 <= value <= most
+    )
+    return count
 
 
-def time_of(line: Mapping[str, Any], key: str) -> float | None:
-    """Return a Unix time. Raises ValueError for a value that is none."""
-    value = line.get(key)
-    if value is None:
-        return None
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value < _LAST_TIME:
-        raise ValueError(f"{key!r} is {value!r}: expected a Unix time in seconds")
-    return float(value)
+def _time(line: Mapping[str, Any], key: str) -> float | None:
+    def is_time(value: Any) -> bool:
+        return _is_number(value, int, float) and 0 <= value < _LAST_TIME
+
+    value = _checked(line, key, "a Unix time in seconds", is_time)
+    return None if value is None else float(value)
 
 
 @lru_cache(maxsize=1024)

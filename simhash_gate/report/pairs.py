@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import text_without_credentials
@@ -129,11 +129,8 @@ def _with_texts(pair: Pair, texts: Mapping[str, str]) -> Pair:
     """Return a pair with those of its texts that are there."""
     kept, page = (texts.get(name) for name in _names(pair.page))
     if kept is None or page is None:
-        return replace(
-            pair,
-            kept_text=None if kept is None else alone(kept),
-            page_text=None if page is None else alone(page),
-        )
+        shown = [None if text is None else alone(text) for text in (kept, page)]
+        return replace(pair, kept_text=shown[0], page_text=shown[1])
     text = difference_of(kept, page)
     found = pair.found._replace(
         offer=pair.found.offer or text.offer, growth=text.share, words=bool(text.places)
@@ -222,13 +219,8 @@ def _words_of(text: str) -> list[str]:
 def _parts(kept: list[str], page: list[str]) -> list[Part]:
     """Return two texts as parts that agree and parts that don't, in turn."""
     one, other = [_key(word) for word in kept], [_key(word) for word in page]
-    start = next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
-        min(len(one), len(other)),
-    )
-    most = min(len(one), len(other)) - start
-    backwards = zip(reversed(one), reversed(other), strict=False)
-    end = next((n for n, (a, b) in enumerate(islice(backwards, most)) if a != b), most)
+    start = _begin_alike(one, other)
+    end = _begin_alike(one[start:][::-1], other[start:][::-1])
     found = [Part(True, kept[:start], page[:start])]
     stops = len(kept) - end, len(page) - end
     limits = min(stops[0], start + _MOST_COMPARED), min(stops[1], start + _MOST_COMPARED)
@@ -238,7 +230,12 @@ def _parts(kept: list[str], page: list[str]) -> list[Part]:
         found.append(Part(tag == "equal", own, its))
     found.append(Part(False, kept[limits[0] : stops[0]], page[limits[1] : stops[1]]))
     found.append(Part(True, kept[len(kept) - end :], page[len(page) - end :]))
-    return list(_merged(part for part in found if part.kept or part.page))
+    return _merged([part for part in found if part.kept or part.page])
+
+
+def _begin_alike(one: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def _key(word: str) -> str:
@@ -247,27 +244,18 @@ def _key(word: str) -> str:
     return stripped.strip(_EMPHASIS) or stripped
 
 
-def _merged(parts: Iterable[Part]) -> Iterator[Part]:
+def _merged(parts: Sequence[Part]) -> list[Part]:
     """Join places that differ and have next to nothing between them, and parts of one kind."""
-    last: Part | None = None
-    waiting: Part | None = None  # it agrees, and is so short that it may join two places
-    for part in parts:
-        if last is not None and not last.same and part.same and len(part.kept) < _BETWEEN:
-            waiting = part
-            continue
-        if waiting is not None and last is not None:
-            last = Part(False, [*last.kept, *waiting.kept], [*last.page, *waiting.page])
-            waiting = None
-        if last is not None and last.same == part.same:
-            last = Part(part.same, [*last.kept, *part.kept], [*last.page, *part.page])
-            continue
-        if last is not None:
-            yield last
-        last = part
-    if last is not None:
-        yield last
-    if waiting is not None:
-        yield waiting
+    found: list[Part] = []
+    for place, part in enumerate(parts):
+        is_short = 0 < place < len(parts) - 1 and len(part.kept) < _BETWEEN
+        same = part.same and not is_short
+        if found and found[-1].same == same:
+            _, kept, page = found.pop()
+            found.append(Part(same, [*kept, *part.kept], [*page, *part.page]))
+        else:
+            found.append(part._replace(same=same))
+    return found
 
 
 def _place(parts: Sequence[Part], number: int) -> Markup:

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 from simhash_gate.common.urls import without_credentials
 
 TOO_LARGE = "too large"
+GZIP = b"\x1f\x8b"
+"""What a gzip file begins with."""
 
 
 class Known(NamedTuple):

@@ -53,10 +53,8 @@ def read_file(
                 metadata |= {"markdown": text.strip("\n")} if metadata else {}
             else:
                 body = text_as_html(text)
-        url, guess = (
-            text_of(metadata, "url"),
-            guess_url(b"" if of_text else body, file.path, file.folder),
-        )
+        url = text_of(metadata, "url")
+        guess = guess_url(b"" if of_text else body, file.path, file.folder)
         yield Entry(
             file.path,
             body,

@@ -118,13 +118,8 @@ def files_of(given: Iterable[Given], complain: Complain) -> Iterator[File]:
 
 def total(given: Iterable[Given]) -> int | None:
     """Return how many pages there are, None where that is not cheap to know."""
-    found = 0
-    for one in given:
-        number = one.total()
-        if number is None:
-            return None
-        found += number
-    return found
+    known = [one.total() for one in given]
+    return None if None in known else sum(filter(None, known))
 
 
 def names_store(path: str) -> bool:

@@ -17,9 +17,7 @@ from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources.jsonl import (
     OF_A_LOG,
-    WITH_FINGERPRINTS,
     check_strings,
-    first_object,
     json_objects,
 )
 
@@ -96,11 +94,6 @@ def _each(lines: list[bytes], first: int, path: str, complain: Complain) -> Numb
             shown = digits[:_SHOWN].decode("utf-8", "backslashreplace")
             complain(f"{path}:{number}", f"not a fingerprint of 16 hex digits: {shown!r}")
     return Numbered(np.array(numbers, np.uint64), np.array(values, np.uint64))
-
-
-def is_fingerprinted(path: str) -> bool:
-    """Tell if a file begins as one of fingerprints does."""
-    return not first_object(path).keys().isdisjoint(WITH_FINGERPRINTS)
 
 
 def fingerprinted(

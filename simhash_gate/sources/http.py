@@ -17,14 +17,13 @@ from w3lib.http import headers_raw_to_dict
 from simhash_gate.common.charsets import charset_in
 from simhash_gate.common.wording import DamagedError
 from simhash_gate.gate.eligibility import is_success, why_ineligible
-from simhash_gate.sources import Entry
+from simhash_gate.sources import GZIP, Entry
 
 HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")
 _START = 5000  # bytes that are looked at where no header tells
 _CHUNK = 1 << 16
 _MARKUP = re.compile(rb"\s*<(?:[!?]|html\b|head\b|body\b)", re.I)
-GZIP = b"\x1f\x8b"
 
 
 def response(

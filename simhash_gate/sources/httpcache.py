@@ -11,8 +11,8 @@ from typing import Any
 
 from simhash_gate.common.files import open_database
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.sources import TOO_LARGE, Entry, File, read_body
-from simhash_gate.sources.http import GZIP, gunzip, read_headers, response
+from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File, read_body
+from simhash_gate.sources.http import gunzip, read_headers, response
 
 # `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})
@@ -46,8 +46,11 @@ def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
             yield _read_meta(folder)[0], os.fsencode(folder)
 
 
-def _read_meta(folder: str) -> tuple[float, str, int]:
-    """Return what `meta` says: the time, URL and status. Raises OSError and ValueError."""
+def _read_meta(folder: str) -> tuple[float, str, int, bool]:
+    """Return what `meta` says: the time, URL and status; and whether gzip has packed it.
+
+    Raises OSError and ValueError.
+    """
     raw = read_body(f"{folder}/meta", _META_BYTES) or b""
     try:
         meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
@@ -56,11 +59,12 @@ def _read_meta(folder: str) -> tuple[float, str, int]:
         raise ValueError(_FOREIGN) from None
     if not (isinstance(timestamp, float) and isinstance(url, str) and isinstance(status, int)):
         raise ValueError(_FOREIGN)
-    return timestamp, url, status
+    return timestamp, url, status, raw.startswith(GZIP)
 
 
 def _entry(place: str, max_bytes: int) -> Entry:
-    timestamp, url, status = _read_meta(place)
+    # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
+    timestamp, url, status, packed = _read_meta(place)
     folder = Path(place)
     known: dict[str, Any] = {
         "url": url,
@@ -68,9 +72,6 @@ def _entry(place: str, max_bytes: int) -> Entry:
         "request": folder.name,
         "time": timestamp,
     }
-    with (folder / "meta").open("rb") as file:
-        # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
-        packed = file.read(2) == GZIP
     body = read_body(folder / "response_body", max_bytes)
     head = read_body(folder / "response_headers", _META_BYTES) or b""
     if body is None:

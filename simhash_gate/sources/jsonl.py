@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from gzip import GzipFile
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, BinaryIO
 
 from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.sources import GZIP
 
 STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
 """Each line of a verdict log has one of these."""
-WITH_FINGERPRINTS = ("fingerprint", "not_sent")
+WITH_FINGERPRINTS = frozenset({"fingerprint", "not_sent"})
 """The first line of a file of fingerprints has one of these: a log may begin with a request."""
-_GZIP = b"\x1f\x8b"
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 
 
@@ -43,17 +43,16 @@ def json_objects(
                     yield place, _object(line, example)
 
 
-def _open(path: str) -> AbstractContextManager[IO[bytes]]:
+@contextmanager
+def _open(path: str) -> Iterator[BinaryIO | GzipFile]:
     if path == STDIN:
-        return nullcontext(sys.stdin.buffer)
-    if Path(path).is_file():  # a pipe can't be opened twice
-        with Path(path).open("rb") as file:
-            if file.read(len(_GZIP)) == _GZIP:
-                return cast("IO[bytes]", gzip.open(path))
-    return Path(path).open("rb")
+        yield sys.stdin.buffer
+        return
+    with Path(path).open("rb") as file:
+        yield GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP else file
 
 
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
+def _lines(file: BinaryIO | GzipFile) -> Iterator[bytes]:
     try:
         yield from file
     except (EOFError, zlib.error) as error:

@@ -60,21 +60,20 @@ class ParquetFile:
         self._path = path
         self._file = open_parquet(path)
         self._failures = (pa.ArrowException, OSError)
-        names = self._file.schema_arrow.names
+        schema = self._file.schema_arrow
+        names = schema.names
         if FINGERPRINT not in names:
             raise ValueError(f"no column {FINGERPRINT!r}; there are {', '.join(names)}")
-        self.named = [name for name in _TEXTS if name in names]
-        for name in self.named.copy():
-            kind = self._file.schema_arrow.field(name).type
+        self.named: list[str] = []
+        for name in filter(names.__contains__, _TEXTS):
+            kind = schema.field(name).type
             if _is_text(pa, kind):
-                continue
-            if name == "id":  # in files of others, numbers
-                self.named.remove(name)
-            else:
+                self.named.append(name)
+            elif name != "id":  # in files of others, numbers
                 raise ValueError(f"column {name!r} is {kind}: expected strings")
-        kind = self._file.schema_arrow.field(FINGERPRINT).type
-        words = self._file.schema_arrow.field("words").type if "words" in names else None
-        self._columns = [*self.named, *(["words"] if words and pa.types.is_integer(words) else ())]
+        kind = schema.field(FINGERPRINT).type
+        has_words = "words" in names and pa.types.is_integer(schema.field("words").type)
+        self._columns = [*self.named, *(["words"] if has_words else ())]
         self._hex = _is_text(pa, kind)
         if not (self._hex or pa.types.is_uint64(kind) or pa.types.is_int64(kind)):
             raise ValueError(f"column 'fingerprint' is {kind}: expected uint64, int64 or strings")

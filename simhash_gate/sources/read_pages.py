@@ -59,10 +59,10 @@ def extract_pages(
     `workers` replaces the number of processes in the settings.
     """
 
-    def extract(reader: Reader, entry: Entry) -> Future[T]:
-        return reader.read(entry.body, entry.url, entry.encoding, function)
-
-    return _in_order(entries, extract, settings, settings.workers if workers is None else workers)
+    processes = settings.workers if workers is None else workers
+    return _in_order(
+        entries, lambda to, it: to.read(it.body, it.url, it.encoding, function), settings, processes
+    )
 
 
 def _in_order(

@@ -6,12 +6,10 @@ import gzip
 import io
 import lzma
 import re
-import socket
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from http.client import HTTPException, HTTPResponse
 from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -19,14 +17,15 @@ from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import Complain, DamagedError, complaining, why
-from simhash_gate.sources import TOO_LARGE, Entry, File
-from simhash_gate.sources.http import GZIP, read_headers, response
+from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File
+from simhash_gate.sources.http import read_headers, response
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
 
+_Opened = BufferedReader | ZipExtFile
 SUFFIXES = (".warc", ".warc.gz")
-_CHUNK_SIZE = re.compile(rb"[0-9a-fA-F]+[ \t]*[;\r]")
+_CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]+)[ \t]*(?:;[^\n]*|\r|\Z)\n?")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
 
 
@@ -36,9 +35,7 @@ def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
         yield from responses(opened, file.path, complain, max_bytes)
 
 
-def responses(
-    file: BufferedReader | ZipExtFile, path: str, complain: Complain, max_bytes: int
-) -> Iterator[Entry]:
+def responses(file: _Opened, path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the HTTP responses of an open file; `path` is what messages call it."""
     from fastwarc.warc import ArchiveIterator
 
@@ -70,33 +67,28 @@ class _Unpacked(io.RawIOBase):
     (fastwarc alone takes the start of a cut-off gzip member for the end of the file.)
     """
 
-    def __init__(self, file: BufferedReader | ZipExtFile) -> None:
+    def __init__(self, file: _Opened) -> None:
         self._packed = file
-        self._file: BufferedReader | ZipExtFile | gzip.GzipFile | None = None
+        self._file: _Opened | gzip.GzipFile | None = None
         self._position = 0
         self.failure = ""
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
 
     def tell(self) -> int:
         """Return how many bytes have been read."""
         return self._position
 
-    def readinto(self, buffer: Any) -> int:
-        """Read into a buffer; return how many bytes were read."""
+    def read(self, size: int = -1) -> bytes:
+        """Return some of the next bytes, at most `size`; none at the end."""
         try:
             if self._file is None:
                 packed = self._packed.peek(2)[:2] == GZIP
                 self._file = gzip.GzipFile(fileobj=self._packed) if packed else self._packed
-            data = self._file.read1(len(buffer))
+            data = self._file.read1(size)
         except (OSError, EOFError, zlib.error, BadZipFile, lzma.LZMAError) as error:
             self.failure = str(error)
-            return 0
-        buffer[: len(data)] = data
+            return b""
         self._position += len(data)
-        return len(data)
+        return data
 
 
 def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
@@ -164,29 +156,26 @@ def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
         raise DamagedError("no HTTP status line")
     headers = read_headers(head)
     if "chunked" in headers.get("transfer-encoding", "").lower():
-        try:
-            body = _dechunked(body)
-        except HTTPException:
+        whole = _dechunked(body)
+        if whole is None:
             return Entry(place, skipped="incomplete", **known)
+        body = whole
     return response(place, body, status=int(status), headers=headers, max_bytes=max_bytes, **known)
 
 
-def _dechunked(body: bytes) -> bytes:
-    """Return a body without its chunk sizes, if it has any.
+def _dechunked(body: bytes) -> bytes | None:
+    """Return a body without its chunk sizes, if it has any; None if it ends too early.
 
-    Archives often keep the header of a body that they decoded. Raises `HTTPException` if the body
-    ends too early.
+    Archives often keep the header of a body that they decoded.
     """
-
-    class Socket:
-        def makefile(self, *_: object) -> io.BytesIO:
-            return io.BytesIO(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + body)
-
-    if not _CHUNK_SIZE.match(body):
-        return body
-    chunks = HTTPResponse(cast("socket.socket", Socket()))
-    chunks.begin()
-    return chunks.read()
+    chunks, place = [], 0
+    while size := _CHUNK_SIZE.match(body, place):
+        place = size.end() + int(size[1], 16)
+        chunks.append(body[size.end() : place])
+        if not chunks[-1]:
+            return b"".join(chunks) if place == size.end() else None
+        place += len(b"\r\n")
+    return None if chunks else body
 
 
 WACZ_SUFFIX = ".wacz"
@@ -201,12 +190,7 @@ def wacz(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
 
 
 def _members(
-    opened: BufferedReader | ZipExtFile,
-    place: str,
-    complain: Complain,
-    max_bytes: int,
-    *,
-    nested: bool,
+    opened: _Opened, place: str, complain: Complain, max_bytes: int, *, nested: bool
 ) -> Iterator[Entry]:
     try:
         packed = zipfile.ZipFile(opened)
