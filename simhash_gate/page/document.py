@@ -154,7 +154,7 @@ def read_document(
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
-_NUMBER = re.compile(r"\W*\d[\d.,]*\W*")  # a counter
+_NUMBER = re.compile(r"\d[\d.,]*")  # a counter
 _CAPTIONS = 0.06  # of an article
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
