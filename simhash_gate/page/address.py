@@ -78,15 +78,13 @@ class Base:
             return None
         usual = _USUAL.fullmatch(href)
         if usual is None:
-            return self._join(href.strip()) if is_address(href) else None
+            if not is_address(href):
+                return None
+            return urljoin(self._address, href.strip()).replace(" ", "%20")
         lead = usual[1] or usual[2]
-        start = self._leads.get(lead)
-        if start is None:
-            start = self._leads[lead] = urljoin(self._address, lead + "x")[:-1]
-        return start + href[len(lead) :]
-
-    def _join(self, address: str) -> str:
-        return urljoin(self._address, address).replace(" ", "%20")
+        if lead not in self._leads:
+            self._leads[lead] = urljoin(self._address, lead + "x")[:-1]
+        return self._leads[lead] + href[len(lead) :]
 
 
 _LAZY = re.compile("src|lazy|original")  # in the names of what scripts read

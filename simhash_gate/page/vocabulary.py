@@ -59,6 +59,7 @@ MENU_TOKENS = _set("""
 # And what is short: with more text, it is a box beside which there is such a thing.
 SHORT_TOKENS = _set("skip skiplink gutter linenos readmore")
 CONSENT_TOKENS = _set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
+# What no article stands in, however large: a footer, what lies over a page.
 OUTSIDE_TOKENS = CONSENT_TOKENS | _set("popup popups modal footer colophon")
 # Of boilerplate, what the readers of a page write: it may be all of a page, and is on no other.
 POST_TOKENS = _set("comment comments commentlist")
@@ -102,15 +103,9 @@ def speaks_of_boilerplate(names: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def speaks_of_menu(names: str) -> bool:
-    """Tell if all boilerplate that a class or id names, if any, leads on or does something."""
-    return all(_boilerplate_words(name) <= MENU_TOKENS for name in names.split())
-
-
-@lru_cache(maxsize=16_384)
-def speaks_of_short(names: str) -> bool:
-    """Tell if all boilerplate that a class or id names, if any, is a line or numbers."""
-    return all(_boilerplate_words(name) <= SHORT_TOKENS for name in names.split())
+def speaks_only_of(tokens: frozenset[str], names: str) -> bool:
+    """Tell if all boilerplate that a class or id names, if any, is among some words."""
+    return all(_boilerplate_words(name) <= tokens for name in names.split())
 
 
 def has_word(names: str, words: Collection[str]) -> bool:
