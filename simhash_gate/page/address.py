@@ -110,7 +110,8 @@ def image_files(root: HtmlElement, base: str = "") -> list[str]:
 
 def media_files(root: HtmlElement, base: str = "") -> list[str]:
     """Return the files of all videos, sounds and frames, each once."""
-    return _files(_media_addresses(root), base)
+    elements = (e for media in root.iter(*MEDIA) for e in (media, *media.iterchildren("source")))
+    return _files(chain.from_iterable(_first(_places(e)) for e in elements), base)
 
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
@@ -125,12 +126,6 @@ def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for element in root.iter("*"):
         if "background" in (style := element.get("style", "")):
             yield from _BACKGROUND.findall(style)
-
-
-def _media_addresses(root: HtmlElement) -> Iterator[str]:
-    for media in root.iter(*MEDIA):
-        for element in (media, *media.iterchildren("source")):
-            yield from _first(_places(element))
 
 
 def image_source(image: HtmlElement) -> str:

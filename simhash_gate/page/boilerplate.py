@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import cast
 
-from lxml.etree import XPath
+from lxml.etree import XPath, iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.elements import NOT_SHOWN
@@ -170,15 +170,12 @@ def names_of_posts(
     other_names: set[str] = set()
     boxes = set(boilerplate)
     body = root.find("body")
-    dropped: set[HtmlElement | None] = set()
     is_below = next(root.iter("h1", "h2"), None) is None
     prose = False
-    for element in (root if body is None else body).iter("*"):
-        if element.getparent() in dropped:
-            dropped.add(element)
-            continue
+    walk = iterwalk(root if body is None else body, events=("start",))
+    for _, element in walk:
         if element in boxes:
-            dropped.add(element)
+            walk.skip_subtree()
             if is_below:
                 (other_names if prose else posts).add(post_name(element.get("class", "")))
         elif not is_below:

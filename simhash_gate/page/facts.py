@@ -102,7 +102,8 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
     top = nodes_on_top(data)
     meta = _meta(metas)
     main, kind = _main_entity(top) or _of_best_kind(top, meta)
-    if kind is None and not _KINDS.keys().isdisjoint(_names(elements.itemtypes)):
+    itemtypes = (kind.rsplit("/", 1)[-1] for kind in " ".join(elements.itemtypes).split())
+    if kind is None and not _KINDS.keys().isdisjoint(itemtypes):
         microdata = read_microdata(elements.items)
         main, kind = _main_entity(microdata) or _of_best_kind(microdata, meta)
     kind = _kind_with_meta(kind, meta)
@@ -110,9 +111,7 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
         main, kind = {}, None
     json_texts = (script.text or "" for script in scripts if "json" in script.get("type", ""))
     names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
-    described = (
-        meta.get("description") or meta.get("og:description") or text(main.get("description"))
-    )
+    described = meta.get("description") or meta.get("og:description") or main.get("description")
     return Facts(
         kind,
         None if kind == "product" else _author(main) or _person(meta.get("author")),
@@ -138,23 +137,15 @@ def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
     return lang if _LANGUAGE.fullmatch(lang) else None
 
 
-def _names(itemtypes: Iterable[str]) -> set[str]:
-    """Return the names of types, without the address of their vocabulary."""
-    return {kind.rsplit("/", 1)[-1] for itemtype in itemtypes for kind in itemtype.split()}
-
-
 def _kind_with_meta(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
     """Return what a page is, by what made it too, and by its `og:type`."""
-    software = meta.get("generator", "").lower().replace("/", " ").split()
-    by_software = _GENERATORS.get(software[0]) if software else None
-    if by_software is not None and kind in (None, "article"):
-        return by_software
-    if kind is not None:
-        return kind
+    software = meta.get("generator", "").lower().replace("/", " ").split()[:1]
+    if kind in (None, "article"):
+        kind = next(filter(None, map(_GENERATORS.get, software)), kind)
     og_type = meta.get("og:type", "").lower()
     if og_type == "article" and "article:published_time" in meta:
-        return "article"
-    return _KIND_OF_META.get(og_type)
+        return kind or "article"
+    return kind or _KIND_OF_META.get(og_type)
 
 
 _KIND_OF_META = _by_name(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from lxml.cssselect import CSSSelector
@@ -247,8 +246,9 @@ def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...
 
 def _selected_text(root: HtmlElement, selector: str) -> str:
     css, attribute = split_selector(selector)
-    found = islice(cast("list[HtmlElement]", _compiled(css)(root)), _MOST_ELEMENTS)
-    return " ".join(_texts(found, attribute))[:_LONGEST_FIELD]
+    found = cast("list[HtmlElement]", _compiled(css)(root))[:_MOST_ELEMENTS]
+    texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in found)
+    return " ".join(" ".join(texts).split())[:_LONGEST_FIELD]
 
 
 def split_selector(selector: str) -> tuple[str, str]:
@@ -256,12 +256,6 @@ def split_selector(selector: str) -> tuple[str, str]:
     css, sign, attribute = selector.rpartition("@")
     named = sign and attribute.replace("-", "").replace(":", "").isalnum()
     return (css.strip(), attribute) if named else (selector.strip(), "")
-
-
-def _texts(elements: Iterable[HtmlElement], attribute: str) -> Iterator[str]:
-    for element in elements:
-        text = element.get(attribute) or "" if attribute else "".join(element.itertext())
-        yield from text.split()
 
 
 @lru_cache

@@ -30,6 +30,7 @@ SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»
 """What stands between the parts of a title."""
 
 _WORD = re.compile(r"\w+")
+_JOINTS = re.compile(r"[-_\s]+")
 _SUFFIXES = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "go", "gouv", "ne", "net", "or", "org"}
 )
@@ -53,7 +54,7 @@ class SiteNames:
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = host_and_path(url)
         self.is_front = is_front(url)
-        self.address = _name_in_path(path)
+        self.address = " ".join(_JOINTS.split(unquote(path.rstrip("/").rpartition("/")[2]))).strip()
         known = islice(names, _MOST_SITES)
         self._names = {joined for name in known if (joined := _joined(name[:_LONGEST_HEADING]))}
         label, labels = _names_of(host)
@@ -95,11 +96,6 @@ class SiteNames:
 
 def _joined(text: str) -> str:
     return "".join(words_of(text))
-
-
-def _name_in_path(path: str) -> str:
-    name = unquote(path.rstrip("/").rpartition("/")[2])
-    return " ".join(name.replace("-", " ").replace("_", " ").split())
 
 
 @lru_cache(maxsize=256)
@@ -174,11 +170,6 @@ def headlines_in(element: HtmlElement, titles: Titles) -> Iterator[HtmlElement]:
     """Yield the headings within an element that say the title; of very many, the first are read."""
     headings = islice(element.iter("h1", "h2"), HEADLINES)
     return (heading for heading in headings if says_title(heading, titles))
-
-
-def headline_in(element: HtmlElement, titles: Titles) -> HtmlElement | None:
-    """Return the first heading within an element that says the title, if any."""
-    return next(headlines_in(element, titles), None)
 
 
 def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:

@@ -141,16 +141,11 @@ def _boilerplate_words(name: str) -> frozenset[str]:
     extra = EXTRA_TOKENS & tokens
     if extra:
         return extra if words[-1] not in PAGE_HEADS else frozenset()
-    if words[-1] == "on" or _content_head(words):
-        return frozenset()
-    return BOILERPLATE_TOKENS & tokens
+    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
+    is_content = words[-1] == "on" or head in CONTENT_HEADS
+    return frozenset() if is_content else BOILERPLATE_TOKENS & tokens
 
 
 def _with_pairs(words: list[str]) -> set[str]:
     """Return words, and those that two of them make: `read-more` is `readmore`."""
     return {*words, *map("".join, pairwise(words))}
-
-
-def _content_head(words: list[str]) -> bool:
-    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
-    return head in CONTENT_HEADS
