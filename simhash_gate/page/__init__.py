@@ -15,30 +15,10 @@ import mmh3
 
 if TYPE_CHECKING:
     from simhash_gate.page.clean import Cleaned
-    from simhash_gate.page.extract import (
-        Article,
-        Extractor,
-        ReadabilityExtractor,
-        SteadyExtractor,
-    )
+    from simhash_gate.page.extract import Article, Extractor, ReadabilityExtractor, SteadyExtractor
     from simhash_gate.page.facts import Kind
 
-_HOMES = {
-    "Article": "extract",
-    "Cleaned": "clean",
-    "Extractor": "extract",
-    "ReadabilityExtractor": "extract",
-    "SteadyExtractor": "extract",
-}
-
-__all__ = [
-    "Article",
-    "Cleaned",
-    "Extractor",
-    "Page",
-    "ReadabilityExtractor",
-    "SteadyExtractor",
-]
+__all__ = ["Article", "Cleaned", "Extractor", "Page", "ReadabilityExtractor", "SteadyExtractor"]
 
 LeftOut = Literal["links", "images"]
 """What Markdown can do without."""
@@ -150,6 +130,7 @@ class Page:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"simhash_gate.page.{_HOMES[name]}"), name)
+    if name in __all__:
+        home = "clean" if name == "Cleaned" else "extract"
+        return getattr(import_module(f"simhash_gate.page.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -78,15 +78,13 @@ class Base:
             return None
         usual = _USUAL.fullmatch(href)
         if usual is None:
-            return self._join(href.strip()) if is_address(href) else None
+            if not is_address(href):
+                return None
+            return urljoin(self._address, href.strip()).replace(" ", "%20")
         lead = usual[1] or usual[2]
-        start = self._leads.get(lead)
-        if start is None:
-            start = self._leads[lead] = urljoin(self._address, lead + "x")[:-1]
-        return start + href[len(lead) :]
-
-    def _join(self, address: str) -> str:
-        return urljoin(self._address, address).replace(" ", "%20")
+        if lead not in self._leads:
+            self._leads[lead] = urljoin(self._address, lead + "x")[:-1]
+        return self._leads[lead] + href[len(lead) :]
 
 
 _LAZY = re.compile("src|lazy|original")  # in the names of what scripts read
@@ -112,7 +110,8 @@ def image_files(root: HtmlElement, base: str = "") -> list[str]:
 
 def media_files(root: HtmlElement, base: str = "") -> list[str]:
     """Return the files of all videos, sounds and frames, each once."""
-    return _files(_media_addresses(root), base)
+    elements = (e for media in root.iter(*MEDIA) for e in (media, *media.iterchildren("source")))
+    return _files(chain.from_iterable(_first(_places(e)) for e in elements), base)
 
 
 def _image_addresses(root: HtmlElement) -> Iterator[str]:
@@ -127,12 +126,6 @@ def _image_addresses(root: HtmlElement) -> Iterator[str]:
     for element in root.iter("*"):
         if "background" in (style := element.get("style", "")):
             yield from _BACKGROUND.findall(style)
-
-
-def _media_addresses(root: HtmlElement) -> Iterator[str]:
-    for media in root.iter(*MEDIA):
-        for element in (media, *media.iterchildren("source")):
-            yield from _first(_places(element))
 
 
 def image_source(image: HtmlElement) -> str:

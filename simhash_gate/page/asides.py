@@ -15,9 +15,11 @@ from collections.abc import Set as AbstractSet
 from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
+from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path
+from simhash_gate.page.boilerplate import is_called
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import (
     FORUMS,
@@ -54,21 +56,20 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
     least = _INDEX * measures.text[article]
     gone = []
     grids = {article: False}
-    elements = article.iter("a", *LINK_LISTS)
-    for element in elements:
+    walk = iterwalk(article, events=("start",), tag=("a", *LINK_LISTS))
+    for _, element in walk:
         size = measures.text[element]
         if not measures.links[element] or element is article:
             continue
         links = links_in_list(element, measures)
-        if links <= MANY_LINKS or size < least:
-            if size > largest or not (
-                _is_paid(element)
-                or (links and not _in_grid(element, grids) and not _leads_away(element))
-            ):
-                continue
+        if links > MANY_LINKS and size >= least:
+            walk.skip_subtree()
+        elif size <= largest and (
+            _is_paid(element)
+            or (links and not _in_grid(element, grids) and not _leads_away(element))
+        ):
             gone.append(element)
-        inside = sum(1 for _ in element.iter("a", *LINK_LISTS)) - 1
-        next(islice(elements, inside, inside), None)
+            walk.skip_subtree()
     drop_all(gone, measures)
 
 
@@ -130,26 +131,26 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
             first = originals.get(text)
             if first is None or first in box.iterancestors():
                 originals[text] = box
-            elif not _has_rows(box) and not _is_refrain(box, first):
+            elif not (
+                any(True for _ in box.iter("pre", "code", "table")) or _is_refrain(box, first)
+            ):
                 copies.add(box)
-    if copies:
-        found = [box for box in article.iter(*_BOXES) if box in copies]
-        drop_all([box for box in found if copies.isdisjoint(box.iterancestors())], measures)
+    drop_all(_outer(article, copies), measures)
+
+
+def _outer(article: HtmlElement, boxes: AbstractSet[HtmlElement]) -> list[HtmlElement]:
+    """Return those of some boxes that are in none of the others, in document order."""
+    found = (box for box in article.iter("*") if box in boxes) if boxes else ()
+    return [box for box in found if boxes.isdisjoint(box.iterancestors())]
 
 
 def _is_refrain(box: HtmlElement, first: HtmlElement) -> bool:
     """Tell if two boxes, and those around each up to what holds both, are of one kind."""
-    for _ in range(_LEVELS):
-        if box.tag != first.tag or box.get("class") != first.get("class"):
-            return False
-        box, first = box.getparent(), first.getparent()
-        if box is first or box is None or first is None:
-            return box is first
+    around = zip((box, *box.iterancestors()), (first, *first.iterancestors()), strict=False)
+    for outer, other in islice(around, _LEVELS + 1):
+        if outer is other or outer.tag != other.tag or outer.get("class") != other.get("class"):
+            return outer is other
     return False
-
-
-def _has_rows(box: HtmlElement) -> bool:
-    return next(box.iter("pre", "code", "table"), None) is not None
 
 
 def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
@@ -174,21 +175,17 @@ _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
 
 def is_thread(root: HtmlElement, facts: Facts) -> bool:
     """Tell if a page says, to search engines or by its software, that it is a thread of a forum."""
-    names = [
-        f"{element.get('class', '')} {element.get('id', '')}"
-        for element in chain((root,), root.iterchildren("body"))
-    ]
-    return facts.discusses or any(has_word(value, FORUMS) for value in (*names, *facts.software))
+    known = any(has_word(value, FORUMS) for value in facts.software)
+    boxes = (root, *root.iterchildren("body"))
+    return facts.discusses or known or any(is_called(box, FORUMS) for box in boxes)
 
 
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
     """Tell if entries, each with a link and a picture, say most of a box."""
-    for group in _majority(box, measures.text.__getitem__):
-        entries = list(filter(_is_entry, group)) if len(group) >= _ENTRIES else []
-        size = sum(measures.text[e] for e in entries)
-        if len(entries) >= _ENTRIES and size >= _MOST * measures.text[box]:
-            return True
-    return False
+    size = measures.text.__getitem__
+    entries = (list(filter(_is_entry, group)) for group in _majority(box, size))
+    least = _MOST * size(box)
+    return any(len(group) >= _ENTRIES and sum(map(size, group)) >= least for group in entries)
 
 
 def drop_other_products(
@@ -209,8 +206,7 @@ def drop_other_products(
             is_short = size < min(_MOST * measures.text[article], _CARD * len(group))
             if (is_short and _are_mostly(_is_entry, group)) or _are_mostly(_is_signed, group):
                 gone.update(group)
-    outer = [e for e in article.iter("*") if e in gone and gone.isdisjoint(e.iterancestors())]
-    drop_all(outer, measures)
+    drop_all(_outer(article, gone), measures)
 
 
 def _is_entry(box: HtmlElement) -> bool:
@@ -277,9 +273,8 @@ def _are_mostly(kind: Callable[[HtmlElement], bool], boxes: Sequence[HtmlElement
 
 
 def _is_signed(box: HtmlElement) -> bool:
-    if next(box.iter("time"), None) is not None:
-        return True
-    return any(len(text) <= _SIGNED and _DATE.search(text) for text in box.itertext())
+    texts = (text for text in box.itertext() if len(text) <= _SIGNED)
+    return next(box.iter("time"), None) is not None or any(map(_DATE.search, texts))
 
 
 def _is_dated(box: HtmlElement) -> bool:

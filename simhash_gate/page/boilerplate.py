@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from functools import lru_cache
 from typing import cast
 
-from lxml.etree import XPath
+from lxml.etree import XPath, iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.elements import NOT_SHOWN
@@ -23,12 +23,12 @@ from simhash_gate.page.vocabulary import (
     HEADINGS,
     INLINE,
     LINK_LISTS,
-    OUTSIDE_TOKENS,
+    MENU_TOKENS,
     POST_TOKENS,
+    SHORT_TOKENS,
     has_word,
     speaks_of_boilerplate,
-    speaks_of_menu,
-    speaks_of_short,
+    speaks_only_of,
 )
 
 _LINE = 80  # letters
@@ -41,7 +41,7 @@ _LONG_TEXTS = XPath(
     "descendant::text()[string-length(.) >= 20][not(ancestor::a)]", smart_strings=False
 )
 _KNOWN_TAGS = BOILERPLATE_TAGS | {"html", "body", "main"}
-_ARTICLE_PARTS = frozenset({"header", "footer"})
+
 # The attributes that boilerplate is known by, and what their values say then.
 _CHECKS: dict[str, Callable[[str], object]] = {
     "class": speaks_of_boilerplate,
@@ -61,7 +61,8 @@ def is_boilerplate(element: HtmlElement) -> bool:
     """Tell if something says that an element is boilerplate."""
     tag = element.tag
     if tag in _KNOWN_TAGS:
-        return tag in BOILERPLATE_TAGS and not (tag in _ARTICLE_PARTS and _in_article(element))
+        article = element.iterancestors("article", "main") if tag in ("header", "footer") else ()
+        return tag in BOILERPLATE_TAGS and next(iter(article), None) is None
     if "-" in tag and speaks_of_boilerplate(tag):
         return True
     # Asked of every element: to begin a generator would take as long as the rest.
@@ -80,7 +81,7 @@ def _is_of_text(element: HtmlElement, name: str, value: str) -> bool:
     if name not in _NAMES:
         return False
     if next(element.iterancestors("pre", "code"), None) is not None:
-        return not speaks_of_short(value)
+        return not speaks_only_of(SHORT_TOKENS, value)
     if name == "class":
         return False
     if "." in value or (element.tag in _LINES and next(element.iter(*LINK_LISTS), None) is None):
@@ -110,9 +111,13 @@ def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlE
     if element in headline_path:
         return True
     names = f"{element.get('class', '')} {element.get('id', '')}"
-    if speaks_of_short(names):
+    if speaks_only_of(SHORT_TOKENS, names):
         return size > _LINE and not text_in(element).isdigit()
-    return speaks_of_menu(names) and size >= 2 * _PARAGRAPH and _has_paragraphs(element, size)
+    return (
+        speaks_only_of(MENU_TOKENS, names)
+        and size >= 2 * _PARAGRAPH
+        and _has_paragraphs(element, size)
+    )
 
 
 def _is_note(element: HtmlElement, size: int) -> bool:
@@ -139,18 +144,9 @@ def _has_paragraphs(element: HtmlElement, size: int) -> bool:
     return len(runs) > 1 or sum(map(letters, runs)) >= _LONG_PARAGRAPH
 
 
-def is_outside(element: HtmlElement) -> bool:
-    """Tell if this is what no article stands in, however large: a footer, what lies over a page."""
-    return is_called(element, OUTSIDE_TOKENS)
-
-
 def is_called(element: HtmlElement, words: Collection[str]) -> bool:
     """Tell if the tag, class or id of an element has one of some words in it."""
     return has_word(f"{element.tag} {element.get('class', '')} {element.get('id', '')}", words)
-
-
-def _in_article(element: HtmlElement) -> bool:
-    return next(element.iterancestors("article", "main"), None) is not None
 
 
 _PROSE = 60  # letters: a paragraph
@@ -174,15 +170,12 @@ def names_of_posts(
     other_names: set[str] = set()
     boxes = set(boilerplate)
     body = root.find("body")
-    dropped: set[HtmlElement | None] = set()
     is_below = next(root.iter("h1", "h2"), None) is None
     prose = False
-    for element in (root if body is None else body).iter("*"):
-        if element.getparent() in dropped:
-            dropped.add(element)
-            continue
+    walk = iterwalk(root if body is None else body, events=("start",))
+    for _, element in walk:
         if element in boxes:
-            dropped.add(element)
+            walk.skip_subtree()
             if is_below:
                 (other_names if prose else posts).add(post_name(element.get("class", "")))
         elif not is_below:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.asides import is_thread
@@ -15,7 +16,6 @@ from simhash_gate.page.boilerplate import (
     is_called,
     is_hidden_or_search,
     is_misnamed,
-    is_outside,
     names_of_posts,
     post_name,
 )
@@ -29,6 +29,7 @@ from simhash_gate.page.vocabulary import (
     AD_TOKENS,
     BOILERPLATE_TAGS,
     CONSENT_TOKENS,
+    OUTSIDE_TOKENS,
     POST_TOKENS,
 )
 
@@ -58,11 +59,7 @@ class Cleaned(NamedTuple):
     ads: set[str]
 
 
-def clean(
-    root: HtmlElement,
-    titles: Titles | None = None,
-    facts: Facts | None = None,
-) -> Cleaned:
+def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None = None) -> Cleaned:
     """Remove the boilerplate from a page's tree."""
     facts = find_facts(root) if facts is None else facts
     titles = find_titles(root, "", facts) if titles is None else titles
@@ -142,20 +139,16 @@ class _Boilerplate:
         self.gone: list[HtmlElement] = []
         self.large: list[HtmlElement] = []
         self.forms: list[HtmlElement] = []
-        next_element: HtmlElement | None = root  # what goes: nothing inside it is looked at
-        for element in root.iter("*"):
-            if next_element is not None:
-                if element is not next_element:
-                    continue
-                next_element = None
-            if not is_boilerplate(element) or self._is_form(element):
+        walk = iterwalk(root, events=("start",))
+        for _, element in walk:
+            if not is_boilerplate(element):
+                continue
+            if element.tag == "form" and not is_hidden_or_search(element):
+                self.forms.append(element)
                 continue
             name = post_name(element.get("class", ""))
-            if name not in posts and self._stays(element, name):
-                continue
-            next_element = _next_outside(element)
-            if next_element is None:
-                break
+            if name in posts or not self._stays(element, name):
+                walk.skip_subtree()
 
     def posts(self, titles: Titles) -> set[str]:
         """Return the names of boxes that are called comments, and are what the page is about."""
@@ -167,12 +160,6 @@ class _Boilerplate:
         size = sum(self._size_by_name.values())
         head = sum(self._measures.text[head] for head in self._root.iter("head"))
         return size > 0 and size + head >= self._measures.text[self._root]
-
-    def _is_form(self, element: HtmlElement) -> bool:
-        form = element.tag == "form" and not is_hidden_or_search(element)
-        if form:
-            self.forms.append(element)
-        return form
 
     def _stays(self, element: HtmlElement, name: str) -> bool:
         """Tell if an element stays that something says is boilerplate; if not, it goes."""
@@ -197,17 +184,6 @@ def _headline_path(headlines: Iterable[HtmlElement], titles: Titles) -> set[Html
     name = words_of(titles.title)
     found = (h1 for h1 in headlines if name and words_of(text_of(h1)) == name)
     return {ancestor for headline in found for ancestor in headline.iterancestors()}
-
-
-def _next_outside(element: HtmlElement) -> HtmlElement | None:
-    """Return the first element of the tree that comes after all that is in another."""
-    ancestor: HtmlElement | None = element
-    while ancestor is not None:
-        following = ancestor.getnext()
-        if following is not None:
-            return following
-        ancestor = ancestor.getparent()
-    return None
 
 
 def _drop_forms(
@@ -250,7 +226,7 @@ def _drop_large(
         size = measures.text[element]
         menu = measures.links[element] > 0.5 * size
         is_article = element in headline_path and (named or not is_called(element, CONSENT_TOKENS))
-        if is_article or not (menu or is_outside(element)):
+        if is_article or not (menu or is_called(element, OUTSIDE_TOKENS)):
             continue
         rest = measures.text[root] - size
         is_menu_tag = menu and element.tag in BOILERPLATE_TAGS and rest >= _LEFT * size

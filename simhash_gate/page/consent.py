@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 _COOKIE = re.compile("cookie", re.I)
 _MENTIONS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]")
+_SHOWN = XPath(
+    "descendant::text()[not(parent::script or parent::style or parent::noscript)]",
+    smart_strings=False,
+)
 _MAIN_TAGS = ("main", "article", "head")
 _LINK_STARTS = ("http", "/", "#", ".", "?")
 _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
-_NAME = re.compile("cookie|consent|gdpr", re.I)
+_NAME = re.compile("cookie|consent|gdpr", re.I)  # a word of its own, or a glued one
 _CHARACTERS_PER_MENTION = 400  # characters for each mention: a longer text is about something else
 _LONGEST = 20_000
 _BOXES = 50  # of a body: more are asked together before each is
@@ -90,24 +94,12 @@ def _judge(box: HtmlElement) -> bool | None:
     """Tell if a box is a layer; None if it is none, and nothing around it is one."""
     if box.tag in ("html", "body") or next(box.iter("h1"), None) is not None:
         return None
-    text = "".join(_texts(box))
+    text = "".join(cast("list[str]", _SHOWN(box)))
     if len(text) > _LONGEST:
         return None
     is_frequent = len(_COOKIE.findall(text)) * _CHARACTERS_PER_MENTION >= len(text)
-    return (is_frequent or _is_named(box)) and _asks_for_consent(box)
-
-
-def _is_named(box: HtmlElement) -> bool:
-    """Tell if the box itself is called after its subject, in a word of its own or a glued one."""
-    return _NAME.search(f"{box.get('class', '')} {box.get('id', '')}") is not None
-
-
-def _texts(box: HtmlElement) -> Iterator[str]:
-    for inner in box.iter("*"):
-        if inner.tag not in ("script", "style", "noscript"):
-            yield inner.text or ""
-        if inner is not box:
-            yield inner.tail or ""
+    is_named = _NAME.search(f"{box.get('class', '')} {box.get('id', '')}")
+    return (is_frequent or is_named is not None) and _asks_for_consent(box)
 
 
 def _asks_for_consent(box: HtmlElement) -> bool:

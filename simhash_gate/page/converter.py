@@ -49,36 +49,13 @@ class Part:
         self.markdown = ""
 
 
-class _Converter(MarkdownConverter):
-    """markdownify, with what it can't do: fences in code, formulas, boxes to check, HTML."""
-
-    def convert_tr(self, el: Tag, text: str, parent_tags: Any) -> str:
-        row, width = f"|{text}\n", int(str(el["width"]))
-        rule = f"|{' --- |' * width}\n"
-        if el["head"] == "th":
-            return row + rule
-        return f"|{'  |' * width}\n{rule}{row}" if el["head"] else row
-
-    def convert_pre(self, el: Tag, text: str, parent_tags: Any) -> str:
-        longest = max(map(len, _TICKS.findall(text)), default=0)
-        fence = "`" * max(3, longest + 1)
-        return f"{fence}{el.get('lang', '')}\n{text}\n{fence}"
-
-    def convert_input(self, el: Tag, text: str, parent_tags: Any) -> str:
-        return "[x] " if el.has_attr("checked") else "[ ] "
-
-    def convert_math(self, el: Tag, text: str, parent_tags: Any) -> str:
-        mark = "$$" if el["display"] else "$"
-        return f"{mark}{text.strip()}{mark}" if text.strip() else ""
-
-
-_CONVERTER = _Converter(
+_CONVERTER = MarkdownConverter(
     heading_style=ATX, autolinks=False, bullets="-", sup_symbol="<sup>", sub_symbol="<sub>"
 )
 _NOTHING: frozenset[str] = frozenset()  # what markdownify is told of the tags around one
 _FUNCTIONS: dict[str, Callable[..., str]] = {
     tag: _CONVERTER.get_conv_fn(tag)  # type: ignore[attr-defined]
-    for tag in {"hr", "pre", "li", "blockquote", "tr", "img", "input", *ONE_LINE, *MARKS.values()}
+    for tag in {"li", "blockquote", "img", *ONE_LINE, *MARKS.values()} - {"math"}
 }
 
 
@@ -109,6 +86,12 @@ def convert(name: str, attributes: dict[str, Any], text: str) -> str:
     return _FUNCTIONS[name](tag, text, _NOTHING)
 
 
+def fenced(text: str, language: str) -> str:
+    """Return code between two fences that are longer than any in it."""
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
 def heading(tag: str, contents: Sequence[Any]) -> str:
     """Return a heading on one line, "" if it says nothing."""
     text = _LAST_HASHES.sub(r"\\\1", inline(contents, " ").strip())
@@ -130,32 +113,23 @@ def inline(
     `nested` tells that a mark is around them: then one that might end it is none.
     """
     pieces: list[tuple[str, str]] = []  # a mark that must fit its neighbours, and what is in it
-    text = ""
-    for each in contents:
-        if isinstance(each, str):
-            text += each
+    for kind, group in groupby(contents, type):
+        if kind is str:
+            pieces.append(("", _escape("".join(group))))
         else:
-            pieces += [("", _escape(text))] if text else []
-            pieces += _pieces(each, line_break, cell)
-            text = ""
-    if not pieces:
-        return _escape(text)
-    pieces += [("", _escape(text))] if text else []
+            for part in group:
+                pieces += _pieces(part, line_break, cell)
     line, before = [], ""
     for (mark, text), (next_mark, following) in pairwise([*pieces, ("", "")]):
         written = text
+        after = next_mark[:1] or following[:1]
         if mark:
-            after = next_mark[:1] or following[:1]
             written = _fitted(mark, text, before, after, nested=nested)
-        elif text[-1:] == "!" and following[:1] == "[" and not next_mark:
+        elif text[-1:] == "!" and after == "[":
             written = f"{text[:-1]}\\!"
         line.append(written)
         before = written[-1:] or before
     return "".join(line)
-
-
-def _is_text(each: Any) -> bool:
-    return isinstance(each, str)
 
 
 def _escape(text: str) -> str:
@@ -164,7 +138,7 @@ def _escape(text: str) -> str:
 
 def _pieces(part: Part, line_break: str, cell: bool) -> Iterator[tuple[str, str]]:
     tag, contents, attributes = part.tag, part.contents, part.attributes
-    if tag == "code" and not all(map(_is_text, contents)):
+    if tag == "code" and any(isinstance(each, Part) for each in contents):
         for inner in _outside_of_code(contents):
             yield from _pieces(inner, line_break, cell)
         return
@@ -173,30 +147,30 @@ def _pieces(part: Part, line_break: str, cell: bool) -> Iterator[tuple[str, str]
         text = text.replace("|", r"\|") if cell else text
     else:
         text = inline(contents, line_break, cell=cell, nested=tag in _EDGES)
-    if tag in _EMPTY:
-        text = {"br": line_break, "html": attributes.get("source", "")}.get(tag, "")
+    if tag in ("br", "html"):
+        yield "", attributes.get("source", line_break)
+    elif tag == "img":
+        yield "", convert(tag, {"src": _target(part), "alt": _escape(attributes["alt"])}, "")
     elif not text.strip():  # white space alone has no marks
-        tag = ""
-    if tag == "img":
-        attributes = {"src": _target(part), "alt": _escape(attributes["alt"])}
-    elif tag == "a":
-        attributes = {"href": _target(part)}
-    if tag in _EDGES:
+        yield "", text
+    elif tag == "math":
+        mark = "$$" if attributes["display"] else "$"
+        yield "", f"{mark}{text.strip()}{mark}"
+    elif tag in _EDGES:
         yield _EDGES[tag], text
     else:
-        yield "", convert(tag, attributes, text) if tag in _FUNCTIONS else text
+        yield "", convert(tag, {"href": _target(part)} if tag == "a" else {}, text)
 
 
 def _outside_of_code(contents: Sequence[Any]) -> Iterator[Part]:
     """Yield parts of code: a link or an image is not in code, but code in a link."""
-    for is_text, group in groupby(contents, _is_text):
-        for inner in [Part("code", group)] if is_text else group:
+    for kind, group in groupby(contents, type):
+        for inner in [Part("code", group)] if kind is str else group:
             if inner.tag == "a":
                 inner.contents = [Part("code", inner.contents)]
             yield inner
 
 
-_EMPTY = frozenset({"br", "html", "img", "input"})
 _EDGES = {"strong": "**", "em": "*", "del": "~~"}
 _HTML = {mark: tag for tag, mark in _EDGES.items()}
 
@@ -216,13 +190,8 @@ def _fits(outside: str, inside: str, *, nested: bool) -> bool:
     """Tell if a mark between two characters begins or ends one, and does not do the other too."""
     if not outside or outside.isspace():
         return True
-    if nested:
-        return _is_sign(outside) and not _is_sign(inside)
-    return _is_sign(outside) or not _is_sign(inside)
-
-
-def _is_sign(char: str) -> bool:
-    return not char.isalnum() and category(char)[0] in "PS"
+    is_sign, holds_sign = (category(char)[0] in "PS" for char in (outside, inside))
+    return is_sign and not holds_sign if nested else is_sign or not holds_sign
 
 
 def _target(part: Part) -> str:

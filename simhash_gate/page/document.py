@@ -118,19 +118,14 @@ def read_document(
     article = extractor(cleaned)
     content = flow(article.element)
     found = blocks(content)
-    leftover_of = ""
     declared = None
     if facts.main and is_lost(found, article, cleaned, facts.kind):
         declared = declared_article(facts.main, titles.title)
-    if declared is not None:
-        article = declared
-    elif not found:  # an extractor of the user's may find nothing
-        article = Article(cleaned.body, True)
-    if declared is not None or not found:
+    if declared is not None or not found:  # an extractor of the user's may find nothing
+        article = declared or Article(cleaned.body, True)
         content = flow(article.element)
         found = blocks(content)
-    if declared is None and is_leftover(article, cleaned):
-        leftover_of = titles.whole or titles.title
+    is_rest = declared is None and is_leftover(article, cleaned)
     if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
         found = []
@@ -144,7 +139,7 @@ def read_document(
         found,
         offered,
         fields,
-        leftover_of,
+        (titles.whole or titles.title) if is_rest else "",
         cleaned.shown,
         cleaned.ads,
         links,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lxml import html
@@ -27,7 +27,7 @@ from simhash_gate.page.asides import (
 from simhash_gate.page.measure import Measures, drop_all
 from simhash_gate.page.parse import printable
 from simhash_gate.page.survey import survey
-from simhash_gate.page.title import Titles, headline_in, says_title, text_of, words_of
+from simhash_gate.page.title import Titles, headlines_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
 if TYPE_CHECKING:
@@ -73,9 +73,8 @@ class SteadyExtractor:
         """Return the article, from its headline on, without the link lists inside."""
         measures = page.measures
         start, listing = _article_with_headline(page) or _main(page) or (page.body, page.listing)
-        headline = headline_in(page.root, page.titles)
-        if headline is None:
-            headline = next(page.root.iter("h1"), None)
+        headlines = chain(headlines_in(page.root, page.titles), page.root.iter("h1"))
+        headline = next(headlines, None)
         headline_path = set() if headline is None else {headline, *headline.iterancestors()}
         element = start
         if page.facts.is_story or not is_gallery(start, measures):
@@ -127,7 +126,7 @@ def is_leftover(article: Article, page: Cleaned) -> bool:
         return False
     if article.titled:
         return True
-    return next(element.iter("h1"), None) is None and headline_in(element, page.titles) is None
+    return next(chain(element.iter("h1"), headlines_in(element, page.titles)), None) is None
 
 
 def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
@@ -136,9 +135,8 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
     if len(mains) != 1:
         return None
     main, measures = mains[0], page.measures
-    if not measures.text[main] or 2 * measures.prose(main) < measures.prose(page.body):
-        return None
-    return main, measures.is_listing(main)
+    has_most = measures.text[main] and 2 * measures.prose(main) >= measures.prose(page.body)
+    return (main, measures.is_listing(main)) if has_most else None
 
 
 def _article_with_headline(page: Cleaned) -> tuple[HtmlElement, bool] | None:
@@ -216,8 +214,9 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
         return element
     measures = page.measures
     if page.facts.is_story:
-        prose = (measures.prose(e) - _in_headings(e, measures) for e in head[:first])
-        if sum(prose) <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
+        headings = [h for e in head[:first] for h in e.iter(*HEADINGS)]
+        prose = sum(map(measures.prose, head[:first])) - sum(map(measures.prose, headings))
+        if prose <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
             return element
     while element is not box:
         drop_all([*element.itersiblings()], measures)
@@ -225,10 +224,6 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
             drop_all([*element.itersiblings(preceding=True)][::-1], measures)
         element = element.getparent()
     return box
-
-
-def _in_headings(element: HtmlElement, measures: Measures) -> int:
-    return sum(measures.prose(heading) for heading in element.iter(*HEADINGS))
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
@@ -264,10 +259,8 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
     limit = max(_PREAMBLE * page.measures.text[article], _NOTICE)
     found = None
     for heading in islice(article.iter("h1", "h2"), _HEADLINES):
-        if (
-            _is_headline(heading, page.titles)
-            and sum(_prose_before(heading, article, page.measures)) <= limit
-        ):
+        is_headline = _is_headline(heading, page.titles)
+        if is_headline and sum(_prose_before(heading, article, page.measures)) <= limit:
             found = heading
     known = found is not None or bool(_first_heading(article))
     while found is not None and found is not article:
@@ -281,15 +274,15 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
 def _is_headline(heading: HtmlElement, titles: Titles) -> bool:
     """Tell if a heading is what the page's head says, or that with a word of the kind of thing."""
     words = words_of(text_of(heading))
-    if words in titles.variants:
-        return True
-    return heading.tag == "h1" and (words[1:] in titles.variants or words[:-1] in titles.variants)
+    forms = (words, words[1:], words[:-1]) if heading.tag == "h1" else (words,)
+    return not titles.variants.isdisjoint(forms)
 
 
 def _first_heading(box: HtmlElement) -> str:
     """Return the tag of the heading that a box begins with, "" if it begins with anything else."""
-    first = next((e for e in box.iter("*") if e.tag in HEADINGS or (e.text or "").strip()), None)
-    return first.tag if first is not None and first.tag in HEADINGS else ""
+    first = (e.tag for e in box.iter("*") if e.tag in HEADINGS or (e.text or "").strip())
+    tag: str = next(first, "")
+    return tag if tag in HEADINGS else ""
 
 
 def _put_headline(article: HtmlElement, titles: Titles) -> None:

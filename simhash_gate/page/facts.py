@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import chain
@@ -12,8 +13,10 @@ from lxml.html import HtmlElement
 
 from simhash_gate.page.address import is_front
 from simhash_gate.page.elements import Elements, find_elements
+from simhash_gate.page.offer import amounts_in, offers_of
 from simhash_gate.page.structured import (
     Node,
+    nodes,
     nodes_on_top,
     read_json_ld,
     read_microdata,
@@ -21,33 +24,32 @@ from simhash_gate.page.structured import (
     types,
     values,
 )
+from simhash_gate.page.vocabulary import word_set
 
 Kind = Literal["article", "forum", "product", "collection", "listing", "documentation", "service"]
 """A text, a thread, a thing on sale, many of these, many links; documentation, or what is done."""
 
 
-def _words(text: str) -> list[str]:
-    return text.split()
+def _by_name(names: dict[Kind, str]) -> dict[str, Kind]:
+    return {name: kind for kind, of_kind in names.items() for name in of_kind.split()}
 
 
-_ARTICLES = _words("""
-    Article NewsArticle BlogPosting AdvertiserContentArticle AnalysisNewsArticle
-    AskPublicNewsArticle BackgroundNewsArticle LiveBlogPosting OpinionNewsArticle
-    ReportageNewsArticle Report ReviewNewsArticle SatiricalArticle ScholarlyArticle
-    MedicalScholarlyArticle Recipe
-""")
-_KINDS: dict[str, Kind] = {
-    **dict.fromkeys(_ARTICLES, "article"),
-    **dict.fromkeys(("DiscussionForumPosting", "QAPage"), "forum"),
-    **dict.fromkeys(
-        ("Product", "ProductGroup", "ProductModel", "IndividualProduct", "Vehicle", "Car"),
-        "product",
-    ),
-    **dict.fromkeys(("OfferCatalog", "SomeProducts"), "collection"),
-    "SearchResultsPage": "listing",
-    **dict.fromkeys(("TechArticle", "APIReference"), "documentation"),
-    "Service": "service",
-}
+_KINDS = _by_name(
+    {
+        "article": """
+            Article NewsArticle BlogPosting AdvertiserContentArticle AnalysisNewsArticle
+            AskPublicNewsArticle BackgroundNewsArticle LiveBlogPosting OpinionNewsArticle
+            ReportageNewsArticle Report ReviewNewsArticle SatiricalArticle ScholarlyArticle
+            MedicalScholarlyArticle Recipe
+        """,
+        "forum": "DiscussionForumPosting QAPage",
+        "product": "Product ProductGroup ProductModel IndividualProduct Vehicle Car",
+        "collection": "OfferCatalog SomeProducts",
+        "listing": "SearchResultsPage",
+        "documentation": "TechArticle APIReference",
+        "service": "Service",
+    }
+)
 _DISCUSSION = "DiscussionForumPosting"
 _SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization"})
 _DATE = re.compile(
@@ -97,34 +99,36 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
     elements = find_elements(root) if elements is None else elements
     metas, scripts = elements.by_tag["meta"], elements.by_tag["script"]
     data = read_json_ld(scripts)
-    nodes = nodes_on_top(data)
+    top = nodes_on_top(data)
     meta = _meta(metas)
-    main, kind = _main_of(nodes, meta) if nodes else ({}, None)
-    if kind is None and not _KINDS.keys().isdisjoint(_names(elements.itemtypes)):
-        main, kind = _main_of(read_microdata(elements.items), meta)
+    main, kind = _main_entity(top) or _of_best_kind(top, meta)
+    itemtypes = (kind.rsplit("/", 1)[-1] for kind in " ".join(elements.itemtypes).split())
+    if kind is None and not _KINDS.keys().isdisjoint(itemtypes):
+        microdata = read_microdata(elements.items)
+        main, kind = _main_entity(microdata) or _of_best_kind(microdata, meta)
     kind = _kind_with_meta(kind, meta)
     if kind == "article" and is_front(url):
         main, kind = {}, None
+    json_texts = (script.text or "" for script in scripts if "json" in script.get("type", ""))
     names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
+    described = meta.get("description") or meta.get("og:description") or main.get("description")
     return Facts(
         kind,
         None if kind == "product" else _author(main) or _person(meta.get("author")),
-        _date(main) or _as_date(meta.get("article:published_time")),
+        _date(main, meta),
         _price(main, meta) if kind == "product" else None,
         names,
-        tuple(dict.fromkeys(name for name in _sites(nodes, meta) if name not in names)),
+        tuple(dict.fromkeys(name for name in _sites(top, meta) if name not in names)),
         data,
         main,
         meta,
         kind in ("article", "forum") or _is_story(meta),
         next((base.get("href") for base in elements.by_tag["base"] if "href" in base.attrib), None),
         [tag.get("content", "") for tag in metas if tag.get("name") == "generator"],
-        any(_DISCUSSION in value for value in chain(elements.itemtypes, _json_texts(scripts))),
+        any(_DISCUSSION in value for value in (*elements.itemtypes, *json_texts)),
         elements,
         _language(root, meta),
-        _cut(
-            meta.get("description") or meta.get("og:description") or text(main.get("description"))
-        ),
+        unescape(text(described))[:_LONGEST_DESCRIPTION] or None,
     )
 
 
@@ -133,56 +137,32 @@ def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
     return lang if _LANGUAGE.fullmatch(lang) else None
 
 
-def _cut(description: str) -> str | None:
-    return unescape(description)[:_LONGEST_DESCRIPTION] or None
-
-
-def _names(itemtypes: Iterable[str]) -> set[str]:
-    """Return the names of types, without the address of their vocabulary."""
-    return {kind.rsplit("/", 1)[-1] for itemtype in itemtypes for kind in itemtype.split()}
-
-
-def _json_texts(scripts: Iterable[HtmlElement]) -> Iterator[str]:
-    return (script.text or "" for script in scripts if "json" in script.get("type", ""))
-
-
 def _kind_with_meta(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
     """Return what a page is, by what made it too, and by its `og:type`."""
-    software = meta.get("generator", "").lower().replace("/", " ").split()
-    by_software = _GENERATORS.get(software[0]) if software else None
-    if by_software is not None and kind in (None, "article"):
-        return by_software
-    if kind is not None:
-        return kind
+    software = meta.get("generator", "").lower().replace("/", " ").split()[:1]
+    if kind in (None, "article"):
+        kind = next(filter(None, map(_GENERATORS.get, software)), kind)
     og_type = meta.get("og:type", "").lower()
     if og_type == "article" and "article:published_time" in meta:
-        return "article"
-    return _KIND_OF_META.get(og_type)
+        return kind or "article"
+    return kind or _KIND_OF_META.get(og_type)
 
 
-_KIND_OF_META: dict[str, Kind] = {
-    "product": "product",
-    "product.item": "product",
-    "og:product": "product",
-    "product.group": "collection",
-}
-_GENERATORS: dict[str, Kind] = {
-    **dict.fromkeys(("discourse", "phpbb", "vbulletin", "mybb", "xenforo", "flarum"), "forum"),
-    **dict.fromkeys(
-        ("docusaurus", "docutils", "doxygen", "gitbook", "javadoc", "mkdocs", "rustdoc", "sphinx"),
-        "documentation",
-    ),
-}
-
-
-_META = frozenset(
-    _words("""
+_KIND_OF_META = _by_name(
+    {"product": "product product.item og:product", "collection": "product.group"}
+)
+_GENERATORS = _by_name(
+    {
+        "forum": "discourse phpbb vbulletin mybb xenforo flarum",
+        "documentation": "docusaurus docutils doxygen gitbook javadoc mkdocs rustdoc sphinx",
+    }
+)
+_META = word_set("""
     generator description og:description og:locale og:type og:title og:site_name twitter:title
     application-name author
     article:published_time product:price:amount product:price:currency og:price:amount
     og:price:currency product:retailer_item_id product:availability
 """)
-)
 
 
 def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
@@ -195,19 +175,12 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
     return found
 
 
-def _main_of(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
-    """Return the node of what the page is about, and its kind."""
-    return _main_entity(nodes) or _of_best_kind(nodes, meta)
-
-
-def _main_entity(nodes: list[Node]) -> tuple[Node, Kind] | None:
+def _main_entity(top: list[Node]) -> tuple[Node, Kind] | None:
     """Return the node that another one says is what the page is about."""
-    by_id = {node["@id"]: node for node in nodes if isinstance(node.get("@id"), str)}
-    for node in nodes:
+    by_id = {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
+    for node in top:
         page_types = types(node)
-        for entity in values(node.get("mainEntity")):
-            if not isinstance(entity, dict) or "FAQPage" in page_types:
-                continue
+        for entity in nodes(node.get("mainEntity")) if "FAQPage" not in page_types else ():
             found = by_id.get(str(entity.get("@id")), entity)
             kind = _kind(found)
             if "QAPage" in page_types:
@@ -219,13 +192,11 @@ def _main_entity(nodes: list[Node]) -> tuple[Node, Kind] | None:
     return None
 
 
-def _of_best_kind(nodes: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
+def _of_best_kind(top: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
     """Return the first node of the kind that tells most, if there is one such page."""
-    by_kind: dict[Kind, list[Node]] = {}
-    for node in nodes:
-        kind = _kind(node)
-        if kind is not None:
-            by_kind.setdefault(kind, []).append(node)
+    by_kind: defaultdict[Kind | None, list[Node]] = defaultdict(list)
+    for node in top:
+        by_kind[_kind(node)].append(node)
     if "product" in by_kind and "article" in by_kind and _is_story(meta):
         del by_kind["product"]  # what it tells of
     best = next((kind for kind in _BY_RANK if kind in by_kind), None)
@@ -256,12 +227,8 @@ def _kind(node: Node) -> Kind | None:
 
 
 def _kind_of_list(node: Node) -> Kind | None:
-    entries = [
-        entry.get("item", entry)
-        for entry in values(node.get("itemListElement"))[:_MOST_ENTRIES]
-        if isinstance(entry, dict)
-    ]
-    kinds = {_kind(entry) for entry in entries if isinstance(entry, dict)}
+    entries = nodes(values(node.get("itemListElement"))[:_MOST_ENTRIES])
+    kinds = set(map(_kind, nodes([entry.get("item", entry) for entry in entries])))
     return "collection" if "product" in kinds else "listing" if "article" in kinds else None
 
 
@@ -275,36 +242,21 @@ def _person(name: str | None) -> str | None:
     return None if not name or "://" in name or len(name) > _LONGEST else name
 
 
-def _date(main: Node) -> str | None:
-    for name in ("datePublished", "dateCreated", "uploadDate"):
-        if found := _as_date(text(main.get(name))):
-            return found
-    return None
-
-
-def _as_date(value: str | None) -> str | None:
-    return value if value and _DATE.fullmatch(value) else None
+def _date(main: Node, meta: dict[str, str]) -> str | None:
+    names = ("datePublished", "dateCreated", "uploadDate")
+    found = (*(text(main.get(name)) for name in names), meta.get("article:published_time", ""))
+    return next(filter(_DATE.fullmatch, found), None)
 
 
 def _price(main: Node, meta: dict[str, str]) -> str | None:
-    for node in (main, *values(main.get("hasVariant"))):
-        for offer in values(node.get("offers")) if isinstance(node, dict) else ():
-            if isinstance(offer, dict) and (found := _price_of(offer)):
-                return found
-    for name in ("product:price", "og:price"):
-        if found := _amount(meta.get(f"{name}:amount"), meta.get(f"{name}:currency")):
-            return found
-    return None
-
-
-def _price_of(offer: Node) -> str | None:
-    for node in (offer, *values(offer.get("priceSpecification"))):
-        if isinstance(node, dict):
-            currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
-            for name in ("price", "lowPrice"):
-                if found := _amount(text(node.get(name)), currency):
-                    return found
-    return None
+    found = [
+        _amount(*amount)
+        for offer in offers_of(main)
+        for amount in chain.from_iterable(amounts_in(offer, "price", "lowPrice"))
+    ]
+    names = ("product:price", "og:price")
+    found += (_amount(meta.get(f"{n}:amount"), meta.get(f"{n}:currency")) for n in names)
+    return next(filter(None, found), None)
 
 
 def _amount(number: str | None, currency: str | None) -> str | None:
@@ -312,14 +264,12 @@ def _amount(number: str | None, currency: str | None) -> str | None:
     return f"{found[0]} {currency or ''}".strip() if found else None
 
 
-def _sites(nodes: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:
-    for name in ("og:site_name", "application-name"):
-        yield from filter(None, [meta.get(name)])
-    for node in nodes:
+def _sites(top: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:
+    yield from filter(None, map(meta.get, ("og:site_name", "application-name")))
+    for node in top:
         if types(node) & _SITES:
             for name in ("name", "alternateName"):
                 yield from filter(None, map(text, values(node.get(name))))
         for name in ("publisher", "isPartOf"):
-            for site in values(node.get(name)):
-                if isinstance(site, dict) and (types(site) & _SITES) and (site_name := text(site)):
-                    yield site_name
+            sites = (site for site in nodes(node.get(name)) if types(site) & _SITES)
+            yield from filter(None, map(text, sites))

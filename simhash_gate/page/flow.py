@@ -40,8 +40,11 @@ MARKS = {
 }
 """Tags of marks within a line, and the tag that stands for each."""
 
-_STRUCTURE = HEADINGS | CELLS | {"blockquote", "ul", "ol", "li", "dl", "dt", "dd", "table", "tr"}
-_STRUCTURE |= {"fieldset"}
+EMPTY = frozenset({"br", "hr", "img", "input"})
+"""Tags without an end."""
+
+_STRUCTURE = HEADINGS | CELLS | LISTS | {"li", "dt", "dd", "table", "tr", "blockquote", "fieldset"}
+_STRUCTURE |= {"br", "hr", "pre"}
 # `language-python`, GitHub's `highlight-source-python`, pandoc's `sourceCode python`, `brush: js`
 _LANGUAGE = re.compile(
     r"(?:\b(?:language|lang|hljs|highlight)-(?:source-|text-)?|\bbrush:\s*"
@@ -63,7 +66,7 @@ Start = tuple[str, object]
 whether it only places things on the page. `td`, `th`: how many columns and rows it is in, if more.
 """
 End = tuple[str]
-"""The end of an element: its tag alone; no `img`, `br`, `hr` or `input` has one."""
+"""The end of an element: its tag alone; those of `EMPTY` have none."""
 BREAK: End = ("",)
 """The edge of any other block, of which Markdown tells only that a line ends there."""
 
@@ -145,10 +148,6 @@ def is_layout(table: HtmlElement) -> bool:
     return len(rows) < 2 or 2 * lists > len(filled)
 
 
-def _source(image: HtmlElement) -> tuple[str, str]:
-    return image.get("alt") or "", image_source(image)
-
-
 def _spans(cell: HtmlElement) -> tuple[int, int] | None:
     """Return how many columns and rows of its part of the table a cell is in; None for one."""
     wide, high = (cell.get(name, "") for name in ("colspan", "rowspan"))
@@ -159,10 +158,6 @@ def _spans(cell: HtmlElement) -> tuple[int, int] | None:
     row = cell.getparent()
     below = 1 + sum(1 for _ in islice(row.itersiblings("tr"), min(rows or _MOST, _MOST) - 1))
     return max(1, min(columns, _MOST)), below
-
-
-def _checked(box: HtmlElement) -> bool | None:
-    return box.get("checked") is not None if box.get("type") == "checkbox" else None
 
 
 def _language(pre: HtmlElement) -> str:
@@ -192,22 +187,20 @@ class _Role:
     value: Callable[[HtmlElement], object] | None = None
 
 
-_BLOCK = _Role(BREAK, BREAK, True)
-_CODE = _Role(("pre", None), ("pre",), True, _language)
-_ROLES = {
-    **{tag: _Role() for tag in INLINE},
-    **{tag: _Role((tag, None), (tag,)) for tag in MARKS},
-    **{tag: _Role((tag, None), (tag,), True) for tag in _STRUCTURE},
-    "a": _Role(("a", None), ("a",), False, lambda element: element.get("href")),
-    "br": _Role(("br", None), None, True),
-    "hr": _Role(("hr", None), None, True),
-    "img": _Role(("img", None), None, False, _source),
-    "input": _Role(("input", None), None, False, _checked),
-    "li": _Role(("li", None), ("li",), True, lambda element: element.get("value")),
-    "math": _Role(("math", None), ("math",), False, lambda element: "display" in element.attrib),
-    "ol": _Role(("ol", None), ("ol",), True, lambda element: element.get("start")),
-    "pre": _CODE,
-    "table": _Role(("table", None), ("table",), True, is_layout),
-    "td": _Role(("td", None), ("td",), True, _spans),
-    "th": _Role(("th", None), ("th",), True, _spans),
+_VALUES: dict[str, Callable[[HtmlElement], object]] = {
+    "a": lambda element: element.get("href"),
+    "img": lambda image: (image.get("alt") or "", image_source(image)),
+    "input": lambda box: "checked" in box.attrib if box.get("type") == "checkbox" else None,
+    "li": lambda element: element.get("value"),
+    "math": lambda element: "display" in element.attrib,
+    "ol": lambda element: element.get("start"),
+    "pre": _language,
+    "table": is_layout,
+    **dict.fromkeys(CELLS, _spans),
 }
+_BLOCK = _Role(BREAK, BREAK, True)
+_ROLES = dict.fromkeys(INLINE, _Role()) | {
+    tag: _Role((tag, None), None if tag in EMPTY else (tag,), tag in _STRUCTURE, _VALUES.get(tag))
+    for tag in _STRUCTURE | EMPTY | MARKS.keys()
+}
+_CODE = _ROLES["pre"]

@@ -17,7 +17,7 @@ from simhash_gate.page.vocabulary import FLOW, HEADINGS, INLINE
 
 _NAME = re.compile(r"(?:^|[\s_-])(?:katex|mathjax|mjx|math|latex|tex)(?:$|[\s_-])", re.I)
 _DISPLAY = re.compile("display|block", re.I)
-_STYLE = re.compile(r"\{ ?\\(?:display|text)style (.*)\}")
+_STYLE = re.compile(r"\A\{ ?\\(?:display|text)style (.*)\}\Z")
 _LOOKS_LIKE_TEX = re.compile(r"[\\^_={]")
 _GLYPH = re.compile(r"\bmjx-c([0-9A-F]{2,5})\b")
 _PROGRAM = re.compile("mathjax|katex", re.I)
@@ -25,6 +25,7 @@ _START = 2_000  # characters of a script
 _WITHIN = r"((?:(?!\\[()\[\]]).){1,2000})"
 _SOURCE = re.compile(rf"\\\({_WITHIN}\\\)|\\\[{_WITHIN}\\\]|\$\$([^$]{{1,2000}})\$\$", re.S)
 _VERBATIM = frozenset({"code", "pre", "script", "style", "textarea", "title"})
+_IN_LINE = INLINE | {"div"}
 _COPIES = 5  # of a formula in its box, and characters: what says more is no formula
 _RAISED = {"msup": ("sup",), "msub": ("sub",), "msubsup": ("sub", "sup")}
 
@@ -44,7 +45,8 @@ def show_formulas(root: HtmlElement, elements: Elements) -> None:
             box = element
             most = _COPIES * max(size_of(element), _COPIES)
             for ancestor in around:
-                if not _is_within_line(ancestor) or size_of(ancestor) > most:
+                in_line = "-" in ancestor.tag or ancestor.tag in _IN_LINE
+                if not in_line or size_of(ancestor) > most:
                     break
                 box = ancestor if _is_formula(ancestor) else box
             done.add(box)
@@ -89,10 +91,6 @@ def _split(element: HtmlElement, attribute: str) -> list[HtmlElement]:
     return found
 
 
-def _is_within_line(box: HtmlElement) -> bool:
-    return box.tag == "div" or box.tag in INLINE or "-" in box.tag
-
-
 def _is_formula(box: HtmlElement) -> bool:
     """Tell if a box is called a formula, and holds no more than one."""
     if _NAME.search(f"{box.tag} {box.get('class', '')}") is None:
@@ -112,6 +110,7 @@ def _show(box: HtmlElement) -> None:
         _put(box, tex, display=any(map(_DISPLAY.search, names)) or box.get("display") == "true")
         return
     math = next(filter(size_of, box.iter("math")), box)
+    classes = "" if size_of(math) else " ".join(e.get("class", "") for e in box.iter())
     for element in math.iter("*"):
         for child, tag in zip(element[1:], _RAISED.get(element.tag, ()), strict=False):
             child.tag = tag
@@ -119,14 +118,10 @@ def _show(box: HtmlElement) -> None:
             element[0].tail = "/"
         if element.tag not in ("sup", "sub"):
             element.tag = "span"
-    glyphs = (
-        "" if size_of(math) else _GLYPH.findall(" ".join(e.get("class", "") for e in box.iter()))
-    )
-    text = "".join(chr(int(glyph, 16)) for glyph in glyphs)
-    tail, inner = box.tail, list(math)
-    math_text = math.text
-    box.clear()
-    box.tag, box.text, box.tail = "span", text or math_text, tail
+    glyphs = "".join(chr(int(glyph, 16)) for glyph in _GLYPH.findall(classes))
+    text, inner = glyphs or math.text, list(math)
+    box.clear(keep_tail=True)
+    box.tag, box.text = "span", text
     box.extend(inner)
 
 
@@ -142,9 +137,7 @@ def _sources(box: HtmlElement) -> Iterator[str]:
 
 def _put(box: HtmlElement, tex: str, *, display: bool) -> None:
     tex = " ".join(tex.split())
-    whole = _STYLE.fullmatch(tex)
-    tail = box.tail
-    box.clear()
-    box.tag, box.text, box.tail = "math", whole[1] if whole else tex, tail
+    box.clear(keep_tail=True)
+    box.tag, box.text = "math", _STYLE.sub(r"\1", tex)
     if display:
         box.set("display", "block")

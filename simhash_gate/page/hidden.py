@@ -40,14 +40,13 @@ def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
 def _is_opened(element: HtmlElement) -> bool:
     """Tell if a control opens an element: a tab, or a fold of what is the page's own."""
     role = element.get("role")
-    if role == "tabpanel":
-        return True
-    named = role == "region" or "aria-labelledby" in element.attrib
-    if not named or role == "dialog":
-        return False
-    return any(
-        ancestor.tag in ("article", "main") or ancestor.get("role") == "main"
-        for ancestor in element.iterancestors()
+    named = role == "region" or (role != "dialog" and "aria-labelledby" in element.attrib)
+    return role == "tabpanel" or (
+        named
+        and any(
+            ancestor.tag in ("article", "main") or ancestor.get("role") == "main"
+            for ancestor in element.iterancestors()
+        )
     )
 
 
@@ -64,8 +63,7 @@ def _is_fold(element: HtmlElement) -> bool:
 
 def _show(element: HtmlElement) -> None:
     for name in ("hidden", "style"):
-        if name in element.attrib:
-            del element.attrib[name]
+        element.attrib.pop(name, None)
 
 
 def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
@@ -74,9 +72,7 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
     It comes in a hidden box `S:n` at the end of the page; its place is the template `B:n` or `P:n`.
     """
     pieces = [(box, found[1]) for box in hidden if (found := _SENT_LATE.match(box.get("id", "")))]
-    if not pieces:
-        return
-    places = {place.get("id"): place for place in root.iter("template")}
+    places = {place.get("id"): place for place in root.iter("template")} if pieces else {}
     for box, number in pieces:
         place = places.get(f"B:{number}", places.get(f"P:{number}"))
         if place is not None:
@@ -127,9 +123,8 @@ def drop_invisible(
         if titles is not None:
             _show_if_the_page(found["noscript"], root, titles)
         strip_elements(root, "noscript", with_tail=False)
-    for tag in MEDIA:
-        for media in found[tag]:
-            _leave_sources(media)
+    for media in chain.from_iterable(found[tag] for tag in MEDIA):
+        _leave_sources(media)
 
 
 def _end_lines(codes: Iterable[HtmlElement]) -> None:
@@ -145,8 +140,7 @@ def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:
     """Show images of AMP, and what readers without scripts get for an image that stands in."""
     for image in found["amp-img"]:
         image.tag = "img"
-        for other in list(image):
-            image.remove(other)
+        del image[:]
     for note in found["noscript"]:
         images = [e for e in note.iter("img") if not _is_pixel(e)]
         holder = note.getparent()
@@ -203,13 +197,10 @@ def _is_text(button: HtmlElement) -> bool:
 def _leave_sources(media: HtmlElement) -> None:
     """Take out what is within something that is played, but for its sources."""
     sources = list(media.iter("source"))
-    for element in (media, *sources):
-        element.text = None
-        for child in list(element):
-            element.remove(child)
-    media.extend(sources)
+    media.text, media[:] = None, sources
     for source in sources:
-        source.tail = None
+        source.text = source.tail = None
+        del source[:]
 
 
 def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles: Titles) -> None:
@@ -217,20 +208,15 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
 
     A plea to turn them on is short, and has not the name of the page.
     """
-    name = words_of(titles.title)
-    if not name:
-        return
+    name = f" {' '.join(words_of(titles.title))} "
     outer = [note for note in notes if next(note.iterancestors("noscript"), None) is None]
     long_notes = [(note, size) for note in outer if (size := size_of(note)) >= _LONG_NOTE]
-    whole = size_of(root) if long_notes else 0
-    for note, size in long_notes:
-        if 2 * size > whole and _contains(note, name):
+    whole = size_of(root) if long_notes and name.strip() else 0
+    for note, size in long_notes if whole else ():
+        words = words_of(" ".join(note.itertext()))
+        if 2 * size > whole and name in f" {' '.join(words)} ":
             for inner in list(note.iter("noscript")):
                 inner.tag = "div"
-
-
-def _contains(element: HtmlElement, name: tuple[str, ...]) -> bool:
-    return f" {' '.join(name)} " in f" {' '.join(words_of(' '.join(element.itertext())))} "
 
 
 def _is_task(element: HtmlElement) -> bool:

@@ -5,6 +5,7 @@ What carried the same content comes out the same, whatever tags, classes or whit
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise, product
 from typing import Any, cast
@@ -16,6 +17,7 @@ from simhash_gate.page.converter import (
     ONE_LINE,
     Part,
     convert,
+    fenced,
     heading,
     inline,
     paragraph,
@@ -26,6 +28,7 @@ from simhash_gate.page.vocabulary import CELLS, HEADINGS, LISTS
 _TABLE = CELLS | {"table", "tr"}
 _ITEMS = frozenset({"li", "dt", "dd"})
 _MERGED = frozenset({"strong", "em", "del", "code"})
+_WHITE = re.compile(r"\s+")
 _NESTING = 30
 _ELEMENTS = 20_000
 _PLACES = 10  # of a table, for each of its cells: with more, its spans are not filled
@@ -184,7 +187,7 @@ class _Writer:
 
     def _text(self, text: str) -> None:
         if "  " in text or not text.isprintable():  # of white space, only the blank is printable
-            text = _single_spaced(text)
+            text = _WHITE.sub(" ", text)
         if self._spaced and text[0] == " ":
             text = text[1:]
         if text:
@@ -254,11 +257,11 @@ class _Writer:
         self._end_line()
         block = self._open[-1]
         if block.tag not in ONE_LINE and (block.contents or block.tag != "li"):  # `- ---` is none
-            self._add("hr", convert("hr", {}, "").strip())
+            self._add("hr", "---")
 
     def _input(self, _: str, value: object) -> None:
         if value is not None:
-            box = Part("input", **({"checked": ""} if value else {}))
+            box = Part("html", source="[x] " if value else "[ ] ")
             (self._line or self._start_line())[-1].contents.append(box)
 
     def _pre(self, _: str, value: object) -> None:
@@ -266,7 +269,7 @@ class _Writer:
         text = _code(self._tokens)
         if self._open[-1].tag not in ONE_LINE:
             text = text.strip("\n").rstrip()
-            self._add("pre", convert("pre", {"lang": str(value)}, text) if text else "")
+            self._add("pre", fenced(text, str(value)) if text else "")
         elif text.strip():
             self._open_mark(Part("code"))
             self._text(text)
@@ -297,15 +300,6 @@ def _number(value: object, otherwise: int) -> int:
     return int(text) if text.isdecimal() and len(text) < 10 else otherwise
 
 
-def _single_spaced(text: str) -> str:
-    words = text.split()
-    if text[0].isspace():
-        words.insert(0, "")
-    if text[-1].isspace():
-        words.append("")
-    return " ".join(words)
-
-
 def _joined(block: Part) -> str:
     """Return the Markdown of blocks, with a blank line between any two that want one."""
     parts = block.contents
@@ -333,12 +327,13 @@ def _table(contents: list[Part]) -> list[Part]:
     table = Part("table")
     cells = _grid(rows)
     width = max(map(len, cells))
-    for place, row in enumerate(cells):
-        head = "" if place else "th" if all(c and c.tag == "th" for c in row) else "td"
-        texts = "".join(convert("td", {}, cell.markdown if cell else "") for cell in row)
-        row_of = {"head": head, "width": width}
-        table.markdown += convert("tr", row_of, texts + "  |" * (width - len(row) if head else 0))
-    table.markdown = table.markdown.rstrip("\n")
+    lines = [
+        "|" + "".join(convert("td", {}, cell.markdown if cell else "") for cell in row)
+        for row in cells
+    ]
+    lines[0] += "  |" * (width - len(cells[0]))
+    head = [lines.pop(0)] if all(c and c.tag == "th" for c in cells[0]) else [f"|{'  |' * width}"]
+    table.markdown = "\n".join([*head, f"|{' --- |' * width}", *lines])
     first = contents.index(rows[0])
     others = [[p for p in part if p.markdown] for part in (contents[:first], contents[first:])]
     return [*others[0], table, *others[1]]

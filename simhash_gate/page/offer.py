@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from lxml.cssselect import CSSSelector
@@ -18,6 +17,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.elements import Elements
 from simhash_gate.page.structured import (
     Node,
+    nodes,
     nodes_on_top,
     read_microdata,
     text,
@@ -118,15 +118,22 @@ def _fields(facts: Facts) -> Iterator[Field]:
     if facts.kind in ("product", None):  # many a shop gives no data
         yield from _chosen(facts.elements)
     for node in _event_or_job(facts):
-        yield from _event(node) if _is_event(node) else _job(node)
+        for name in ("startDate", "endDate"):
+            yield name, text(node.get(name))
+        for place in (*values(node.get("location")), *values(node.get("jobLocation"))):
+            yield "place", _place(place)
+        for salary in values(node.get("baseSalary")):
+            yield "salary", " ".join(_leaves(salary, 3))
 
 
 def _product(main: Node, facts: Facts) -> Iterator[Field]:
     for name in NUMBERS:
         yield name.lower(), text(main.get(name))
-    offers = list(_offers(main))
+    offers = [part for offer in offers_of(main) for part in nodes(offer.get("offers")) or [offer]]
     for offer in offers:
-        yield from _price(offer)
+        amounts = amounts_in(offer, "price", "lowPrice", "highPrice")
+        for amount, currency in next(filter(None, amounts), []):
+            yield "price", f"{_as_decimal(amount)} {currency}".strip()
         yield "availability", _local_name(text(offer.get("availability")))
         if len(offers) == 1:
             for name in NUMBERS:
@@ -134,31 +141,24 @@ def _product(main: Node, facts: Facts) -> Iterator[Field]:
     meta = facts.meta
     if not offers:
         for name in ("product:price", "og:price"):
-            if amount := meta.get(f"{name}:amount"):
-                yield "price", f"{_as_decimal(amount)} {meta.get(f'{name}:currency', '')}".strip()
+            if shown := meta.get(f"{name}:amount"):
+                yield "price", f"{_as_decimal(shown)} {meta.get(f'{name}:currency', '')}".strip()
                 break
         yield "availability", _local_name(meta.get("product:availability", ""))
     yield "item", meta.get("product:retailer_item_id", "")
 
 
-def _offers(main: Node) -> Iterator[Node]:
-    for node in (main, *values(main.get("hasVariant"))):
-        if isinstance(node, dict):
-            for offer in values(node.get("offers")):
-                if isinstance(offer, dict):
-                    nested = [o for o in values(offer.get("offers")) if isinstance(o, dict)]
-                    yield from nested or [offer]
+def offers_of(main: Node) -> Iterator[Node]:
+    """Yield the offers of a product, and of its variants."""
+    for node in (main, *nodes(main.get("hasVariant"))):
+        yield from nodes(node.get("offers"))
 
 
-def _price(offer: Node) -> Iterator[Field]:
-    for node in (offer, *values(offer.get("priceSpecification"))):
-        if isinstance(node, dict):
-            currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
-            amounts = [text(node.get(name)) for name in ("price", "lowPrice", "highPrice")]
-            for amount in filter(None, amounts):
-                yield "price", f"{_as_decimal(amount)} {currency}".strip()
-            if any(amounts):
-                return
+def amounts_in(offer: Node, *names: str) -> Iterator[list[tuple[str, str]]]:
+    """Yield amounts and their currency, by their names: those of an offer, of each part of it."""
+    for node in (offer, *nodes(offer.get("priceSpecification"))):
+        currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
+        yield [(amount, currency) for name in names if (amount := text(node.get(name)))]
 
 
 def _chosen(elements: Elements) -> Iterator[Field]:
@@ -178,37 +178,15 @@ def _chosen(elements: Elements) -> Iterator[Field]:
 def _event_or_job(facts: Facts) -> list[Node]:
     """Return the one event or job that the page is about; of several it is a list."""
     elements = facts.elements
-    nodes = [node for node in nodes_on_top(facts.data) if _is_event(node) or _is_job(node)]
-    if not nodes and any(_is_type_of_event_or_job(kind) for kind in elements.itemtypes):
+    found = [node for node in nodes_on_top(facts.data) if _is_event_or_job(*types(node))]
+    if not found and _is_event_or_job(*elements.itemtypes):
         microdata = read_microdata(elements.items)
-        nodes = [node for node in microdata if _is_event(node) or _is_job(node)]
-    return nodes if len(nodes) == 1 else []
+        found = [node for node in microdata if _is_event_or_job(*types(node))]
+    return found if len(found) == 1 else []
 
 
-def _is_type_of_event_or_job(kind: str) -> bool:
-    return kind.endswith((*_EVENT_TYPES, "JobPosting"))
-
-
-def _is_event(node: Node) -> bool:
-    return any(kind.endswith(_EVENT_TYPES) for kind in types(node))
-
-
-def _is_job(node: Node) -> bool:
-    return "JobPosting" in types(node)
-
-
-def _event(node: Node) -> Iterator[Field]:
-    for name in ("startDate", "endDate"):
-        yield name, text(node.get(name))
-    for place in values(node.get("location")):
-        yield "place", _place(place)
-
-
-def _job(node: Node) -> Iterator[Field]:
-    for place in values(node.get("jobLocation")):
-        yield "place", _place(place)
-    for salary in values(node.get("baseSalary")):
-        yield "salary", " ".join(_leaves(salary, 3))
+def _is_event_or_job(*kinds: str) -> bool:
+    return any(kind.endswith((*_EVENT_TYPES, "JobPosting")) for kind in kinds)
 
 
 def _place(place: object) -> str:
@@ -268,8 +246,9 @@ def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...
 
 def _selected_text(root: HtmlElement, selector: str) -> str:
     css, attribute = split_selector(selector)
-    found = islice(cast("list[HtmlElement]", _compiled(css)(root)), _MOST_ELEMENTS)
-    return " ".join(_texts(found, attribute))[:_LONGEST_FIELD]
+    found = cast("list[HtmlElement]", _compiled(css)(root))[:_MOST_ELEMENTS]
+    texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in found)
+    return " ".join(" ".join(texts).split())[:_LONGEST_FIELD]
 
 
 def split_selector(selector: str) -> tuple[str, str]:
@@ -277,12 +256,6 @@ def split_selector(selector: str) -> tuple[str, str]:
     css, sign, attribute = selector.rpartition("@")
     named = sign and attribute.replace("-", "").replace(":", "").isalnum()
     return (css.strip(), attribute) if named else (selector.strip(), "")
-
-
-def _texts(elements: Iterable[HtmlElement], attribute: str) -> Iterator[str]:
-    for element in elements:
-        text = element.get(attribute) or "" if attribute else "".join(element.itertext())
-        yield from text.split()
 
 
 @lru_cache

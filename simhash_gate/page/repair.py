@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from selectolax.lexbor import LexborHTMLParser
 
-from simhash_gate.page.vocabulary import INVISIBLE, MEDIA
+from simhash_gate.page.vocabulary import INVISIBLE, MEDIA, word_set
 
 if TYPE_CHECKING:
     from lxml import etree
@@ -35,19 +35,15 @@ _VISITED_TAGS = frozenset({*_HIDING, *_PICTURES, "table"})
 # What no end tag, and no paragraph, closes from within.
 _SCOPES = frozenset({"applet", "object", "template"})
 # What can't be within others, and so ends them.
-_ENDS_A_PICTURE = frozenset(
-    """
+_ENDS_A_PICTURE = word_set("""
     b big blockquote body br center code dd div dl dt em embed font h1 h2 h3 h4 h5 h6 head hr i
     img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var
-    """.split()  # noqa: SIM905
-)
-_ENDS_A_PARAGRAPH = frozenset(
-    """
+""")
+_ENDS_A_PARAGRAPH = word_set("""
     address article aside blockquote center details dialog dir div dl fieldset figcaption figure
     footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table
     ul
-    """.split()  # noqa: SIM905
-)
+""")
 _ENDS = {
     "button": frozenset({"button"}),
     "select": frozenset({"input", "select", "textarea"}),

@@ -25,11 +25,8 @@ _STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]
 
 def read_json_ld(scripts: Iterable[HtmlElement]) -> list[Any]:
     """Return what each of a page's scripts of JSON-LD says; one that makes no sense says None."""
-    return [
-        _load(script.text or "")
-        for script in scripts
-        if "ld+json" in (script.get("type") or "").lower()
-    ]
+    found = (script for script in scripts if "ld+json" in script.get("type", "").lower())
+    return [_load(script.text or "") for script in found]
 
 
 def _load(text: str) -> Any:
@@ -79,22 +76,12 @@ def read_microdata(items: list[HtmlElement]) -> list[Node]:
             node = scopes[element] = {"@type": [kind.rsplit("/", 1)[-1] for kind in kinds]}
             if not names:
                 top.append(node)
-        if names:
-            outer = next((scopes[e] for e in element.iterancestors() if e in scopes), None)
-            if outer is not None:
-                value = element if node is None else node
-                for name in names:
-                    _put(outer, name, value)
+        outer = next((scopes[e] for e in element.iterancestors() if e in scopes), {})
+        for name in names:
+            outer.setdefault(name, []).append(element if node is None else node)
+    for node in scopes.values():
+        node.update({name: found[0] for name, found in node.items() if len(found) == 1})
     return top
-
-
-def _put(node: Node, name: str, value: Any) -> None:
-    if name not in node:
-        node[name] = value
-    elif isinstance(node[name], list):
-        node[name].append(value)
-    else:
-        node[name] = [node[name], value]
 
 
 def _value(element: HtmlElement) -> str:
@@ -112,6 +99,11 @@ def types(node: Node) -> frozenset[str]:
 def values(data: Any) -> list[Any]:
     """Return the values of a property: one, or several."""
     return data if isinstance(data, list) else [] if data is None else [data]
+
+
+def nodes(data: Any) -> list[Node]:
+    """Return those values of a property that are things with properties of their own."""
+    return [value for value in values(data) if isinstance(value, dict)]
 
 
 def text(data: Any) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import east_asian_width
 from urllib.parse import unquote
@@ -17,7 +18,7 @@ from urllib.parse import unquote
 from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import host_and_path
+from simhash_gate.page.address import host_and_path, is_front
 from simhash_gate.page.survey import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
@@ -29,6 +30,7 @@ SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»
 """What stands between the parts of a title."""
 
 _WORD = re.compile(r"\w+")
+_JOINTS = re.compile(r"[-_\s]+")
 _SUFFIXES = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "go", "gouv", "ne", "net", "or", "org"}
 )
@@ -51,8 +53,8 @@ class SiteNames:
 
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = host_and_path(url)
-        self.is_front = bool(host) and not path.strip("/")
-        self.address = _name_in_path(path)
+        self.is_front = is_front(url)
+        self.address = " ".join(_JOINTS.split(unquote(path.rstrip("/").rpartition("/")[2]))).strip()
         known = islice(names, _MOST_SITES)
         self._names = {joined for name in known if (joined := _joined(name[:_LONGEST_HEADING]))}
         label, labels = _names_of(host)
@@ -63,6 +65,10 @@ class SiteNames:
         """Tell if a text is a name of the site, and nothing else."""
         joined = _joined(text)
         return joined in self._all_names or joined.removeprefix("the") in self._all_names
+
+    def others(self, names: Iterable[str]) -> list[str]:
+        """Return those of some names that are not the site's, which on its front page all are."""
+        return [name for name in names if self.is_front or not self.is_named(name)]
 
     def is_ending(self, part: str) -> bool:
         """Tell if a part of a title that stands last is the site's: a name, or much of one."""
@@ -90,11 +96,6 @@ class SiteNames:
 
 def _joined(text: str) -> str:
     return "".join(words_of(text))
-
-
-def _name_in_path(path: str) -> str:
-    name = unquote(path.rstrip("/").rpartition("/")[2])
-    return " ".join(name.replace("-", " ").replace("_", " ").split())
 
 
 @lru_cache(maxsize=256)
@@ -171,11 +172,6 @@ def headlines_in(element: HtmlElement, titles: Titles) -> Iterator[HtmlElement]:
     return (heading for heading in headings if says_title(heading, titles))
 
 
-def headline_in(element: HtmlElement, titles: Titles) -> HtmlElement | None:
-    """Return the first heading within an element that says the title, if any."""
-    return next(headlines_in(element, titles), None)
-
-
 def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     """Read the titles of an uncleaned tree.
 
@@ -183,7 +179,8 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     name of the site.
     """
     by_tag = facts.elements.by_tag
-    head = next((title.text for title in by_tag["title"] if not _is_in_picture(title)), None) or ""
+    outside = (t.text for t in by_tag["title"] if next(t.iterancestors("svg"), None) is None)
+    head = next(outside, None) or ""
     whole = [text for text in (" ".join(head.split()), facts.meta.get("og:title")) if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
@@ -192,9 +189,8 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     texts = [_visible_text(h1) for h1 in by_tag["h1"][:HEADLINES]]
     headlines = [site.remove_from(headline) for headline in texts if headline]
     title = _name(headlines, whole, variants, site, facts)
-    rivals = [name for name in headlines if site.is_front or not site.is_named(name)]
-    names = [site.remove_from(text) for text in (*whole, *facts.names)]
-    names = [name for name in names if site.is_front or not site.is_named(name)]
+    rivals = site.others(headlines)
+    names = site.others(map(site.remove_from, (*whole, *facts.names)))
     if len(rivals) > _MOST_NAMES:
         rivals = [name for name in rivals if words_of(name) in variants][:1]
     return Titles(
@@ -204,10 +200,6 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
         rivals[0] if rivals else "",
         tuple(dict.fromkeys((*rivals, *names))),
     )
-
-
-def _is_in_picture(title: HtmlElement) -> bool:
-    return next(title.iterancestors("svg"), None) is not None
 
 
 def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
@@ -250,20 +242,15 @@ def _name(
     site: SiteNames,
     facts: Facts,
 ) -> str:
-    head_titles = [
-        site.remove_from(text)
-        for text in (*whole, facts.meta.get("twitter:title"), *facts.names)
-        if text
-    ]
-    names = [text for text in head_titles if site.is_front or not site.is_named(text)]
-    rivals = [h for h in headlines if site.is_front or not site.is_named(h)]
+    texts = filter(None, (*whole, facts.meta.get("twitter:title"), *facts.names))
+    head_titles = list(map(site.remove_from, texts))
+    names, rivals = site.others(head_titles), site.others(headlines)
     first_parts = {words_of(part) for text in names for part in (text, SEPARATOR.split(text)[0])}
-    for headline in rivals:
-        if words_of(headline) in first_parts:
-            return headline
-    for headline in rivals:
-        if words_of(headline) in variants and not site.is_ending(headline):
-            return headline
+    agreed = [h for h in rivals if words_of(h) in first_parts] or [
+        h for h in rivals if words_of(h) in variants and not site.is_ending(h)
+    ]
+    if agreed:
+        return agreed[0]
     if names:
         witnesses = [*names, site.address] if len(words_of(site.address)) > 1 else names
         similarity, most_similar = _most_similar(rivals, [_stems(text) for text in witnesses])
@@ -286,14 +273,13 @@ def _shortest(names: list[str]) -> str:
 
 def _most_similar(rivals: Iterable[str], witnesses: list[set[str]]) -> tuple[float, str]:
     """Return the text that is most like what another says, by Dice, and how much it is."""
-    best = (0.0, "")
-    for rival in rivals:
-        stems = _stems(rival)
-        for witness in witnesses:
-            similarity = 2 * len(stems & witness) / (len(stems) + len(witness)) if stems else 0.0
-            if similarity > best[0]:
-                best = (similarity, rival)
-    return best
+    similarities = (
+        (2 * len(stems & witness) / (len(stems) + len(witness)), rival)
+        for rival in rivals
+        if (stems := _stems(rival))
+        for witness in witnesses
+    )
+    return max(similarities, key=itemgetter(0), default=(0.0, ""))
 
 
 def _stems(text: str) -> set[str]:

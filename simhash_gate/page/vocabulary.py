@@ -8,26 +8,27 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 
-def _set(names: str) -> frozenset[str]:
+def word_set(names: str) -> frozenset[str]:
+    """Return the words of a text, which white space separates."""
     return frozenset(names.split())
 
 
-HEADINGS = _set("h1 h2 h3 h4 h5 h6")
-CELLS = _set("td th")
-MEDIA = _set("audio video iframe object embed")
-INLINE = MEDIA | _set("""
+HEADINGS = word_set("h1 h2 h3 h4 h5 h6")
+CELLS = word_set("td th")
+MEDIA = word_set("audio video iframe object embed")
+INLINE = MEDIA | word_set("""
     a abbr acronym b bdi bdo big button cite code data del dfn em font i img ins kbd label mark math
     nobr picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr
 """)
-INVISIBLE = _set("""
+INVISIBLE = word_set("""
     script style noscript template svg select textarea applet
     canvas dialog datalist map frame link meta
 """)
 
-BOILERPLATE_TAGS = _set("nav aside form header footer")
-BOILERPLATE_ROLES = _set("navigation complementary banner contentinfo search alert")
+BOILERPLATE_TAGS = word_set("nav aside form header footer")
+BOILERPLATE_ROLES = word_set("navigation complementary banner contentinfo search alert")
 # Words of classes and ids, and of custom tags.
-BOILERPLATE_TOKENS = _set("""
+BOILERPLATE_TOKENS = word_set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
     sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
     toolbar topbar skip skiplink
@@ -35,12 +36,12 @@ BOILERPLATE_TOKENS = _set("""
     ccbanner ccdiv ccwindow
 """)
 # What is another at each visit.
-AD_TOKENS = _set("""
+AD_TOKENS = word_set("""
     ad ads adbox adslot adunit advert adverts advertisement advertisements advertising adsbygoogle
     adsense dfp gpt sponsor sponsors sponsored promo promos promotion outbrain taboola
 """)
 # What stands between the parts of an article as well: no part of it, in whatever wrapper.
-EXTRA_TOKENS = AD_TOKENS | _set("""
+EXTRA_TOKENS = AD_TOKENS | word_set("""
     cookie cookies consent gdpr popup popups modal lightbox overlay
     share shares sharing sharebar social socials addthis addtoany sharethis
     newsletter newsletters subscribe subscription signup
@@ -50,42 +51,43 @@ EXTRA_TOKENS = AD_TOKENS | _set("""
 """)
 # Of both, what leads elsewhere or does something. Where paragraphs are in it, its name is that of
 # its place or of a part.
-MENU_TOKENS = _set("""
+MENU_TOKENS = word_set("""
     nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
     offcanvas toolbar topbar skip skiplink pagination pager paginator pagenav copyright gutter
     linenos share shares sharing sharebar social socials promo promos promotion readmore
     signup subscription newsletter newsletters
 """)
 # And what is short: with more text, it is a box beside which there is such a thing.
-SHORT_TOKENS = _set("skip skiplink gutter linenos readmore")
-CONSENT_TOKENS = _set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
-OUTSIDE_TOKENS = CONSENT_TOKENS | _set("popup popups modal footer colophon")
+SHORT_TOKENS = word_set("skip skiplink gutter linenos readmore")
+CONSENT_TOKENS = word_set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
+# What no article stands in, however large: a footer, what lies over a page.
+OUTSIDE_TOKENS = CONSENT_TOKENS | word_set("popup popups modal footer colophon")
 # Of boilerplate, what the readers of a page write: it may be all of a page, and is on no other.
-POST_TOKENS = _set("comment comments commentlist")
+POST_TOKENS = word_set("comment comments commentlist")
 # Well-known software of forums: in its generator, or as the class or id of a page.
-FORUMS = _set("""
+FORUMS = word_set("""
     discourse flarum fluxbb invision ipsapp ipslayout mybb nodebb phpbb punbb simplemachines smf
     vanilla vbulletin woltlab xenforo
 """)
 # Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.
-SIDES = _set("sidebar widget-area")
+SIDES = word_set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.
-CONTENT_HEADS = _set("""
+CONTENT_HEADS = word_set("""
     article body content contents main title heading headline text page layout entry post posts
     story wrapper wrap container code block highlight section
 """)
-PAGE_HEADS = _set("page layout main title heading headline text")
-CONTENT_STARTS = _set("is not hide show category tag")
+PAGE_HEADS = word_set("page layout main title heading headline text")
+CONTENT_STARTS = word_set("is not hide show category tag")
 # `td-no-pagination`, `body-and-footer` and `sidebar-off` speak of what the page has, or has not.
-HAVING = _set("has with no without and")
-STATES = _set("off none enabled disabled")
-LINK_LISTS = _set("ul ol dl div section")
+HAVING = word_set("has with no without and")
+STATES = word_set("off none enabled disabled")
+LINK_LISTS = word_set("ul ol dl div section")
 # What no cell of a table of data holds.
-LAYOUT = HEADINGS | _set("table pre blockquote")
-LISTS = _set("ul ol dl")
+LAYOUT = HEADINGS | word_set("table pre blockquote")
+LISTS = word_set("ul ol dl")
 # What text flows in: the container of these is an article, they are none.
-FLOW = _set("p pre ul ol table dl blockquote figure")
-LEAVES = FLOW | HEADINGS | INLINE | _set("header footer hgroup")
+FLOW = word_set("p pre ul ol table dl blockquote figure")
+LEAVES = FLOW | HEADINGS | INLINE | word_set("header footer hgroup")
 
 
 _PIECE = re.compile(r"[^A-Za-z0-9]+")
@@ -102,15 +104,9 @@ def speaks_of_boilerplate(names: str) -> bool:
 
 
 @lru_cache(maxsize=16_384)
-def speaks_of_menu(names: str) -> bool:
-    """Tell if all boilerplate that a class or id names, if any, leads on or does something."""
-    return all(_boilerplate_words(name) <= MENU_TOKENS for name in names.split())
-
-
-@lru_cache(maxsize=16_384)
-def speaks_of_short(names: str) -> bool:
-    """Tell if all boilerplate that a class or id names, if any, is a line or numbers."""
-    return all(_boilerplate_words(name) <= SHORT_TOKENS for name in names.split())
+def speaks_only_of(tokens: frozenset[str], names: str) -> bool:
+    """Tell if all boilerplate that a class or id names, if any, is among some words."""
+    return all(_boilerplate_words(name) <= tokens for name in names.split())
 
 
 def has_word(names: str, words: Collection[str]) -> bool:
@@ -145,16 +141,11 @@ def _boilerplate_words(name: str) -> frozenset[str]:
     extra = EXTRA_TOKENS & tokens
     if extra:
         return extra if words[-1] not in PAGE_HEADS else frozenset()
-    if words[-1] == "on" or _content_head(words):
-        return frozenset()
-    return BOILERPLATE_TOKENS & tokens
+    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
+    is_content = words[-1] == "on" or head in CONTENT_HEADS
+    return frozenset() if is_content else BOILERPLATE_TOKENS & tokens
 
 
 def _with_pairs(words: list[str]) -> set[str]:
     """Return words, and those that two of them make: `read-more` is `readmore`."""
     return {*words, *map("".join, pairwise(words))}
-
-
-def _content_head(words: list[str]) -> bool:
-    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
-    return head in CONTENT_HEADS
