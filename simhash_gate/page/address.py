@@ -92,7 +92,9 @@ _PICTURE = re.compile(
     r"[^\s\"'<>{}?#]+\.(?:avif|gif|jpe?g|png|svg|webp)(?:[?#][^\s\"'<>{}]*)?", re.I
 )
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
-_BACKGROUND = re.compile(r"background(?:-image)?\s{0,9}:[^;]{0,99}?url\(\s{0,9}['\"]?([^'\"()]+)", re.I)
+_BACKGROUND = re.compile(
+    r"(?i)background(?:-image)?\s{0,9}:[^;]{0,99}?url\(['\"\s]{0,9}([^'\"()]+)"
+)
 # What an address says of the size, as `300px-bees.jpg`, `bees-300x200.jpg`, `bees@2x.jpg`,
 # `300x200/bees.jpg`, `w_300,h_200/bees.jpg`, `?w=300` do.
 _SIZE = re.compile(
