@@ -13,11 +13,12 @@ from lxml.html import HtmlElement
 
 from simhash_gate.page.address import is_front
 from simhash_gate.page.elements import Elements, find_elements
-from simhash_gate.page.offer import amounts_in, offers_of
 from simhash_gate.page.structured import (
     Node,
+    amounts_in,
     nodes,
     nodes_on_top,
+    offers_of,
     read_json_ld,
     read_microdata,
     text,

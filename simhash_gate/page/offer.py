@@ -17,8 +17,10 @@ from lxml.html import HtmlElement
 from simhash_gate.page.elements import Elements
 from simhash_gate.page.structured import (
     Node,
+    amounts_in,
     nodes,
     nodes_on_top,
+    offers_of,
     read_microdata,
     text,
     types,
@@ -146,19 +148,6 @@ def _product(main: Node, facts: Facts) -> Iterator[Field]:
                 break
         yield "availability", _local_name(meta.get("product:availability", ""))
     yield "item", meta.get("product:retailer_item_id", "")
-
-
-def offers_of(main: Node) -> Iterator[Node]:
-    """Yield the offers of a product, and of its variants."""
-    for node in (main, *nodes(main.get("hasVariant"))):
-        yield from nodes(node.get("offers"))
-
-
-def amounts_in(offer: Node, *names: str) -> Iterator[list[tuple[str, str]]]:
-    """Yield amounts and their currency, by their names: those of an offer, of each part of it."""
-    for node in (offer, *nodes(offer.get("priceSpecification"))):
-        currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
-        yield [(amount, currency) for name in names if (amount := text(node.get(name)))]
 
 
 def _chosen(elements: Elements) -> Iterator[Field]:

@@ -117,3 +117,16 @@ def _text_of(value: Any) -> str:
     if isinstance(value, etree.ElementBase):
         return " ".join(_value(value).split())
     return " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""
+
+
+def offers_of(main: Node) -> Iterator[Node]:
+    """Yield the offers of a product, and of its variants."""
+    for node in (main, *nodes(main.get("hasVariant"))):
+        yield from nodes(node.get("offers"))
+
+
+def amounts_in(offer: Node, *names: str) -> Iterator[list[tuple[str, str]]]:
+    """Yield amounts and their currency, by their names: those of an offer, of each part of it."""
+    for node in (offer, *nodes(offer.get("priceSpecification"))):
+        currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
+        yield [(amount, currency) for name in names if (amount := text(node.get(name)))]
