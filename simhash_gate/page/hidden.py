@@ -129,7 +129,8 @@ def drop_invisible(
 
 def _end_lines(codes: Iterable[HtmlElement]) -> None:
     """End the lines of code where only a style sheet ends them."""
-    for pre in codes:
+    outer = (pre for pre in codes if next(pre.iterancestors("pre"), None) is None)
+    for pre in outer:
         lines = [e for e in pre.iter("span", "code") if "line" in e.get("class", "").split()]
         if len(lines) > 1 and "\n" not in "".join(pre.itertext()).strip():
             for line in lines[:-1]:
