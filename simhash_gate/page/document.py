@@ -69,7 +69,10 @@ class Document(NamedTuple):
     def controls(self, base: str) -> list[str]:
         """Return what can be played and done in the article: files, and labels of buttons."""
         article = self.article.element
-        labels = {_NUMBER.sub("", button.get("value", "")) for button in article.iter("button")}
+        labels = {
+            _NO_LETTER.sub(" ", button.get("value", "")).strip()
+            for button in article.iter("button")
+        }
         return [*media_files(article, base), *sorted(labels - {""})]
 
     def files(self, base: str, *, everywhere: bool) -> list[str]:
@@ -149,7 +152,7 @@ def read_document(
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
-_NUMBER = re.compile(r"\d[\d.,]*")  # a counter
+_NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
