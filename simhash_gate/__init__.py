@@ -25,11 +25,16 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page as Page
     from simhash_gate.pipeline import read_page as read_page
     from simhash_gate.plugin.addon import Addon as Addon
+    from simhash_gate.plugin.listeners import Crawl as Crawl
+    from simhash_gate.plugin.listeners import FollowedPage as FollowedPage
+    from simhash_gate.plugin.listeners import Judged as Judged
+    from simhash_gate.plugin.listeners import Listener as Listener
+    from simhash_gate.plugin.listeners import Stage as Stage
     from simhash_gate.plugin.middleware import NearDuplicate as NearDuplicate
     from simhash_gate.plugin.middleware import SimhashGateMiddleware as SimhashGateMiddleware
     from simhash_gate.plugin.requests import NotSent as NotSent
-    from simhash_gate.plugin.revalidation import ConditionalRequests as ConditionalRequests
     from simhash_gate.plugin.site_crawl import SiteSpider as SiteSpider
+    from simhash_gate.plugin.spider_middleware import ConditionalRequests as ConditionalRequests
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateInnerSpiderMiddleware as SimhashGateInnerSpiderMiddleware,
     )
@@ -41,9 +46,13 @@ if TYPE_CHECKING:
 _HOMES = {
     "Addon": "plugin.addon",
     "SimhashGateInnerSpiderMiddleware": "plugin.spider_middleware",
-    "ConditionalRequests": "plugin.revalidation",
+    "ConditionalRequests": "plugin.spider_middleware",
+    "Crawl": "plugin.listeners",
+    "FollowedPage": "plugin.listeners",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
+    "Judged": "plugin.listeners",
+    "Listener": "plugin.listeners",
     "NearDuplicate": "plugin.middleware",
     "NotSent": "plugin.requests",
     "Options": "options",
@@ -52,6 +61,7 @@ _HOMES = {
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
     "SiteSpider": "plugin.site_crawl",
+    "Stage": "plugin.listeners",
     "Verdict": "gate.verdict",
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "collection.pairs",

@@ -135,6 +135,7 @@ class Settings:
     audit_fields: tuple[str, ...] = setting((), LISTED, "The fields that are compared")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
     recover: str = setting("", PATH, "Give dropped responses to their callbacks")
+    listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that pages are told to")
     policies: Policies
     options: Options
 

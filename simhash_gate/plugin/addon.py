@@ -29,8 +29,8 @@ class Addon:
         """Add the middlewares to the settings."""
         self._start_processes(settings)  # before what takes its time to load here, too
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
-        from simhash_gate.plugin.revalidation import ConditionalRequests
         from simhash_gate.plugin.spider_middleware import (
+            ConditionalRequests,
             SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
             refusing,

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from itemadapter import ItemAdapter
@@ -29,9 +29,6 @@ from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener,
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -143,12 +140,7 @@ class Audit(Listener):
         self._kept: Bounded[Identity, Harvest] = Bounded(MOST_BYTES)
         self._audited: WeakKeyDictionary[FollowedPage, AuditedHarvest] = WeakKeyDictionary()
 
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the audit that the settings ask for, if any."""
-        return cls(crawl) if crawl.settings.audits and not crawl.settings.recover else None
-
-    def choose(self, request: Request, verdict: Verdict) -> Verdict:
+    def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict, `audited` if the page is chosen."""
         if verdict.outcome != "duplicate":
             return verdict

@@ -61,6 +61,10 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     ):
         if wanted and not there:
             raise SettingsError(f"{PREFIX}{setting} needs {needed}")
+    if settings.recover:
+        from simhash_gate.plugin.journal import check_journal
+
+        check_journal(settings.recover, installed)
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:

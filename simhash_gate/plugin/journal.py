@@ -71,11 +71,6 @@ class Journal(Listener):
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = 0
 
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the journal if the settings ask for one."""
-        return cls(crawl) if crawl.settings.journal else None
-
     def opened(self, spider: Spider) -> None:
         """Start to write."""
         self._spider = spider.name

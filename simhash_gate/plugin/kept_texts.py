@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
@@ -17,10 +16,6 @@ from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Blob, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 logger = logging.getLogger(__name__)
 
@@ -38,12 +33,7 @@ class KeptTexts(Listener):
         super().__init__(crawl)
         self._budget = crawl.settings.keep_markdown
 
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener if the settings ask for it."""
-        return cls(crawl) if crawl.settings.keep_markdown else None
-
-    async def given(self, verdict: Verdict) -> Verdict:
+    async def matched(self, verdict: Verdict) -> Verdict:
         """Return a verdict with the text of the page that it rests on, if the store has it."""
         address = standing(verdict)
         if address is None:

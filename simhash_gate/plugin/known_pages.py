@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -24,9 +24,6 @@ from simhash_gate.plugin.requests import BECAUSE, NotSent, addresses, asks_for_p
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.plugin.threads import result
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 WEEK = 7 * 86_400.0
 MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
@@ -64,13 +61,7 @@ class KnownPages(Listener):
         self._news: set[int] = set()
         self._sent: set[int] = set()
 
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener if any domain asks for it."""
-        policies = crawl.settings.policies.all
-        return cls(crawl) if any(it.listings == "stop" for it in policies) else None
-
-    async def ask(self, request: Request) -> None:
+    async def ask_store(self, request: Request) -> None:
         """Raise `NotSent` for a request that waits. May raise `StoreError`, `SettingsError`."""
         link, site = _link(request.url), self._policies.site_of(request.url)
         if link not in self._next or link in self._sent or not asks_for_page(request):

@@ -6,40 +6,24 @@ it may fail: it is taken back, and its record is forgotten.
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
-from simhash_gate.plugin.requests import NotSent
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listeners, Stage
 from simhash_gate.plugin.signals import item_held
-from simhash_gate.plugin.threads import pause, result
 from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
-
-if TYPE_CHECKING:
-    WithText = Callable[[Verdict], Awaitable[Verdict]] | None
-    """Adds the text of the page that a verdict rests on."""
 
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
 MIN_RESPONSE_SIZE = 1024
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """Stages in which a page is lost if nothing is on its way any more."""
-
-LONGEST_WAIT = 5.0
-"""Seconds that a page waits for what becomes of another crawl's page."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
-
-UNKNOWN = "another crawl is still working on that page"
 
 
 class Lifecycle:
@@ -49,9 +33,9 @@ class Lifecycle:
     whether it then tells the store.
     """
 
-    def __init__(self, crawl: Crawl, listeners: Sequence[Listener]) -> None:
+    def __init__(self, crawl: Crawl, listeners: Listeners) -> None:
         self.sees_end = self.settles = False
-        self._listeners = listeners
+        self.listeners = listeners
         self._parked = crawl.parked
         self._store = crawl.store
         self._crawler = crawl.crawler
@@ -77,13 +61,7 @@ class Lifecycle:
     def opened(self, spider: Spider) -> None:
         """Tell that the spider was opened, with what the last part of its job has left."""
         self._parked.restore(spider)
-        for listener in self._listeners:
-            listener.opened(spider)
-
-    def not_sent(self, request: Request, why: NotSent) -> None:
-        """Tell that a request was not sent."""
-        for listener in self._listeners:
-            listener.not_sent(request, why)
+        self.listeners.tell("opened", spider)
 
     def judged(self, judged: Judged) -> None:
         """Follow a page that has its verdict, if it can still fail."""
@@ -99,12 +77,11 @@ class Lifecycle:
                 page.unpaid_for = verdict.match.record
                 self._unpaid[page.unpaid_for.identity] = page
                 self._followed.add(page.unpaid_for.identity)
-        for listener in self._listeners:
-            listener.judged(judged, page)
+        self.listeners.tell("judged", judged, page)
 
     def found(self, request: Request, response: Response) -> bool:
         """Tell on which page a request was found; return whether it may go on."""
-        if not all(listener.found(request, response) for listener in self._listeners):
+        if not all(self.listeners.tell("found", request, response)):
             return False
         if (page := self._of(response.request)) is not None:
             page.sent += 1
@@ -135,8 +112,7 @@ class Lifecycle:
         request = response.request
         page = self._of(request)
         if page is not None and item is not None:
-            for listener in self._listeners:
-                listener.item(page, response, item)
+            self.listeners.tell("item", page, response, item)
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
         if item is not None and verdict and verdict.rejected and verdict.action != "tag":
             self._stats.inc_value("simhash_gate/items_held")
@@ -184,8 +160,7 @@ class Lifecycle:
     def idle(self) -> None:
         """Look for what got lost on its way, now that nothing is on its way any more."""
         self._parked.idle()
-        for listener in self._listeners:
-            listener.idle()
+        self.listeners.tell("idle")
         for page in (*self._kept.values(), *self._unpaid.values()):
             if page.stage in SWALLOWED:
                 self._fail(page)
@@ -195,8 +170,7 @@ class Lifecycle:
         self._parked.close()
         for page in list(self._kept.values()):
             self._let_go(page)
-        for listener in self._listeners:
-            await listener.closed()
+        await self.listeners.ask("closed")
         self._parked.keep(spider, paused=paused)
 
     def _of(self, request: Request | None) -> FollowedPage | None:
@@ -254,82 +228,4 @@ class Lifecycle:
         self._tell(page)
 
     def _tell(self, page: FollowedPage) -> None:
-        for listener in self._listeners:
-            listener.moved(page)
-
-
-class SettledJudge:
-    """Judges pages, and drops none for a match that may still fail.
-
-    A page that this crawl took back is passed over. A page that another crawl is still working on
-    is waited for: once it is settled, its copy may be dropped; once it is gone, the copy is judged
-    again; where neither happens in time, the copy passes.
-    """
-
-    def __init__(self, crawl: Crawl, lifecycle: Lifecycle, with_text: WithText = None) -> None:
-        self._store = crawl.store
-        self._followed = crawl.followed
-        self._lifecycle = lifecycle
-        self._stats = crawl.crawler.stats
-        self._with_text = with_text
-
-    async def verdict(
-        self,
-        ask: Callable[..., Verdict],
-        scope: str,
-        request: str,
-        asker: str,
-        fingerprint: int | None,
-    ) -> Verdict:
-        """Return the verdict of `ask(gate, dismissed=...)`. Raises `StoreError`.
-
-        The other arguments tell the record that it may add.
-        """
-        trace = None
-        if fingerprint is not None:
-            trace = self._store.run.trace(scope, request, asker, fingerprint)
-        dismissed: list[Record] = []
-        deadline: float | None = None
-        while True:
-            asked = partial(self._asked, ask, tuple(dismissed))
-            verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
-            if self._with_text is not None:  # now: whatever is awaited later, the match may fail
-                verdict = await self._with_text(verdict)
-            if verdict.match is None or verdict.record is not None:
-                return verdict  # asked again, a page that was kept would be a copy of itself
-            other = verdict.match.record
-            if self._lifecycle.was_forgotten(other):
-                dismissed.append(other)
-                continue
-            held = verdict.rejected and verdict.action != "tag"
-            if not held or other.settled or other.run == self._store.run.name:
-                return verdict  # nothing of the page is held back for one that may still fail
-            if deadline is None:
-                deadline = time.monotonic() + LONGEST_WAIT
-                self._stats.inc_value("simhash_gate/waited")
-            current = await self._current(other, deadline)
-            if current is not None and current.settled:  # only now is known if an item came of it
-                return replace(verdict, match=verdict.match._replace(record=current))
-            if current is not None:
-                self._stats.inc_value("simhash_gate/unsettled")
-                return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
-
-    def _asked(
-        self, ask: Callable[..., Verdict], dismissed: tuple[Record, ...], gate: Gate
-    ) -> Verdict:
-        verdict = ask(gate, dismissed=dismissed)
-        if verdict.record is not None:  # the event loop may hear of a copy first
-            self._followed.add(verdict.record.identity)
-        return verdict
-
-    async def _current(self, other: Record, deadline: float) -> Record | None:
-        """Return a record once it is settled or time is up; None once it is gone."""
-        current: Record | None = other
-        seconds = FIRST_PAUSE
-        while time.monotonic() < deadline:
-            await pause(seconds)
-            current = await result(self._store.submit(lambda gate: gate.store.current(other)))
-            if current is None or current.settled:
-                break
-            seconds = min(1.5 * seconds, LONGEST_PAUSE)
-        return current
+        self.listeners.tell("moved", page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from http import HTTPStatus
@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from simhash_gate.gate.policy import Action
+from simhash_gate.gate.policy import Action, Site
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
 from simhash_gate.plugin.requests import NotSent
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.yields import Yields
-from simhash_gate.stores import Record
+from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import Identity
 
 if TYPE_CHECKING:
@@ -147,9 +147,11 @@ class Crawl:
 
 
 class Listener:
-    """Is told what becomes of pages. A listener overrides what it wants to know.
+    """Is asked about requests and verdicts, and told what becomes of pages, on the event loop.
 
-    To add one, write a class and name it in `middleware.LISTENERS`.
+    A listener overrides what it wants to know; nothing else is called. One of a project is named in
+    `SIMHASH_GATE_LISTENERS`, one of the gate's own in `features.FEATURES`. If a method raises what
+    it may not, that is logged, and the crawl goes on as if it had said nothing.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -162,14 +164,42 @@ class Listener:
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener for a crawl; None if its settings ask for none."""
+        """Return the listener for a crawl; None if it has nothing to do there.
+
+        Raises `SettingsError`, which stops the crawl before it starts.
+        """
         return cls(crawl)
 
     def opened(self, spider: Spider) -> None:
         """The spider was opened."""
 
+    def ask(self, request: Request, site: Site) -> None:
+        """A request is about to be sent. Raise `NotSent` if it need not be."""
+
+    async def ask_store(self, request: Request) -> None:
+        """A request is about to be sent, and the store may be asked. May raise `NotSent`."""
+
+    def answered(self, request: Request, response: Response) -> Response | Request:
+        """A server has answered, and no other middleware knows. Return what answers the request."""
+        return response
+
     def not_sent(self, request: Request, why: NotSent) -> None:
         """A request was not sent."""
+
+    def failed(self, request: Request) -> None:
+        """A request has no answer."""
+
+    def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
+        """Return the verdict, and the key of the page, if they are known without reading it."""
+        return None
+
+    async def matched(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with what is kept of its match; asked anew for each match."""
+        return verdict
+
+    def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
+        """Return the verdict as it is to be given."""
+        return verdict
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """A response has its verdict; it is followed as `page` if it can still fail."""
@@ -199,3 +229,67 @@ class Listener:
         first = what not in self._told
         self._told.add(what)
         return first
+
+
+class Listeners:
+    """The listeners of a crawl by what they want to know: nothing else of them is called.
+
+    What they raise is logged, once for each method, and the crawl goes on without their answer.
+    """
+
+    def __init__(self, listeners: Iterable[Listener]) -> None:
+        every = list(listeners)
+        self._methods: dict[str, list[Callable[..., Any]]] = {
+            name: [getattr(it, name) for it in every if getattr(type(it), name) is not plain]
+            for name, plain in vars(Listener).items()
+            if callable(plain) and not name.startswith("_")
+        }
+        self._failed: set[str] = set()
+
+    def tell(self, what: str, *about: Any) -> list[Any]:
+        """Return what they answer, each in its turn. Raises `NotSent`, and asks nobody else."""
+        answers = []
+        for method in self._methods[what]:
+            try:
+                answers.append(method(*about))
+            except NotSent:
+                raise
+            except Exception as error:
+                self._log(method, error)
+        return answers
+
+    async def ask(self, what: str, *about: Any) -> None:
+        """Ask for what they have to wait for, one after the other. Raises `NotSent`."""
+        for method in self._methods[what]:
+            try:
+                await method(*about)
+            except NotSent:
+                raise
+            except Exception as error:
+                self._log(method, error)
+
+    async def matched(self, verdict: Verdict) -> Verdict:
+        """Return a verdict with what each of them adds to it that has to be waited for."""
+        for method in self._methods["matched"]:
+            try:
+                verdict = await method(verdict)
+            except Exception as error:
+                self._log(method, error)
+        return verdict
+
+    def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
+        """Return a verdict as all of them leave it."""
+        for method in self._methods["given"]:
+            try:
+                verdict = method(verdict, request, domain)
+            except Exception as error:
+                self._log(method, error)
+        return verdict
+
+    def _log(self, method: Callable[..., Any], error: Exception) -> None:
+        if isinstance(error, StoreError):
+            return  # the crawl says that its store fails
+        name = f"{method.__self__.__class__.__qualname__}.{method.__name__}"  # type: ignore[attr-defined]
+        if name not in self._failed:
+            self._failed.add(name)
+            logger.error("%s failed, and the crawl goes on without it", name, exc_info=error)

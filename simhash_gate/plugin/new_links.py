@@ -93,9 +93,8 @@ class NewLinks(Listener):
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return it, unless no copy is dropped, or no item could be held back."""
-        wanted = any(policy.action == "drop" for policy in crawl.settings.policies.all)
-        return cls(crawl) if wanted and is_installed(crawl.crawler.settings) else None
+        """Return it, unless no item could be held back."""
+        return cls(crawl) if is_installed(crawl.crawler.settings) else None
 
     def opened(self, spider: Spider) -> None:
         """Go on with what waits since the last part of the job."""

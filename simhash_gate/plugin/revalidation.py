@@ -10,7 +10,6 @@ from weakref import WeakKeyDictionary
 
 import mmh3
 from scrapy import Request, Spider
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from simhash_gate.common.times import shown
@@ -48,15 +47,14 @@ from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, NotSent, is_retry
-from simhash_gate.plugin.spider_middleware import GateComponent, is_installed, settings_of
+from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, is_retry
+from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
 
 
@@ -92,45 +90,6 @@ class KnownPage(NamedTuple):
         return SignalSource(self.page.scope, self.domain)
 
 
-class ConditionalRequests(GateComponent):
-    """Stands near the downloader (order 840): no other middleware sees a 304 in place of a page.
-
-    What it counts is counted before by Scrapy's own stats (850), as it came.
-    """
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware, if any domain asks for what it does."""
-        if not settings_of(crawler).asks_first:
-            raise NotConfigured
-        return super().from_crawler(crawler)
-
-    async def process_request(self, request: Request) -> None:
-        """Add a condition to a request. Raise `NotSent` for a needless one."""
-        try:
-            if self.gate and self.gate.known_pages:
-                await self.gate.known_pages.ask(request)
-        except NotSent:
-            raise
-        except Exception as error:
-            if not isinstance(error, StoreError):  # the crawl says that its store fails
-                logger.warning("Sent %s unasked: %s", without_credentials(request.url), error)
-        if self.gate and self.gate.revalidation:
-            await self.gate.revalidation.ask(request)
-
-    def process_response(self, request: Request, response: Response) -> Response | Request:
-        """Return the page, if the server says that it is as it was."""
-        answer: Response | Request = response
-        if self.gate and self.gate.revalidation:
-            answer = self.gate.revalidation.answered(request, response)
-        return answer
-
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """Take the condition out of a request that has no answer."""
-        if self.gate and self.gate.revalidation:
-            self.gate.revalidation.unanswered(request)
-
-
 class Revalidation(Listener):
     """Adds conditions to requests, answers for pages that have not changed, and learns."""
 
@@ -144,9 +103,7 @@ class Revalidation(Listener):
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener if any domain asks for it."""
-        if not crawl.settings.revalidates:
-            return None
+        """Return the listener, unless HttpCache stands between it and the server."""
         if crawl.crawler.settings.getbool("HTTPCACHE_ENABLED"):
             logger.info(
                 "No page is asked for with a condition (%sREVALIDATE): HttpCache is on", PREFIX
@@ -166,7 +123,7 @@ class Revalidation(Listener):
         site_of = self._policies.site_of
         self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
-    async def ask(self, request: Request) -> None:
+    async def ask_store(self, request: Request) -> None:
         """Add a condition to a request, if that can spare a page."""
         take_condition(request)
         if not may_have_condition(request):
@@ -205,12 +162,7 @@ class Revalidation(Listener):
         self._unmodified[request] = known
         return response
 
-    def unanswered(self, request: Request) -> None:
-        """Take out what was added to a request that has no answer."""
-        self._asked.pop(request, None)
-        take_condition(request)
-
-    def verdict_of_304(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
+    def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
         """Return the verdict on a page that has not changed, and its request's fingerprint."""
         known = self._unmodified.pop(request, None)
         if known is None or response.status != NOT_MODIFIED:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scrapy import Spider
 
@@ -34,10 +34,6 @@ from simhash_gate.plugin.resend_dropped import send_again, to_send_again
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 logger = logging.getLogger(__name__)
 
@@ -178,11 +174,6 @@ class SelectorWatch(Listener):
         super().__init__(crawl)
         self._missed: Counter[tuple[str, str]] = Counter()
         self._matched: set[tuple[str, str]] = set()
-
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """A crawl is watched if it compares fields of the user's own."""
-        return cls(crawl) if crawl.settings.policies.compared else None
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count what the selectors found on a page."""

@@ -22,7 +22,7 @@ from scrapy.utils.misc import load_object
 from twisted.logger import globalLogBeginner
 
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin.listeners import Stage
+from simhash_gate.plugin.listeners import Listeners, Stage
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX, SettingsError
@@ -83,8 +83,7 @@ class CrawlGate:
     """The gate of one crawl, for those that follow its pages."""
 
     lifecycle: Lifecycle
-    revalidation: Any
-    known_pages: Any
+    listeners: Listeners
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response, wherever it is on its way to the gate."""
@@ -113,6 +112,31 @@ class GateComponent:
             with suppress(RuntimeError):  # tests of middlewares have no engine, or not yet
                 self._found = self._crawler.get_downloader_middleware(CrawlGate)
         return self._found
+
+
+class ConditionalRequests(GateComponent):
+    """Stands near the downloader (order 840): no other middleware sees a 304 in place of a page.
+
+    What it counts is counted before by Scrapy's own stats (850), as it came.
+    """
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Return the middleware, if any domain asks for what it does."""
+        with refusing():
+            if not settings_of(crawler).asks_first:
+                raise NotConfigured
+        return super().from_crawler(crawler)
+
+    async def process_request(self, request: Request) -> None:
+        """Add a condition to a request. Raise `NotSent` for a needless one."""
+        if self.gate:
+            await self.gate.listeners.ask("ask_store", request)
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        """Return the page, if the server says that it is as it was."""
+        answers = self.gate.listeners.tell("answered", request, response) if self.gate else []
+        return next((answer for answer in answers if answer is not response), response)
 
 
 class OutputFilter(GateComponent, ABC):

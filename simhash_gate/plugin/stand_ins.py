@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider
@@ -36,10 +36,6 @@ from simhash_gate.plugin.requests import (
 from simhash_gate.plugin.store_thread import Learned
 from simhash_gate.stores.base import URL_RULES, Blob
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 logger = logging.getLogger(__name__)
 
@@ -91,13 +87,6 @@ class StandIns(Listener):
         self._works = True
         skips = any(policy.urls == "skip" for policy in self._policies.all)
         self._level = logging.INFO if skips else logging.DEBUG  # it changes nothing
-
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener, unless it is off for all domains."""
-        if all(policy.urls == "off" for policy in crawl.settings.policies.all):
-            return None
-        return cls(crawl)
 
     def opened(self, spider: Spider) -> None:
         """Go on from what the last part of the job knew."""

@@ -21,6 +21,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.sample import read_sample
 from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.gate.policy import Site
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.identity.lists import list_of
 from simhash_gate.identity.traps import GAIN, Change, Origin, TracedRequest, TrapShield
@@ -74,9 +75,8 @@ class TrapGuard(Listener):
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the guard if any domain asks for it, and pages can be seen to lead somewhere."""
-        wanted = any(policy.traps != "off" for policy in crawl.settings.policies.all)
-        return cls(crawl) if wanted and is_installed(crawl.crawler.settings) else None
+        """Return the guard, if pages can be seen to lead somewhere."""
+        return cls(crawl) if is_installed(crawl.crawler.settings) else None
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job knew, held back and counted."""
@@ -86,9 +86,8 @@ class TrapGuard(Listener):
             "trap", known, lambda request: site_of(request.url).policy.traps == "limit"
         )
 
-    def ask(self, request: Request) -> None:
+    def ask(self, request: Request, site: Site) -> None:
         """Raise `NotSent` for a request that leads into a trap, where traps are limited."""
-        site = self._policies.site_of(request.url)
         meta = request.meta
         if site.policy.traps == "off" or not asks_for_page(request):
             return

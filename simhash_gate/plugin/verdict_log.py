@@ -15,27 +15,21 @@ from scrapy import __version__ as scrapy_version
 
 from simhash_gate.common.files import check_writable, open_anew, private_folder
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import MissingExtraError, how_many, why
+from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.gate.verdict import encode, line_of
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.requests import NotSent
-from simhash_gate.plugin.signals import near_duplicate_dropped, request_not_sent
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     Line = Mapping[str, Any]
 
 logger = logging.getLogger(__name__)
-drops = logging.getLogger("simhash_gate.drops")
-
-_DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 
 
 class VerdictLog(Listener):
@@ -54,12 +48,6 @@ class VerdictLog(Listener):
                 check_installed()
             except MissingExtraError as error:
                 raise SettingsError(f"{PREFIX}REPORT: {error}") from None
-
-    @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the log if the settings ask for it or for a report."""
-        settings = crawl.settings
-        return cls(crawl) if settings.verdicts or settings.report else None
 
     def opened(self, spider: Spider) -> None:
         """Start to write."""
@@ -165,48 +153,6 @@ def _written(lines: Iterator[Line], path: str) -> Iterator[Line]:
 def fill_in(pattern: str, spider: str) -> str:
     """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
     return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
-
-
-class Announcements(Listener):
-    """Makes every drop visible: a line of the logger `simhash_gate.drops`, and the signal."""
-
-    def not_sent(self, request: Request, why: NotSent) -> None:
-        """Say that a request was not sent."""
-        drops.info("Not fetched %s: %s", why.url, why.reason)
-        self._send(request_not_sent, request=request, why=why)
-
-    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Say that a page was seen, and what happens to it."""
-        if judged.verdict.rejected:
-            self._log(judged)
-        if judged.dropped:
-            about = {"request": judged.request, "response": judged.response}
-            self._send(near_duplicate_dropped, **about, verdict=judged.verdict)
-
-    def _send(self, signal: object, **about: Any) -> None:
-        crawler = self._crawl.crawler
-        crawler.signals.send_catch_log(signal, spider=crawler.spider, **about)
-
-    def _log(self, judged: Judged) -> None:
-        verdict = judged.verdict
-        if verdict.match is None:
-            what = without_credentials(judged.response.url), verdict.outcome, verdict.reason
-            drops.info("%s %s: %s (%s)", _DONE[judged.action], *what)
-            return
-        assert verdict.page is not None
-        record = verdict.match.record
-        is_copy = verdict.outcome == "duplicate"
-        drops.info(
-            "%s %s: %s of %s (%s; %d and %s)%s",
-            _DONE[judged.action],
-            without_credentials(judged.response.url),
-            "near-duplicate" if is_copy else "unchanged since an earlier crawl",
-            record.url,
-            verdict.reason,
-            verdict.page.words,
-            how_many(record.words, "word"),
-            "; audited" if verdict.audited else "",
-        )
 
 
 MOST_BYTES = 32 << 20

@@ -211,13 +211,13 @@ WHILE_A_TEXT_IS_LOOKED_UP = """
 import asyncio
 from simhash_gate.plugin.kept_texts import KeptTexts
 Spider.looked_up = asyncio.Event()
-given = KeptTexts.given
+matched = KeptTexts.matched
 async def slowly(self, verdict):
     if verdict.outcome == "duplicate":
         Spider.looked_up.set()
         await asyncio.sleep(0.3)
-    return await given(self, verdict)
-KeptTexts.given = slowly
+    return await matched(self, verdict)
+KeptTexts.matched = slowly
 """
 
 

@@ -27,6 +27,8 @@ SPIDERS_ALONE = {
         ("COMPARE", '["p:unknown"]', {}, "'p:unknown' is no CSS selector"),
         ("KEEP_MARKDOWN", "100", {}, "0 for none"),
         ("DURABLE", "page", WITHOUT_ADDON, "needs the spider middlewares"),
+        ("LISTENERS", "nowhere.Own", {}, "nowhere.Own: No module named 'nowhere'"),
+        ("LISTENERS", "json.JSONDecoder", {}, "json.JSONDecoder is no simhash_gate.Listener"),
         ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
         ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
         ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),

@@ -55,13 +55,13 @@ def url(tmp_path):
 
 PATIENCE = """
 import pathlib
-from simhash_gate.plugin import lifecycle
-lifecycle.LONGEST_WAIT = {seconds}
-unhurried = lifecycle.pause
+from simhash_gate.plugin import judging
+judging.LONGEST_WAIT = {seconds}
+unhurried = judging.pause
 async def pause(seconds):
     pathlib.Path("waits").touch()
     await unhurried(seconds)
-lifecycle.pause = pause
+judging.pause = pause
 """
 
 

@@ -13,7 +13,7 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.plugin.audit import Audit
 from simhash_gate.plugin.lifecycle import Lifecycle
-from simhash_gate.plugin.listeners import Crawl, Judged, Stage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listeners, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.store_thread import StoreThread
@@ -50,14 +50,14 @@ class Crawled:
     """A page of a crawl, on its way through the audit."""
 
     def __init__(self, audit: Audit, number: int, *, of: int | None = None, share: float = 1.0):
-        self.lifecycle = Lifecycle(audit._crawl, [audit])
+        self.lifecycle = Lifecycle(audit._crawl, Listeners([audit]))
         self.request = Request(f"https://example.com/{number}")
         self.response = HtmlResponse(self.request.url, request=self.request)
         policy = Policy(audit=share)
         verdict = Verdict("new", "", policy, record=record(number))
         if of is not None:
             verdict = Verdict("duplicate", "", policy, match=Match(record(of), 1))
-        verdict = audit.choose(self.request, verdict)
+        verdict = audit.given(verdict, self.request, "example.com")
         self.request.meta[VERDICT_KEY] = verdict
         self.chosen = verdict.audited
         self.lifecycle.judged(Judged(self.request, self.response, verdict, "example.com"))

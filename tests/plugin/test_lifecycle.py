@@ -17,8 +17,9 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import site_warnings
-from simhash_gate.plugin.lifecycle import Lifecycle, SettledJudge
-from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Stage
+from simhash_gate.plugin.judging import SettledJudge
+from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Listeners, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.resend_dropped import Resending
 from simhash_gate.plugin.site_warnings import AlikePages
@@ -64,7 +65,7 @@ class Followed:
         crawler = get_crawler(settings_dict=settings)
         crawl = self.crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
         self.diary = Diary(crawl)
-        self.lifecycle = Lifecycle(crawl, [self.diary])
+        self.lifecycle = Lifecycle(crawl, Listeners([self.diary]))
         self.lifecycle.sees_end = True
 
     def page(self, number: int) -> tuple[Request, HtmlResponse]:
@@ -185,7 +186,7 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
     sent: list[Request] = []
     monkeypatch.setattr(followed.crawl.parked, "send", sent.append)
     resending = Resending(followed.crawl)
-    lifecycle = Lifecycle(followed.crawl, [resending])
+    lifecycle = Lifecycle(followed.crawl, Listeners([resending]))
     judge = SettledJudge(followed.crawl, lifecycle)
 
     def judged(url: str) -> Judged:

@@ -1,0 +1,54 @@
+"""The features of a crawl, each a listener of its own module: the one list that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from scrapy.utils.misc import load_object
+
+from simhash_gate.plugin.listeners import Crawl, Listener
+from simhash_gate.settings import Settings
+from simhash_gate.values import PREFIX, SettingsError
+
+Wanted = Callable[[Settings], bool]
+"""Tells whether the settings of a crawl ask for a feature; of one that is off nothing is loaded."""
+
+
+def _always(_: Settings) -> bool:
+    return True
+
+
+FEATURES: tuple[tuple[str, Wanted], ...] = (
+    ("audit.Audit", lambda its: its.audits and not its.recover),
+    ("stats.GateStats", _always),
+    # Before `StandIns`: what it holds back stands for no other request.
+    ("trap_shield.TrapGuard", lambda its: any(it.traps != "off" for it in its.policies.all)),
+    ("stand_ins.StandIns", lambda its: any(it.urls != "off" for it in its.policies.all)),
+    ("kept_texts.KeptTexts", lambda its: its.keep_markdown > 0),
+    ("known_pages.KnownPages", lambda its: any(it.listings == "stop" for it in its.policies.all)),
+    ("revalidation.Revalidation", lambda its: its.revalidates),
+    ("new_links.NewLinks", lambda its: any(it.action == "drop" for it in its.policies.all)),
+    ("resend_dropped.Resending", _always),
+    ("site_warnings.AlikePages", _always),
+    ("site_warnings.AnswerWatch", _always),
+    ("site_warnings.SelectorWatch", lambda its: bool(its.policies.compared)),
+    ("site_warnings.RedesignWatch", _always),
+    ("verdict_log.VerdictLog", lambda its: bool(its.verdicts or its.report)),
+    ("journal.Journal", lambda its: bool(its.journal)),
+    ("announcements.Announcements", _always),
+)
+"""Who is asked and told, in this order, and when; those of the project come after them."""
+
+
+def listeners_of(crawl: Crawl) -> Iterator[Listener]:
+    """Yield the listeners of a crawl. Raises `SettingsError`."""
+    ours = (f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(crawl.settings))
+    for path in (*ours, *crawl.settings.listeners):
+        try:
+            kind = load_object(path)
+        except (ImportError, NameError, ValueError) as error:
+            raise SettingsError(f"{PREFIX}LISTENERS: {path}: {error}") from error
+        if not (isinstance(kind, type) and issubclass(kind, Listener)):
+            raise SettingsError(f"{PREFIX}LISTENERS: {path} is no simhash_gate.Listener")
+        if (listener := kind.for_crawl(crawl)) is not None:
+            yield listener

@@ -1,0 +1,73 @@
+"""Listeners of a project in real crawls; and which modules the gate loads and names."""
+
+import ast
+import re
+from pathlib import Path
+
+from scrapy.utils.misc import load_object
+
+from simhash_gate import Listener
+from simhash_gate.plugin.features import FEATURES
+from tests.crawls.harness import crawl, page
+
+ROOT = Path(__file__).parents[2]
+OWN = """
+import sys
+from simhash_gate import Listener, NotSent
+
+class Own(Listener):
+    def ask(self, request, site):
+        if request.url.endswith("/needless"):
+            raise NotSent("own", request.url, "nobody needs it", "needless")
+
+    def given(self, verdict, request, domain):
+        raise ValueError("a fault of the project's own")
+
+    def judged(self, judged, page):
+        with open("judged.txt", "a") as file:
+            print(judged.domain, judged.verdict.outcome, judged.dropped, file=file)
+        raise KeyError("another one")
+
+    async def closed(self):
+        with open("loaded.txt", "w") as file:
+            print(*(name for name in sys.modules if name.startswith("simhash_gate.")), file=file)
+"""
+
+
+def test_a_listener_of_a_project_is_asked_and_told_and_its_faults_lose_nothing(tmp_path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    routes = {"/a": page(1), "/b": page(1, noise=2), "/c": page(3), "/needless": page(4)}
+    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_LISTENERS": "own.Own"}
+    result = crawl(tmp_path, routes, "/a /b /c /needless", settings=settings)
+    assert result.delivered() == ["/a", "/c"]
+    assert {"path": "/b", "failure": "NearDuplicate"} in result.items
+    assert result.site.hits["/needless"] == 0
+    assert "nobody needs it" in result.log
+    told = (tmp_path / "judged.txt").read_text().splitlines()
+    assert told == ["127.0.0.1 new False", "127.0.0.1 duplicate True", "127.0.0.1 new False"]
+    errors = re.findall(r"ERROR: (Own\.\w+) failed, and the crawl goes on without it", result.log)
+    assert errors == ["Own.given", "Own.judged"]
+    loaded = set((tmp_path / "loaded.txt").read_text().split())
+    off = {"audit", "journal", "kept_texts", "known_pages", "revalidation", "verdict_log"}
+    assert loaded.isdisjoint({f"simhash_gate.plugin.{name}" for name in off})
+    assert "simhash_gate.plugin.new_links" in loaded
+
+
+def test_one_list_names_the_features_and_nobody_else_does() -> None:
+    names = [path.rpartition(".")[2] for path, _ in FEATURES]
+    for path, _ in FEATURES:
+        assert issubclass(load_object(f"simhash_gate.plugin.{path}"), Listener)
+    middleware = (ROOT / "simhash_gate/plugin/middleware.py").read_text("utf-8")
+    assert not [name for name in names if re.search(rf"\b{name}\b", middleware)]
+    imported = [
+        node.module
+        for node in ast.walk(ast.parse(middleware))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("simhash_gate")
+    ]
+    assert len(imported) <= 18
+
+
+def test_the_page_on_listeners_names_all_that_they_may_override() -> None:
+    rows = (ROOT / "docs/listeners.md").read_text("utf-8").partition("| Method |")[2]
+    told = re.findall(r"^\| `(?:await )?(\w+)\(", rows, re.MULTILINE)
+    assert told == [name for name in vars(Listener) if not name.startswith("_")]
