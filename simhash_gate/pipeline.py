@@ -26,6 +26,7 @@ from simhash_gate.fingerprints.simhash import simhash_of_hashes, simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, other_words
 from simhash_gate.fingerprints.words import words_and_signs
+from simhash_gate.identity.canonical import canonical_urls
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
 from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
@@ -119,6 +120,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
         "structure": simhash_of_set(tag_paths(document.shown.tags)),
         "targets": _targets(document.shown.hrefs, base),
+        "canonical": "\n".join({*canonical_urls(body, url)}),
     }
     if not blocks:
         return _without("no text", title, fields)

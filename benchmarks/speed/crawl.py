@@ -1,49 +1,59 @@
 """`python -m benchmarks.speed.crawl`: what a crawl loses to the gate, in one table.
 
-Real crawls of a site on loopback that has a process of its own, in turn without the gate, with it,
-and with a callback that reads the Markdown; then without the gate, with a callback that reads the
-page by another program, which compares nothing; then one in which the time is taken that the gate
-holds the event loop. Each has a process of its own, and Scrapy's default settings but for its log;
-duplicates are tagged, so that as many callbacks run as without the gate.
+Real crawls of a site on loopback that has a process of its own, in turn without the gate, with
+parts of it, with all of it, and with a callback that reads the Markdown; then without the gate,
+with a callback that reads the page by another program, which compares nothing. Each has a process
+of its own, and Scrapy's default settings but for its log; duplicates are tagged, so that as many
+callbacks run as without the gate. A heartbeat takes how long the event loop stands still.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import scrapy
 from scrapy import signals
-from scrapy.crawler import CrawlerProcess
+from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 
 from benchmarks.speed.measure import OUT, options_of, say, table, those_there, write_json
 from benchmarks.speed.page import PEERS
 from benchmarks.speed.pages import running
+from simhash_gate.plugin import features
+from simhash_gate.plugin.reading import PageReader
+from simhash_gate.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
 PAGES, ROUNDS = 1000, 5
 PEER_PAGES = 100  # of each crawl in which a callback reads by another program
 QUICK_PAGES, QUICK_ROUNDS = 150, 1
-PROBE = "probe"
+BEAT = 0.001  # seconds between two heartbeats
+BEATS = {"off, beat": "Without the gate", "on, beat": "With the gate"}
 TITLES = {
     "off": "no gate",
-    "on": "gate, empty callback",
+    "read": "pages are read, not judged",
+    "judged": "pages are judged, no listener",
+    "plain": "gate, URLS and TRAPS off",
+    "on": "gate",
     "markdown": "gate, callback reads the Markdown",
 }
 READERS = {name: f"no gate, callback reads by {name}" for name in PEERS if "alone" not in name}
+OWN, OF_WORKERS = "CPU of the crawl, ms/page", "of workers"
 COLUMNS = (
-    *("pages/s", "of no gate", "start, ms", "first page, ms"),
-    *("CPU of the crawl, ms/page", "of workers"),
+    *("pages/s", "of no gate", OWN, "its CPU, of no gate", OF_WORKERS),
+    *("start, ms", "first page, ms", "end, ms"),
 )
+RATES = (30, 100)
 
 
 class Spider(scrapy.Spider):
@@ -69,53 +79,72 @@ class Spider(scrapy.Spider):
             self.read(response.body)
 
 
-class Steps:
-    """Awaits a coroutine, and adds up the processor time of its steps, in milliseconds."""
+class OnlyReads:
+    """A downloader middleware that reads each page as the gate does, and passes it."""
 
-    def __init__(self, coroutine: Coroutine[Any, Any, Any], sums: list[float]) -> None:
-        self._steps = coroutine.__await__()
-        self._sums = sums
+    def __init__(self, crawler: Crawler) -> None:
+        assert crawler.stats
+        self._reader = PageReader(read_settings({}), crawler.stats)
+        crawler.signals.connect(self._reader.open, signals.spider_opened)
+        crawler.signals.connect(self._reader.close, signals.spider_closed)
 
-    def __await__(self) -> Generator[Any, Any, Any]:
-        sent, seconds = None, 0.0
-        while True:
-            start = time.thread_time()
-            try:
-                awaited = self._steps.send(sent)
-            except StopIteration as stop:
-                self._sums.append((seconds + time.thread_time() - start) * 1000)
-                return stop.value
-            seconds += time.thread_time() - start
-            sent = yield awaited
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> OnlyReads:
+        """Return the middleware."""
+        return cls(crawler)
+
+    async def process_response(self, request: scrapy.Request, response: Response) -> Response:
+        """Read a page."""
+        await self._reader.page(response)
+        return response
+
+
+async def beat(late: list[float]) -> None:
+    """Note by how many milliseconds each heartbeat is late, for ever."""
+    while True:
+        due = time.perf_counter() + BEAT
+        await asyncio.sleep(BEAT)
+        late.append(max(0.0, time.perf_counter() - due) * 1000)
+
+
+def settings_of(kind: str) -> dict[str, Any]:
+    """Return the settings of a kind of crawl."""
+    settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
+    if kind == "read":
+        return settings | {"DOWNLOADER_MIDDLEWARES": {OnlyReads: 20}}
+    if kind in ("judged", "plain", "on", "markdown", "on, beat"):
+        settings |= {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_ACTION": "tag"}
+    if kind == "judged":
+        features.FEATURES = ()
+    if kind == "plain":
+        settings |= {"SIMHASH_GATE_URLS": "off", "SIMHASH_GATE_TRAPS": "off"}
+    return settings
 
 
 def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
     """Crawl in this process, and return what was measured."""
-    settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
-    if kind in ("on", "markdown", PROBE):
-        settings |= {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_ACTION": "tag"}
-    process = CrawlerProcess(settings)
+    process = CrawlerProcess(settings_of(kind))
     crawler = process.create_crawler(Spider)
     times = {"begun": time.perf_counter()}
+    late: list[float] = []
+    beating: list[asyncio.Task[None]] = []
 
     def opened() -> None:
         times.update(opened=time.perf_counter(), cpu=time.process_time())
+        if kind in BEATS:
+            beating.append(asyncio.ensure_future(beat(late)))
 
     def closed() -> None:
         times.update(closed=time.perf_counter(), cpu_closed=time.process_time())
 
+    def stopped() -> None:
+        times.update(stopped=time.perf_counter())
+        for task in beating:
+            task.cancel()
+
     crawler.signals.connect(opened, signals.spider_opened)
     crawler.signals.connect(closed, signals.spider_closed)
-    held: list[float] = []
-    if kind == PROBE:
-        from simhash_gate import SimhashGateMiddleware
-
-        judged = SimhashGateMiddleware.process_response
-
-        async def timed(gate: Any, request: scrapy.Request, response: Response) -> Any:
-            return await Steps(judged(gate, request, response), held)
-
-        SimhashGateMiddleware.process_response = timed  # type: ignore[assignment, method-assign]
+    crawler.signals.connect(stopped, signals.engine_stopped)
     process.crawl(crawler, url=url, kind=kind, pages=pages)
     process.start()
     spider = crawler.spider
@@ -129,9 +158,10 @@ def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
         "pages/s": pages / (times["closed"] - times["opened"]),
         "start, ms": 1000 * (times["opened"] - times["begun"]),
         "first page, ms": 1000 * (spider.first - times["opened"]),
-        "CPU of the crawl, ms/page": (times["cpu_closed"] - times["cpu"]) / pages * 1000,
-        "of workers": (workers.ru_utime + workers.ru_stime) / pages * 1000,
-        "held": held,
+        "end, ms": 1000 * (times["stopped"] - times["closed"]),
+        OWN: (times["cpu_closed"] - times["cpu"]) / pages * 1000,
+        OF_WORKERS: (workers.ru_utime + workers.ru_stime) / pages * 1000,
+        "late, ms": late,
         "stats": {name: count for name, count in stats if name.startswith("simhash_gate/")},
     }
 
@@ -156,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     peers = {} if options.no_peers or options.quick else {name: PEERS[name] for name in READERS}
     titles = TITLES | {name: READERS[name] for name, _ in those_there(peers)}
-    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*titles, PROBE)}
+    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*titles, *BEATS)}
     try:
         with running(options.pages) as (url, size):
             for number in range(rounds):
@@ -165,7 +195,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     command.append(str(min(count, PEER_PAGES) if kind in READERS else count))
                     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
                     own.append(json.loads(done.stdout))
-                    own[-1]["of no gate"] = own[-1]["pages/s"] / runs["off"][number]["pages/s"]
+                    bare = runs["off"][number]
+                    own[-1]["of no gate"] = own[-1]["pages/s"] / bare["pages/s"]
+                    own[-1]["its CPU, of no gate"] = own[-1][OWN] / bare[OWN]
                     say(f"round {number + 1}, {kind}: {own[-1]['pages/s']:.0f} pages/s")
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         say(f"not measured: {error}")
@@ -174,8 +206,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         kind: {name: median(run[name] for run in runs[kind]) for name in COLUMNS} for kind in titles
     }
     print(table({"": titles[kind], **row} for kind, row in summary.items()))
-    cuts = quantiles([ms for run in runs[PROBE] for ms in run["held"]], n=100, method="inclusive")
-    print(f"\nA page holds the event loop for {cuts[49]:.2f} ms (p50) to {cuts[98]:.2f} ms (p99).")
+    for rate in RATES:
+        its, plain = (f"{summary[kind][OWN] * rate / 10:.0f} %" for kind in ("on", "off"))
+        print(
+            f"\nAt {rate} pages a second the crawl takes {its} of a core, {plain} without the gate."
+        )
+    for kind, title in BEATS.items():
+        late = [ms for run in runs[kind] for ms in run["late, ms"]]
+        cut, most = quantiles(late, n=1000)[-1], max(late)
+        print(f"{title}, the event loop stands still for {cut:.1f} ms (p99.9), {most:.1f} at most.")
     print(f"{count} pages a crawl, {size:,} bytes the median one.")
     write_json(options.out / "crawl.json", {"summary": summary, "runs": runs}, ("scrapy",))
     return 0

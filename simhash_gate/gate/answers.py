@@ -149,9 +149,10 @@ def _signs(
 def blocking_service(status: int, header: Callable[[str], bytes | None]) -> str:
     """Return who says by status and headers that a request was blocked; "" for nobody."""
     for service, name, values, statuses in _SERVICES:
-        text = (header(name) or b"").decode("latin-1").lower()
-        if text and status in (statuses or (status,)) and any(value in text for value in values):
-            return service
+        if status in (statuses or (status,)) and (said := header(name)):
+            text = said.decode("latin-1").lower()
+            if text and any(value in text for value in values):
+                return service
     return "the server (too many requests)" if status == _TOO_MANY_REQUESTS else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from html import unescape
 from itertools import islice
@@ -16,12 +16,12 @@ _LONGEST_URL = 2048
 _ATTRIBUTE = re.compile(rb"""(?<![a-z])([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
 
 
-def canonical_of(body: bytes, url: str, link: str = "") -> str:
+def canonical_of(named: Iterable[str], url: str, link: str = "") -> str:
     """Return the absolute URL that a page calls its own; "" if it names none, or several.
 
-    `link` is what its `Link` header says.
+    `named` is what `canonical_urls` found in it, `link` what its `Link` header says.
     """
-    named = {*canonical_urls(body, url)}
+    named = {*named}
     for part in link.split("<")[1:] if "canonical" in link.lower() else ():
         target, _, parameters = part.partition(">")
         if _is_canonical(parameters) and (found := _checked(target, url)):

@@ -9,8 +9,8 @@ from simhash_gate.identity.lists import is_one_of
 
 AFTER = " after "
 """Is in the name of a kind that was cut at a number."""
-MOST_PLACED = 50_000
-"""Addresses with a query whose place is remembered: 1.1 KB for each."""
+MOST_PLACED, MOST_LATEST = 50_000, 500
+"""Addresses whose place is remembered: with a query, 1.1 KB for each; the latest without one."""
 
 
 class Reduction:
@@ -28,6 +28,7 @@ class Reduction:
         self._cuts: dict[str, tuple[int, ...]] = {}
         self._words = Words()
         self._placed: dict[str, tuple[Address, str]] = {}
+        self._latest: dict[str, tuple[Address, str]] = {}
 
     def address(self, url: str) -> Address:
         """Return an address without what only tells of visitors."""
@@ -47,14 +48,13 @@ class Reduction:
 
     def place(self, url: str) -> tuple[Address, str]:
         """Return what is left of an address once atoms of the path acted, and its kind."""
-        found = self._placed.get(url)
+        placed, most = (self._placed, MOST_PLACED) if "?" in url else (self._latest, MOST_LATEST)
+        found = placed.get(url)
         if found is None:
             path = self.whole.ready.apply(self.address(url))
-            found = path, self.kind(path)
-            if "?" in url:  # others are seldom asked for again
-                if len(self._placed) >= MOST_PLACED:
-                    self._placed.clear()
-                self._placed[url] = found
+            if len(placed) >= most:
+                placed.clear()
+            found = placed[url] = path, self.kind(path)
         return found
 
     def key(self, url: str) -> Address:
@@ -93,7 +93,7 @@ class Reduction:
         before = self._words.count(path.host, path.masked)
         merged = []
         if before:
-            self._placed.clear()
+            self._forget_places()
         for kind in [kind for kind in self.kinds if before and kind.startswith(f"{before}/")]:
             word, *rest = kind[len(before) + 1 :].split("/", 1)
             if self._words.word(before, word) != word and AFTER not in kind:
@@ -104,10 +104,14 @@ class Reduction:
 
     def regroup(self) -> None:
         """Forget where addresses stood: other atoms of the path act, or kinds are told apart."""
-        self._placed.clear()
+        self._forget_places()
         self._words.forget_counts()
         for group in self.kinds.values():
             group.pages.clear()
+
+    def _forget_places(self) -> None:
+        self._placed.clear()
+        self._latest.clear()
 
     def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
         """Return the atoms by which two addresses are one, or would be if they were not."""

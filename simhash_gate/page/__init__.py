@@ -52,7 +52,8 @@ class Page:
     `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
     a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
     line each, without mail and fragments and without what counts visitors. Both are of all that
-    the page shows, its boilerplate included. `without` is what its Markdown leaves out.
+    the page shows, its boilerplate included. `canonical` are the URLs that it calls its own, a line
+    each. `without` is what its Markdown leaves out.
     """
 
     title: str
@@ -75,6 +76,7 @@ class Page:
     article: bytes = field(default=b"", repr=False)
     structure: int = 0
     targets: str = field(default="", repr=False)
+    canonical: str = ""
     anchors: bytes = field(default=b"", repr=False)
     without: tuple[LeftOut, ...] = ()
 

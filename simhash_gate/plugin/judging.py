@@ -93,16 +93,17 @@ class PageJudge:
         self._asked_for.note_added(request)
         site = self._site_of(response.url)
         start = time.perf_counter()
-        known = self._listeners.tell("verdict_on", request, response)
-        unfetched = next(filter(None, known), None)
-        reason = "" if unfetched else self._why_not(request, response)
+        answers = self._listeners.tell("verdict_on", request, response)
+        known = next(filter(None, answers), None)
+        blocker = "" if known else blocking_service(response.status, response.headers.get)
+        reason = "" if known else self._why_not(request, response, blocker)
         if reason:
             if response.status in GONE:
                 note_gone(self._store, self._page_keys, request, self._settings.policies)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
-        verdict, key = unfetched or await self._verdict(request, response, site)
+        verdict, key = known or await self._verdict(request, response, site, blocker)
         verdict = self._listeners.given(self._yields.given(verdict), request, site.domain)
         if verdict.record is not None:
             fingerprint = self._fingerprinter.fingerprint(request).hex()
@@ -127,7 +128,7 @@ class PageJudge:
             logger.warning("Recovered %s without its Markdown: %s", url, printable(str(error)))
             return None
 
-    def _why_not(self, request: Request, response: Response) -> str:
+    def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         """Return why a response is none of the gate's business; "" if it is judged."""
         if request.callback is NO_CALLBACK:
             return "no_callback"
@@ -138,7 +139,7 @@ class PageJudge:
             return "meta"
         if wanted is None and INLINE_KEY in request.meta:
             return "inline"
-        if blocking_service(response.status, response.headers.get):
+        if blocker:
             return ""
         return why_ineligible(
             status=response.status,
@@ -149,7 +150,7 @@ class PageJudge:
         )
 
     async def _verdict(
-        self, request: Request, response: Response, site: Site
+        self, request: Request, response: Response, site: Site, blocker: str
     ) -> tuple[Verdict, str]:
         """Return the verdict, and the key of the page.
 
@@ -161,8 +162,8 @@ class PageJudge:
         try:
             fingerprint = self._fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self._settings, links=self._links)
-            if service := blocking_service(response.status, response.headers.get):
-                reason = f"status {response.status}, {service} has blocked the request"
+            if blocker:
+                reason = f"status {response.status}, {blocker} has blocked the request"
                 return Verdict("blocked", reason, policy), fingerprint
             moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)

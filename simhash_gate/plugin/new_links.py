@@ -107,11 +107,9 @@ class NewLinks(Listener):
         unpaid = verdict.unpaid and verdict.outcome == "duplicate"
         if not (unpaid or self._is_dropped_copy(verdict)) or page is None:
             return verdict
-        new = {
-            link
-            for target in page.targets.split("\n")
-            if not self._is_known(link := hash((asker, target))) and is_of_domain(target, domain)
-        }
+        found = {hash((asker, target)): target for target in page.targets.split("\n")}
+        new = found.keys() - self._known - self._known_before
+        new = {link for link in new if is_of_domain(found[link], domain)}
         if not (new or unpaid):
             return verdict
         assert verdict.match is not None

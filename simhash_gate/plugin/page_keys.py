@@ -70,7 +70,7 @@ class PageKeys:
             return key
         url = without_credentials(request.url)
         header = b",".join(response.headers.getlist("Link")).decode("latin-1")
-        named = canonical_of(response.body, response.url, header)
+        named = canonical_of(page.canonical.splitlines(), response.url, header)
         target = self._keys.named(scope, url, named, page.fingerprint, at)
         return self._keys.of(scope, url, canonical=target) if target else key
 

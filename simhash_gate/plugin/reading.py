@@ -8,10 +8,10 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from hashlib import sha256
 from subprocess import Popen
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from mmh3 import hash_bytes
 from scrapy.http import Response
 
 from simhash_gate.common.charsets import charset_in
@@ -106,7 +106,7 @@ class PageReader:
         """Return what the response says; raises `ReadError`."""
         body, url, charset = response.body, response.url, _charset(response)
         where = url if self._settings.options.anchors else url.partition("?")[0]
-        key = sha256(body).digest(), charset or "", where
+        key = hash_bytes(body), charset or "", where  # a site that makes two alike harms itself
         known = self._recent.get(key)
         if known is not None:
             self._stats.inc_value("simhash_gate/repeated")  # a body that is not parsed again

@@ -162,8 +162,8 @@ class StandIns(Listener):
             stands = False  # its links were not followed
         self._note_asked(asked, judged.request)
         evidence = _evidence_of(judged, site) if stands else Evidence()
-        sketch = verdict.page.sketch if verdict.page else b""
-        hashes = name_and_words(sketch, MOST_WORDS)
+        sketch = verdict.page.sketch if verdict.page and evidence.same is not None else b""
+        hashes = name_and_words(sketch, MOST_WORDS) if sketch else b""
         self._saw(site.scope, url, evidence, stands=stands, hashes=hashes)
         for other in asked:
             if other != url:

@@ -34,10 +34,13 @@ def test_it_measures_real_crawls_or_says_that_there_are_no_pages(tmp_path, capsy
     arguments = ["--pages", str(folder), "--count", "6", "--rounds", "1", "--out", str(out)]
     assert crawl.main(arguments) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"^\| gate, empty callback \| [\d.]+ \| \d\.\d+ \|", printed, re.MULTILINE)
+    assert re.search(r"^\| gate \| [\d.]+ \| \d\.\d+ \|", printed, re.MULTILINE)
     runs = json.loads((out / "crawl.json").read_text("utf-8"))["runs"]
-    assert set(runs) >= {"off", "on", "markdown", "plain recipe", "probe"}
-    assert len(runs["probe"][0]["held"]) == 6
+    assert set(runs) >= {"off", "read", "judged", "plain", "on", "markdown", "plain recipe"}
+    assert all(max(runs[kind][0]["late, ms"]) > 0 for kind in ("off, beat", "on, beat"))
+    assert "stands still" in printed
+    assert runs["read"][0]["stats"] == {}
+    assert runs["judged"][0]["stats"] == {}
     assert runs["on"][0]["stats"]["simhash_gate/checked"] == 6
     assert runs["off"][0]["stats"] == {}
 

@@ -12,7 +12,7 @@ import pytest
 
 from simhash_gate.identity.address import address_of
 from simhash_gate.identity.atoms import between
-from simhash_gate.identity.canonical import canonical_of
+from simhash_gate.identity.canonical import canonical_urls
 from simhash_gate.identity.group import AddressGroup
 from simhash_gate.pipeline import read_page
 
@@ -105,7 +105,7 @@ def test_a_page_of_twice_the_size_takes_twice_the_time(make: Maker) -> None:
 def test_a_canonical_link_in_a_comment_takes_no_time() -> None:
     check_that_time_is_linear(
         lambda size: "<!--<link canonical>" * (size // 20),
-        lambda text: canonical_of(text.encode(), "http://a.example/"),
+        lambda text: [*canonical_urls(text.encode(), "http://a.example/")],
     )
 
 

@@ -87,4 +87,5 @@ def test_a_mirror_has_its_hosts_in_its_paths(path: str, folder: str, url: str) -
 )
 def test_a_page_calls_one_address_its_own_in_its_head_or_in_a_header(link, tags, named) -> None:
     body = f"<html><head>{tags}".encode()
-    assert canonical_of(body, "https://example.com/a", link) == named
+    url = "https://example.com/a"
+    assert canonical_of(canonical_urls(body, url), url, link) == named
