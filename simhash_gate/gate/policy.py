@@ -86,10 +86,10 @@ class Policy:
     audit: float = setting(0.0, SHARE, "The share of duplicates that go to the spider")
     compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
     urls: Urls = setting(
-        "observe", URLS, "What the gate does with what it learns about URLs", of_request=False
+        "off", URLS, "What the gate does with what it learns about URLs", of_request=False
     )
     traps: Traps = setting(
-        "observe", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
+        "off", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
     )
     blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages")
     listings: Listings = setting(
