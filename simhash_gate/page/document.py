@@ -81,8 +81,7 @@ class Document(NamedTuple):
         Or those of the whole page, menus left out.
         """
         links = self.facts.elements.by_tag["a"] if everywhere else self.article.element.iter("a")
-        outside = (a for a in links if next(a.iterancestors("nav", "footer"), None) is None)
-        return sorted(file_addresses(outside, base))
+        return sorted(file_addresses(links, base))
 
     @property
     def captions(self) -> set[str]:
