@@ -23,11 +23,11 @@ _USUAL = re.compile(
 
 
 def is_address(href: object) -> bool:
-    """Tell if a link leads to another address; scripts, data and what can't be parsed are none."""
+    """Tell if a link leads to another address; scripts, data, files, what is broken are none."""
     if not isinstance(href, str):
         return False
     start = href.lstrip()[:11].lower()
-    if not start or start.startswith(("javascript:", "data:", "blob:")):
+    if not start or start.startswith(("javascript:", "vbscript:", "data:", "blob:", "file:")):
         return False
     if href.isascii() and "[" not in href and "]" not in href:
         return True
