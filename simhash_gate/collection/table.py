@@ -50,10 +50,8 @@ def _csv(row: Sequence[str | int | None]) -> bytes:
 
 def _harmless(cell: str | int | None) -> str | int | None:
     """Return a cell that controls no terminal, and that no spreadsheet takes for a formula."""
-    if not isinstance(cell, str):
-        return cell
-    cell = printable(cell)
-    return f"'{cell}" if cell.lstrip()[:1] in _FORMULA else cell
+    text = printable(cell) if isinstance(cell, str) else ""
+    return f"'{text}" if text.lstrip()[:1] in _FORMULA else text or cell
 
 
 def _write_parquet(rows: Iterator[Row], columns: Sequence[str], file: BinaryIO, batch: int) -> int:

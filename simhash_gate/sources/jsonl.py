@@ -92,8 +92,6 @@ def first_object(path: str) -> dict[str, Any]:
             with suppress(ValueError):
                 return _object(line, "")
             left -= len(line)
-            if left <= 0:
-                break
     return {}
 
 
