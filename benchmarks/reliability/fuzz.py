@@ -200,15 +200,12 @@ def _hostile(chance: random.Random) -> bytes:
             deep = chance.choice(("", '{"a":[' * chance.choice((9, 999, 20_000))))
             piece = f'<script type="application/ld+json">{deep}{said[:50_000]}</script>'
         case 1:
-            name, url = chance.choice(("a href", "img src", "link href", "base href")), _url(chance)
+            url = chance.choice(_URLS)
+            name = chance.choice(("a href", "img src", "link href", "base href"))
             piece = f'<{name}="{url}" rel=canonical style="background:url({url})">'
         case 2:
             piece *= chance.choice((20, 300, 2_000))
     return piece.encode("utf-8", "replace")
-
-
-def _url(chance: random.Random) -> str:
-    return chance.choice(_URLS)
 
 
 def mangled(chance: random.Random, original: Original) -> bytes:
@@ -246,6 +243,10 @@ def mangled(chance: random.Random, original: Original) -> bytes:
     return html
 
 
+def _told(chance: random.Random) -> tuple[str, str | None]:
+    return chance.choice(_URLS), chance.choice(_ENCODINGS)
+
+
 def _check(page: Page) -> None:
     if page.unreadable or (page.fingerprint is None) == (page.reason is None):
         raise AssertionError(page.reason)
@@ -256,7 +257,7 @@ def _pages(original: Original) -> Make:
     """Read in this process: what it takes is measured, and atheris sees the code that is run."""
 
     def make(chance: random.Random, _: Path) -> Asked:
-        html, encoding, url = mangled(chance, original), chance.choice(_ENCODINGS), _url(chance)
+        html, (url, encoding) = mangled(chance, original), _told(chance)
         return lambda: _check(read_page(html, url=url, encoding=encoding)), 1, len(html)
 
     return make
@@ -267,10 +268,7 @@ def _reader(original: Original) -> Make:
     pool = WorkerPool(Options(markdown=True), 1, memory=MEMORY)
 
     def make(chance: random.Random, _: Path) -> Asked:
-        pages = [
-            (mangled(chance, original), _url(chance), chance.choice(_ENCODINGS))
-            for _ in range(PAGES)
-        ]
+        pages = [(mangled(chance, original), *_told(chance)) for _ in range(PAGES)]
 
         def read() -> None:
             for number, future in enumerate([pool.read(*page) for page in pages]):
@@ -386,11 +384,9 @@ def _archive(chance: random.Random, folder: Path, original: Original) -> Asked:
 
 
 def _original(folder: Path | None) -> Original:
-    files = sorted(folder.rglob("*.htm*")) if folder else []
-    if folder and not files:
-        raise SystemExit(f"{folder}: no HTML files in it")
-    if not files:
+    if folder is None:
         return lambda chance: generate(chance.randrange(500))
+    files = sorted(folder.rglob("*.htm*"))
     return lambda chance: chance.choice(files).read_bytes()
 
 
