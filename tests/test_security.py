@@ -194,6 +194,27 @@ def test_names_of_files_ids_and_urls_move_no_terminal(
     assert bool([*tmp_path.glob("out/**/*.md")]) == (not how)
 
 
+def test_a_url_that_is_no_text_ends_no_process(tmp_path) -> None:
+    data = json.dumps({"@type": "Product", "name": "a\ud800", "image": "\udfff", "sku": "\ud800"})
+    html = (
+        f'<script type="application/ld+json">{data}</script><h1>Title</h1><p>{text(1)}<img src=a>'
+        "<a href=b.pdf>file</a> <video src=c.mp4></video> <button value=d>do</button>"
+    )
+    lines = [{"url": f"http://a.example/\ud800/{n}/\udfff", "html": html} for n in range(3)]
+    lines += [{"url": "\ud800", "html": "<p>few words<img src=a>"}]
+    write_lines(tmp_path / "pages.jsonl", lines)
+    for words in (["replay"], ["pairs"], ["fingerprint"], ["tune"], ["dedupe", "-o", "out"]):
+        done = subprocess.run(
+            [*COMMAND, *words, "pages.jsonl", "-s", "SIMHASH_GATE_WORKERS=0"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
+
+
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\uff1d1", '=HYPERLINK("x")')
 
 

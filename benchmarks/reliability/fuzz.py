@@ -463,7 +463,7 @@ def guided(make: Make, seconds: float, folder: Path) -> None:
             atheris.instrument_func(each)
     options = (f"-max_total_time={seconds:.0f}", "-timeout=20", "-rss_limit_mb=4000")
     atheris.Setup(
-        [sys.argv[0], *options, "-max_len=4000", "-len_control=0", "-artifact_prefix=build/"], one
+        [sys.argv[0], *options, "-max_len=4000", "-len_control=0", "-artifact_prefix=./"], one
     )
     atheris.Fuzz()
 
