@@ -184,10 +184,10 @@ def _value(chance: random.Random) -> Any:
 def _node(chance: random.Random, depth: int = 0) -> Any:
     """Return structured data with the names that pages have, and odd values; some are deep."""
     kind = chance.randrange(6)
-    if depth > 6 or kind < 2:
+    if depth > 4 or kind < 2:
         return chance.choice(_TYPES) if kind else _value(chance)
     if kind == 2:
-        return [_node(chance, depth + 1)] * chance.choice((1, 2, 30))
+        return [_node(chance, depth + 1)] * (1 if depth else chance.choice((1, 2, 30)))
     return {chance.choice(_NAMES): _node(chance, depth + 1) for _ in range(chance.randrange(6))}
 
 
