@@ -194,7 +194,7 @@ def _digest(document: Document, text: PageText, long: bool, controls: list[str])
         own_words += controls
     own_words += [block.code for block in blocks if block.code]
     words = " ".join(sorted(own_words) if document.article.listing else own_words)
-    return mmh3.hash64(words, signed=False)[0] if words else 0
+    return mmh3.hash64(as_bytes(words), signed=False)[0] if words else 0
 
 
 def _targets(hrefs: set[str], base: str) -> str:

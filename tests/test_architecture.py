@@ -68,7 +68,13 @@ KNOWN = {
     | {"gate.policy", "gate.verdict", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"identity", "settings", "stores", "workers.pool"},
-    "collection": {"common.urls", "fingerprints", "gate.verdict", "sources.fingerprints"}
+    "collection": {
+        "common.urls",
+        "common.wording",
+        "fingerprints",
+        "gate.verdict",
+        "sources.fingerprints",
+    }
     | {"sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
     | {"history", "identity", "pipeline", "report.findings", "report.judged", "report.pairs"}

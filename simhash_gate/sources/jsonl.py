@@ -19,6 +19,7 @@ OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
 """Each line of a verdict log has one of these."""
 WITH_FINGERPRINTS = frozenset({"fingerprint", "not_sent"})
 """The first line of a file of fingerprints has one of these: a log may begin with a request."""
+_LONGEST = 1 << 26  # bytes of a line
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 
 
@@ -54,7 +55,10 @@ def _open(path: str) -> Iterator[BinaryIO | GzipFile]:
 
 def _lines(file: BinaryIO | GzipFile) -> Iterator[bytes]:
     try:
-        yield from file
+        while line := file.readline(_LONGEST):
+            if len(line) == _LONGEST:  # it may never end: gzip packs zeros to a thousandth
+                raise ValueError("a line of 64 MiB, or of more")
+            yield line
     except (EOFError, zlib.error) as error:
         raise ValueError(f"gzip can't unpack the rest: {error}") from None
 
@@ -88,8 +92,6 @@ def first_object(path: str) -> dict[str, Any]:
             with suppress(ValueError):
                 return _object(line, "")
             left -= len(line)
-            if left <= 0:
-                break
     return {}
 
 
