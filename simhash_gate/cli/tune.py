@@ -20,7 +20,7 @@ from simhash_gate.offline.thresholds import (
     suggest_thresholds,
     with_distances,
 )
-from simhash_gate.report.judged import ADVICE
+from simhash_gate.report.doubt import ADVICE
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources.find import names_store, shown
 from simhash_gate.values import PREFIX, SettingsError

@@ -16,7 +16,7 @@ import numpy as np
 from simhash_gate.collection.gathered import Member
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining, how_many
-from simhash_gate.report.judged import Named, contradict
+from simhash_gate.report.doubt import Named, contradict
 from simhash_gate.settings import Settings
 from simhash_gate.sources.jsonl import json_objects
 

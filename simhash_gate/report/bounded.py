@@ -10,7 +10,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import end_of, host_of
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.judged import MANY, LoggedMatch, LoggedVerdict, text_of, url_of
+from simhash_gate.report.doubt import MANY
+from simhash_gate.report.judged import LoggedMatch, LoggedVerdict, text_of
 
 T = TypeVar("T")
 
@@ -160,16 +161,16 @@ class UnsentRequests:
 
     def add(self, line: Mapping[str, Any]) -> None:
         """Count a line. Raises ValueError that names the key, if its value is wrong."""
-        url, other = url_of(line, "url"), url_of(line, "matched_url")
-        kind, what = text_of(line, "not_sent"), text_of(line, "what")
-        key = (registered_domain(host_of(url)), what, _WHY.get(kind, kind))
+        request = LoggedVerdict.of(line)
+        kind, what = request.not_sent, text_of(line, "what")
+        key = (registered_domain(host_of(request.url)), what, _WHY.get(kind, kind))
         self.seen += 1
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             return
         found = self._kinds.setdefault(key, Unsent(*key))
         found.requests += 1
         if len(found.examples) < _EXAMPLES:
-            found.examples.append((url, other))
+            found.examples.append((request.url, request.kept.url if request.kept else ""))
 
     def ranked(self, most: int) -> list[Unsent]:
         """Return the most frequent ones, the most frequent first."""

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from simhash_gate.common.urls import host_of
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import how_many, shortened
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.judged import ADVICE, MANY
-from simhash_gate.report.pairs import Pair
+from simhash_gate.report.doubt import ADVICE, MANY
+from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX
 
@@ -58,14 +58,14 @@ class Finding(NamedTuple):
     section: str
 
 
-def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
+def findings(summary: Summary, offers: Iterable[LoggedVerdict] = ()) -> list[Finding]:
     """Return what looks wrong, the worst first.
 
-    `pairs` are the duplicates that differ most, of which more may be known than their verdicts say.
+    `offers` are pages that were dropped although they say another price or offer.
     """
     return [
         *_other_names(summary),
-        *_other_offers(summary, pairs),
+        *_other_offers(summary, offers),
         *_swallowed(summary),
         *_crawl_notes(summary, wrong=True),
         *_unjudged(summary),
@@ -87,9 +87,8 @@ def _other_names(summary: Summary) -> Iterator[Finding]:
     yield from _dropped(summary, Counter(where), one, more, what, "the `h1`", "the first ones")
 
 
-def _other_offers(summary: Summary, pairs: Iterable[Pair]) -> Iterator[Finding]:
-    found = (p.page for p in pairs if p.page.dropped and p.found.offer and not p.found.name)
-    where = Counter(registered_domain(host_of(page.url)) for page in found)
+def _other_offers(summary: Summary, pages: Iterable[LoggedVerdict]) -> Iterator[Finding]:
+    where = Counter(registered_domain(host_of(page.url)) for page in pages)
     what = "another price or offer than the kept page"
     yield from _dropped(summary, where, "it says", "they say", what, "the price", "them")
 
@@ -133,7 +132,7 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
         if len(found) == 1
         else (f"{len(found):,} pages", "these pages", "one is a")
     )
-    titles = _listed((f"“{_cut(c.kept.title or c.kept.url)}”" for c in found), "page")
+    titles = _listed((f"“{shortened(c.kept.title or c.kept.url, _TITLE)}”" for c in found), "page")
     yield Finding(
         f"{pages:,} pages at different addresses are duplicates of {of}: {titles}.",
         f"Open {these}. If {they} block page, a 'not found' page or a wall that asks for consent, "
@@ -188,7 +187,7 @@ def _unjudged(summary: Summary) -> Iterator[Finding]:
 
 
 def _why(reasons: Iterable[tuple[str, int]]) -> str:
-    return _listed((f"{_cut(reason)} ({n:,})" for reason, n in reasons), "reason")
+    return _listed((f"{shortened(reason, _TITLE)} ({n:,})" for reason, n in reasons), "reason")
 
 
 def _lost(summary: Summary) -> Iterator[Finding]:
@@ -221,7 +220,3 @@ def _listed(items: Iterable[str], noun: str) -> str:
     more = len(each) - _NAMED
     shown = ", ".join(each[:_NAMED])
     return f"{shown} and {how_many(more, f'more {noun}', ',')}" if more > 0 else shown
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TITLE else f"{text[:_TITLE]}…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -18,9 +19,10 @@ from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
+from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
-from simhash_gate.report.pairs import Texts, safe, side_by_side
+from simhash_gate.report.judged import LONGEST_URL
+from simhash_gate.report.pairs import Texts, side_by_side
 from simhash_gate.report.summary import OTHERS, Summary
 
 if TYPE_CHECKING:
@@ -36,6 +38,10 @@ SHOWN = (
 )
 """The outcomes of pages, in the order in which they are shown."""
 HERE = Path(__file__).parent
+# What would change how the rest of a text is read, or is no character.
+_UNSAFE = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # "#" marks columns of numbers; "*" stands for the outcomes that a report counts.
 TABLES = {
     "settings": "Pages of|Settings that are not the default",
@@ -107,7 +113,7 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
         made=time.time(),
         copies=COPIES,
         order=ORDER,
-        findings=findings(summary, pairs.pairs),
+        findings=findings(summary, pairs.of_other_offers),
         notes=notes(summary),
         pairs=pairs,
         **figures,
@@ -128,7 +134,7 @@ def _template() -> Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"count": "{:,}".format, "how_many": how_many, "share": _share}
-    environment.filters |= {"size": _size, "utc": _utc, "code": _code, "safe_text": safe}
+    environment.filters |= {"size": _size, "utc": _utc, "code": _code, "safe_text": _safe}
     environment.tests["web"] = _is_web
     environment.globals["difference"] = difference
     return environment.get_template("report.html.jinja")
@@ -180,6 +186,11 @@ def _code(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
     )
     return Markup("").join(coded)
+
+
+def _safe(text: str) -> str:
+    """Return a text in which no character changes how others are shown."""
+    return _UNSAFE.sub("\ufffd", text)
 
 
 def _share(part: int, whole: int) -> str:

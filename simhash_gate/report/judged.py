@@ -1,19 +1,17 @@
-"""Lines of a verdict log, checked; whether its two pages contradict, and what else differs."""
+"""Lines of a verdict log, checked: verdicts, what a crawl says of itself, and its notes."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.hamming import BITS
-from simhash_gate.fingerprints.names import own_words
+from simhash_gate.common.wording import shortened
+from simhash_gate.fingerprints.hamming import BITS, from_hex
 from simhash_gate.gate.verdict import ANSWERED
+from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 OUTCOMES = (
     *("new", "near", "updated", "rewritten", "duplicate", "unchanged", *ANSWERED),
@@ -24,15 +22,6 @@ OUTCOMES = (
 REVISITS = frozenset({"updated", "rewritten", "unchanged"})
 """The outcomes of pages that were compared with what they themselves said before."""
 
-MANY = 5
-"""Fewer pages of other names may be chance."""
-SHARE = 0.05
-"""So may a smaller share of the pages that are as near."""
-ADVICE = (
-    "These pages have much the same text, so no distance tells them from copies. Their names, "
-    "offers and words do, if SIMHASH_GATE_VERIFY is on. To compare more of them, name the fields "
-    "that differ in SIMHASH_GATE_COMPARE, or use another SIMHASH_GATE_EXTRACTOR."
-)
 LONGEST_URL = 2_000
 LONGEST_TEXT = 300
 LONGEST_MESSAGE = 1_000
@@ -40,6 +29,13 @@ LONGEST_MESSAGE = 1_000
 MOST_SHOWN = 200
 """Settings and domains that are kept of one crawl."""
 _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
+_COUNT, _BITS = (
+    json_value(f"a whole number from 0 to {most}", int, range(most + 1).__contains__)
+    for most in (1 << 53, BITS)
+)
+_TIME = json_value("a Unix time in seconds", float, lambda value: 0 <= value < _LAST_TIME)
+_OBJECT = json_value("an object", dict)
+_FINGERPRINT = ValueKind("a fingerprint of 16 hex digits", from_hex)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +52,7 @@ class LoggedMatch:
     id: str = ""
     run: str = ""
     key: str = ""
+    fingerprint: int | None = None
 
     @property
     def name(self) -> str:
@@ -65,8 +62,9 @@ class LoggedMatch:
 
 @dataclass(frozen=True, slots=True)
 class LoggedVerdict:
-    """The verdict on one response. Long texts are cut. `at` is a Unix time.
+    """The verdict on one response. Long texts are cut. `at` and `previous_at` are Unix times.
 
+    `not_sent` says why there was no response, "" if there was; then there is no outcome.
     `held` tells that the page passed for its links alone. `canonical_url` is the same for all
     addresses of a page, "" if it is not known. `crawler` is the number of the crawler
     in a report of several.
@@ -80,6 +78,7 @@ class LoggedVerdict:
     distance: int | None = None
     kept: LoggedMatch | None = None
     threshold: int | None = None
+    near: int | None = None
     dropped: bool = False
     size: int = 0
     at: float | None = None
@@ -88,6 +87,9 @@ class LoggedVerdict:
     held: bool = False
     crawler: int = 0
     canonical_url: str = ""
+    fingerprint: int | None = None
+    previous_at: float | None = None
+    not_sent: str = ""
 
     @property
     def name(self) -> str:
@@ -101,12 +103,6 @@ class LoggedVerdict:
         return known and (self.distance or 0) <= (self.threshold or 0)
 
     @property
-    def has_another_name(self) -> bool:
-        """Whether its name and the kept page's contradict each other."""
-        known = self.kept is not None and contradict(self.title, self.kept.title)
-        return known or self.differs == "names"
-
-    @property
     def is_duplicate(self) -> bool:
         """Whether the page was found to be the copy of another, dropped or not."""
         dropped = self.dropped and self.outcome not in ANSWERED
@@ -115,36 +111,40 @@ class LoggedVerdict:
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        outcome = text_of(line, "outcome")
-        if outcome not in OUTCOMES:
+        outcome, not_sent = text_of(line, "outcome"), text_of(line, "not_sent")
+        if outcome not in OUTCOMES and not not_sent:
             raise ValueError(f"'outcome' is {outcome!r}: expected one of {', '.join(OUTCOMES)}")
         kept = None
         if line.get("matched_url") is not None:
             kept = LoggedMatch(
                 title=text_of(line, "matched_title"),
-                words=_count(line, "matched_words"),
+                words=checked(line, "matched_words", _COUNT),
                 url=url_of(line, "matched_url"),
                 run=text_of(line, "matched_run"),
                 key=text_of(line, "matched_key", LONGEST_URL + 1),
                 id=_id(line, "matched_id"),
             )
         return cls(
-            url_of(line, "url"),
-            outcome,
-            text_of(line, "reason"),
-            text_of(line, "title"),
-            _count(line, "words"),
-            _count(line, "distance", BITS),
-            kept,
-            _count(line, "threshold", BITS),
-            line.get("dropped") is True,
-            _count(line, "bytes") or 0,
-            _time(line, "time"),
-            text_of(line, "differs"),
-            _id(line, "id"),
-            line.get("held") is True,
-            crawler,
-            url_of(line, "canonical_url"),
+            url=url_of(line, "url"),
+            outcome=outcome,
+            reason=text_of(line, "reason"),
+            title=text_of(line, "title"),
+            words=checked(line, "words", _COUNT),
+            distance=checked(line, "distance", _BITS),
+            kept=kept,
+            threshold=checked(line, "threshold", _BITS),
+            near=checked(line, "near", _BITS),
+            dropped=line.get("dropped") is True,
+            size=checked(line, "bytes", _COUNT) or 0,
+            at=checked(line, "time", _TIME),
+            differs=text_of(line, "differs"),
+            id=_id(line, "id"),
+            held=line.get("held") is True,
+            crawler=crawler,
+            canonical_url=url_of(line, "canonical_url"),
+            fingerprint=checked(line, "fingerprint", _FINGERPRINT),
+            previous_at=checked(line, "previous_time", _TIME),
+            not_sent=not_sent,
         )
 
 
@@ -172,10 +172,10 @@ class Crawled:
         return cls(
             text_of(line, "by"),
             text_of(line, "name"),
-            _time(line, "started"),
-            _texts(_mapping(line, "versions")),
-            _texts(_mapping(line, "settings")),
-            {_short(domain): _texts(_mapping(domains, domain)) for domain in domains},
+            checked(line, "started", _TIME),
+            _texts(line, "versions"),
+            _texts(line, "settings"),
+            {shortened(name, LONGEST_TEXT): _texts(domains, name) for name in domains},
             text_of(line, "run"),
         )
 
@@ -198,35 +198,15 @@ class CrawlNote(NamedTuple):
 
 
 def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:
-    value = _checked(line, key, "an object", lambda value: isinstance(value, Mapping))
-    return dict(list((value or {}).items())[:MOST_SHOWN])
+    return dict(list((checked(line, key, _OBJECT) or {}).items())[:MOST_SHOWN])
 
 
-def _checked(
-    line: Mapping[str, Any], key: str, expected: str, is_one: Callable[[Any], bool]
-) -> Any:
-    """Return a value, None for none. Raises ValueError that names the key and the value."""
-    value = line.get(key)
-    if value is not None and not is_one(value):
-        raise ValueError(f"{key!r} is {value!r}: expected {expected}")
-    return value
-
-
-def _is_number(value: Any, *kinds: type) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)
-
-
-def _texts(values: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        _short(name): _short(
-            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        )
-        for name, value in values.items()
+def _texts(line: Mapping[str, Any], key: str) -> dict[str, str]:
+    values = {
+        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for name, value in _mapping(line, key).items()
     }
-
-
-def _short(text: str, longest: int = LONGEST_TEXT) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return {shortened(n, LONGEST_TEXT): shortened(v, LONGEST_TEXT) for n, v in values.items()}
 
 
 def url_of(line: Mapping[str, Any], key: str) -> str:
@@ -236,137 +216,10 @@ def url_of(line: Mapping[str, Any], key: str) -> str:
 
 def text_of(line: Mapping[str, Any], key: str, longest: int = LONGEST_TEXT) -> str:
     """Return a text, cut if it is too long. Raises ValueError for a value that is none."""
-    value = _checked(line, key, "a string", lambda value: isinstance(value, str))
-    return _short(value or "", longest)
+    return shortened(checked(line, key, TEXT) or "", longest)
 
 
 def _id(line: Mapping[str, Any], key: str) -> str:
     """Return an id as text: it is whatever a source has."""
     value = line.get(key)
     return "" if value is None else str(value)[: LONGEST_URL + 1]
-
-
-def _count(line: Mapping[str, Any], key: str, most: int = 1 << 53) -> int | None:
-    expected = f"a whole number from 0 to {most}"
-    count: int | None = _checked(
-        line, key, expected, lambda value: _is_number(value, int) and 0 <= value <= most
-    )
-    return count
-
-
-def _time(line: Mapping[str, Any], key: str) -> float | None:
-    def is_time(value: Any) -> bool:
-        return _is_number(value, int, float) and 0 <= value < _LAST_TIME
-
-    value = _checked(line, key, "a Unix time in seconds", is_time)
-    return None if value is None else float(value)
-
-
-@lru_cache(maxsize=1024)
-def contradict(title: str, other: str) -> bool:
-    """Tell if each of two titles has a word that the other has not.
-
-    The gate also looks for such words in the texts, which are not at hand here.
-    """
-    if not title or not other or title == other:
-        return False
-    own, its_own = own_words(title), own_words(other)
-    return not (own <= its_own or its_own <= own)
-
-
-@dataclass(slots=True)
-class Named:
-    """Counts pages within the threshold of another; `others` are those with another name.
-
-    `dropped` counts the others that were dropped.
-    """
-
-    near: int = 0
-    others: int = 0
-    dropped: int = 0
-
-    def add(self, *, other: bool, dropped: bool = False) -> None:
-        """Count a page."""
-        self.near += 1
-        self.others += other
-        self.dropped += other and dropped
-
-    @property
-    def are_many(self) -> bool:
-        """Whether so many have another name that distances say little of these pages."""
-        return self.others >= MANY and self.others >= SHARE * self.near
-
-    def __str__(self) -> str:
-        return f"{self.others:,} of {self.near:,} pages within the threshold have another name"
-
-
-ORDER = (
-    "Pages with another name come first, then those with another price or offer, another title, "
-    "another length, other words. Bits decide only between pages that differ in the same way."
-)
-"""The order of duplicates, for a reader."""
-
-_MONEY = "$\u00a2-\u00a5\u20a0-\u20cf"
-_CODE = "EUR|USD|GBP|CHF|JPY|CNY|INR|TRY|PLN|SEK|NOK|DKK|CZK|RUB|BRL|AUD|CAD"
-_AMOUNT = r"\d[\d.,']{0,15}"
-_PRICE = re.compile(
-    rf"(?:[{_MONEY}]|\b(?:{_CODE})\b)\s?{_AMOUNT}|{_AMOUNT}\s?(?:[{_MONEY}]|(?:{_CODE})\b)"
-)
-_SAME = ("text", "text at a closer look", "entries, in any order", "name, number and price")
-_ROUND = re.compile(r"[.,]00(?!\d)")
-
-
-class Doubt(NamedTuple):
-    """What differs, the gravest first: pages are ranked by it as by any tuple.
-
-    `growth` is the share of its words that a page has more or less, or that differ if both texts
-    are known. `words` tells that the verdict names words that differ.
-    """
-
-    name: bool = False
-    offer: bool = False
-    title: bool = False
-    growth: float = 0.0
-    words: bool = False
-    bits: int = 0
-
-
-def doubt(page: LoggedVerdict) -> Doubt:
-    """Return what differs between a page and the one that it is a duplicate of."""
-    detail, words, growth = _detail(page), page.words, 0.0
-    title = page.kept is not None and page.kept.title != page.title
-    if page.kept is not None and words and page.kept.words:
-        growth = abs(words - page.kept.words) / max(words, page.kept.words)
-    before, _, after = detail.partition(" → ")
-    offer = page.differs in ("offers", "fields") or other_prices(before, after)
-    return Doubt(page.has_another_name, offer, title, growth, bool(detail), page.distance or 0)
-
-
-def difference(page: LoggedVerdict, found: Doubt | None = None) -> list[str]:
-    """Return what differs between a page and the kept one, in a few words each."""
-    found = found or doubt(page)
-    phrases = ["another name"] * found.name + ["another price or offer"] * found.offer
-    phrases += ["another title"] * (found.title and not found.name)
-    if page.kept is not None and page.words is not None and page.kept.words is not None:
-        more = page.words - page.kept.words
-        if more:
-            phrases.append(how_many(more, "word", "+,"))
-    return [*phrases, *filter(None, [_detail(page)])]
-
-
-def other_prices(kept: str, page: str) -> bool:
-    """Tell if each of two texts says an amount of money that the other does not say."""
-    before, now = _amounts(kept), _amounts(page)
-    return not (before <= now or now <= before)
-
-
-def _amounts(text: str) -> set[str]:
-    """Return the amounts of money in a text, however they are written: 12,50 € is $12.50."""
-    found = (_ROUND.sub("", price) for price in _PRICE.findall(text))
-    return {"".join(filter(str.isdigit, price)) for price in found}
-
-
-def _detail(page: LoggedVerdict) -> str:
-    """Return what the reason of a verdict says of the words that differ."""
-    detail = page.reason.partition("; ")[2]
-    return "" if detail.removeprefix("the same ") in _SAME else detail

@@ -11,15 +11,8 @@ from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import Clusters, Timeline, Top, UnsentRequests
-from simhash_gate.report.judged import (
-    ADVICE,
-    REVISITS,
-    Crawled,
-    CrawlNote,
-    LoggedVerdict,
-    Named,
-    doubt,
-)
+from simhash_gate.report.doubt import ADVICE, Named, doubt, has_another_name
+from simhash_gate.report.judged import REVISITS, Crawled, CrawlNote, LoggedVerdict
 from simhash_gate.values import PREFIX
 
 Key = TypeVar("Key", bound="Hashable")
@@ -68,7 +61,7 @@ class Tally:
         if page.differs:
             self.differs[page.differs] += 1
         if page.is_within and page.outcome not in REVISITS:
-            self.named.add(other=page.has_another_name, dropped=page.dropped)
+            self.named.add(other=has_another_name(page), dropped=page.dropped)
 
 
 @dataclass(slots=True)
@@ -257,7 +250,7 @@ class Summary:
         # How far a page is from what it was tells nothing of how far other pages are.
         if page.distance is not None and page.outcome not in ("updated", "rewritten"):
             self.distances[page.distance, page.outcome] += 1
-            self.of_other_names[page.distance, page.outcome] += page.has_another_name
+            self.of_other_names[page.distance, page.outcome] += has_another_name(page)
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
         if page.is_duplicate:

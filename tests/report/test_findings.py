@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from simhash_gate.report.doubt import MANY
 from simhash_gate.report.findings import SWALLOWED, Finding, findings, notes
-from simhash_gate.report.judged import MANY
 from simhash_gate.report.pairs import side_by_side
 from tests.report.verdicts import copy, crawl, near, summary_of, verdict
 
@@ -17,7 +17,7 @@ def found(*lines: dict[str, Any], **counts: int) -> list[Finding]:
     summary = summary_of(*lines)
     for name, number in counts.items():
         setattr(summary, name, number)
-    return findings(summary, side_by_side(summary.duplicates.ranked(), None).pairs)
+    return findings(summary, side_by_side(summary.duplicates.ranked(), None).of_other_offers)
 
 
 def test_a_crawl_that_drops_copies_looks_right() -> None:
