@@ -148,4 +148,6 @@ def _side(store: Store, page: PageHistory, version: Version, console: Console) -
     text = None
     with complaining(console.complain, f"{page.url}: text of {shown(version.first_seen)}"):
         text = text_of(store, page.scope, version.digest)
-    return Side.visited(name, version, text)
+    if text is None:
+        return Side.known(name, version)
+    return Side.known(name, version, text.markdown, frozenset(link.url for link in text.links))

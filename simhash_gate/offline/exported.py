@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import partial
 from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import Complain, complaining
@@ -20,11 +21,23 @@ from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
+from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")
 _BLOB = ("kind", "scope", "data")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
+_HEX = ValueKind("16 hex digits", from_hex)
+_TIME = json_value("a time", float, lambda value: -_LATEST <= value <= _LATEST)
+_BASE64 = ValueKind("Base64", partial(base64.b64decode, validate=True))
+_VALUES = {
+    **dict.fromkeys(("fingerprint", "digest"), _HEX),
+    **dict.fromkeys(("first_seen", "last_seen", "at"), _TIME),
+    **dict.fromkeys(("sketch", "data"), _BASE64),
+    "words": json_value("a count", int, range(1 << 63).__contains__),
+    "gave": json_value("true or false", bool),
+}
+"""The kinds of values; those of other names are texts."""
 
 
 class BlobKind(NamedTuple):
@@ -116,40 +129,7 @@ def _record(line: dict[str, Any]) -> Record:
 
 
 def _of(line: dict[str, Any], name: str) -> Any:
-    if name not in line:
+    value = checked(line, name, _VALUES.get(name, TEXT))
+    if value is None:
         raise ValueError(f"no {name!r}: expected a line such as {_EXAMPLE}")
-    value = line[name]
-    try:
-        return _value(name, value)
-    except ValueError as error:
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-        raise ValueError(f"{name!r} is {shown}: {error}") from None
-
-
-def _value(name: str, value: Any) -> Any:
-    if name in ("fingerprint", "digest"):
-        return from_hex(_checked(value, str))
-    if name in ("first_seen", "last_seen", "at"):
-        if not -_LATEST <= _checked(value, int, float) <= _LATEST:
-            raise ValueError("expected a time")
-        return float(value)
-    if name == "words":
-        if not 0 <= _checked(value, int) < 1 << 63:
-            raise ValueError("expected a count")
-        return value
-    if name == "gave":
-        return _checked(value, bool)
-    text = _checked(value, str)
-    if name in ("sketch", "data"):
-        return base64.b64decode(text, validate=True)
-    return text
-
-
-def _checked(value: Any, *kinds: type) -> Any:
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise ValueError(f"expected {_KINDS_OF_VALUES[kinds[0]]}")
     return value
-
-
-_KINDS_OF_VALUES = {str: "a string", int: "a number", bool: "true or false"}

@@ -14,12 +14,11 @@ from typing import Any
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import Complain, MissingExtraError, complaining
-from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
 from simhash_gate.journal.contents import drops, journal_files
 from simhash_gate.journal.contents import line as line_of_drop
-from simhash_gate.offline.chosen import Chosen, text_of
+from simhash_gate.offline.chosen import Chosen, markdown_of
 from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_in, logs_of_project
 from simhash_gate.offline.why import compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
@@ -54,7 +53,7 @@ class PageTraces:
     record: Record | None = None
     markdown: str = ""
     matched_markdown: str = ""
-    versions: list[tuple[Version, KeptPage | None]] = field(default_factory=list)
+    versions: list[tuple[Version, str]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     _rank: int = 0
 
@@ -155,15 +154,17 @@ class PageTraces:
         """Return what the page said at the visit before the one of a verdict."""
         for version, text in self.versions:
             if version.last_seen == verdict.previous_at:
-                return Side.visited(before.url, version, text)._replace(words=before.words)
-        return self._side(None, before) if verdict.outcome == "unchanged" else Side.logged(before)
+                return Side.known(before.url, version, text)._replace(words=before.words)
+        if verdict.outcome == "unchanged":
+            return self._side(None, before)
+        return Side.known(before.url, before)
 
     def _side(self, read: Reading | None, logged: LoggedVerdict | LoggedMatch) -> Side:
         if read is not None:
             return Side.read(logged.url, read.page, read.lines)
         if self.record is not None and self.record.url == logged.url:
-            return Side.remembered(self.record, self.markdown)
-        return Side.logged(logged, self.markdown)
+            return Side.known(logged.url, self.record, self.markdown)
+        return Side.known(logged.url, logged, self.markdown)
 
     def _is_page(self, url: str | None) -> bool:
         return bool(url) and self._host in str(url) and key_of(str(url)) == self._key
@@ -219,11 +220,10 @@ class PageTraces:
                 return
             scope = self.record.scope
             with complaining(complain, self.record.url):
-                if text := text_of(store, scope, self.record.digest):
-                    self.markdown = text.markdown
+                self.markdown = markdown_of(store, scope, self.record.digest)
                 for past in chosen.histories(store):
                     found = History.decode(past.history).versions
-                    self.versions += [(it, text_of(store, scope, it.digest)) for it in found]
+                    self.versions += [(it, markdown_of(store, scope, it.digest)) for it in found]
 
 
 def _is_journal(path: str) -> bool:

@@ -72,7 +72,7 @@ def why(response: Any, other: Any = None) -> None:
         record = verdict.match.record if verdict.match else None
         page = Side.read(judged.url, verdict.page) if verdict.page else Side(judged.url)
         text = verdict.kept.markdown if verdict.kept else ""
-        kept = Side.remembered(record, text) if record else None
+        kept = Side.known(record.url, record, text) if record else None
         trial = trial_of(record, verdict.page)
         found = Explanation(judged, page, kept, verdict.policy, trial, hint=_IN_SHELL)
     else:

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from simhash_gate.common.urls import end_of, host_of
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.doubt import MANY
-from simhash_gate.report.judged import LoggedMatch, LoggedVerdict, text_of
+from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 
 T = TypeVar("T")
 
@@ -162,8 +162,8 @@ class UnsentRequests:
     def add(self, line: Mapping[str, Any]) -> None:
         """Count a line. Raises ValueError that names the key, if its value is wrong."""
         request = LoggedVerdict.of(line)
-        kind, what = request.not_sent, text_of(line, "what")
-        key = (registered_domain(host_of(request.url)), what, _WHY.get(kind, kind))
+        kind = request.not_sent
+        key = (registered_domain(host_of(request.url)), request.what, _WHY.get(kind, kind))
         self.seen += 1
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             return

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,7 +22,6 @@ from simhash_gate.fingerprints.contradictions import contradiction
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.policy import Policy, without_www
-from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
 from simhash_gate.report.differences import (
@@ -82,34 +82,25 @@ class Side(NamedTuple):
 
     @classmethod
     def read(cls, name: str, page: Page, lines: Sequence[Line] = ()) -> Side:
-        """Return a page that was read."""
-        sketch = decode(page.sketch) if page.sketch else Sketch()  # without text, it says nothing
-        known = (page.title, page.words, page.fingerprint, sketch, lines, page.markdown)
-        return cls(name, *known, page.reason or "")
+        """Return a page that was read. Without text, it claims nothing."""
+        side = cls.known(name, page, page.markdown)
+        reason = page.reason or ""
+        return side._replace(sketch=side.sketch or Sketch(), lines=lines, reason=reason)
 
     @classmethod
-    def remembered(cls, record: Record, markdown: str = "") -> Side:
-        """Return a page that a store remembers, with its text if that is kept."""
-        try:
-            sketch = decode(record.sketch) if record.sketch else None
-        except ValueError:  # of another version
-            sketch = None
-        known = (record.title, record.words, record.fingerprint, sketch)
-        return cls(record.url, *known, markdown=markdown)
-
-    @classmethod
-    def visited(cls, name: str, version: Version, text: KeptPage | None) -> Side:
-        """Return what a page said at a visit, with its text if that is kept."""
-        side = cls(name, version.title, version.words, version.fingerprint)
-        if text is None:
-            return side
-        links = frozenset(link.url for link in text.links)
-        return side._replace(markdown=text.markdown, links=links)
-
-    @classmethod
-    def logged(cls, page: LoggedVerdict | LoggedMatch, markdown: str = "") -> Side:
-        """Return a page that a verdict log tells of, with its text if that is to be had."""
-        return cls(page.name, page.title, page.words, page.fingerprint, markdown=markdown)
+    def known(
+        cls,
+        name: str,
+        page: Page | Record | Version | LoggedVerdict | LoggedMatch,
+        markdown: str = "",
+        links: frozenset[str] | None = None,
+    ) -> Side:
+        """Return a page that a store or a verdict log tells of, with what is kept of its text."""
+        side = cls(name, page.title, page.words, page.fingerprint, markdown=markdown, links=links)
+        with suppress(ValueError):  # a sketch of another version
+            if data := getattr(page, "sketch", b""):
+                return side._replace(sketch=decode(data))
+        return side
 
     def as_json(self, *, fields: bool) -> dict[str, Any]:
         """Return what a line says of a page. `fields` adds what the user's selectors find."""

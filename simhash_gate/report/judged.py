@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import shortened
 from simhash_gate.fingerprints.hamming import BITS, from_hex
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
+
+T = TypeVar("T")
 
 OUTCOMES = (
     *("new", "near", "updated", "rewritten", "duplicate", "unchanged", *ANSWERED),
@@ -29,13 +31,61 @@ LONGEST_MESSAGE = 1_000
 MOST_SHOWN = 200
 """Settings and domains that are kept of one crawl."""
 _LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
+
+
+def _text(longest: int = LONGEST_TEXT) -> ValueKind:
+    return ValueKind(TEXT.allowed, lambda value: shortened(TEXT.parse(value), longest))
+
+
+def _mapping(parse: Callable[[Any], Any]) -> ValueKind:
+    """Objects of JSON, whose values are parsed; what is too much is cut."""
+    of = json_value("an object", dict)
+    return ValueKind(
+        of.allowed,
+        lambda value: {
+            shortened(name, LONGEST_TEXT): parse(it)
+            for name, it in list(of.parse(value).items())[:MOST_SHOWN]
+        },
+    )
+
+
+def _as_text(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return shortened(text, LONGEST_TEXT)
+
+
+_TEXT = _text()
 _COUNT, _BITS = (
     json_value(f"a whole number from 0 to {most}", int, range(most + 1).__contains__)
     for most in (1 << 53, BITS)
 )
 _TIME = json_value("a Unix time in seconds", float, lambda value: 0 <= value < _LAST_TIME)
-_OBJECT = json_value("an object", dict)
+_FLAG = ValueKind("true or false", lambda value: value is True)
 _FINGERPRINT = ValueKind("a fingerprint of 16 hex digits", from_hex)
+# A URL that is cut is too long for a link. An id is whatever a source has.
+_URL = ValueKind(
+    TEXT.allowed, lambda value: without_credentials(shortened(TEXT.parse(value), LONGEST_URL + 1))
+)
+_ID = ValueKind("an id", lambda value: str(value)[: LONGEST_URL + 1])
+
+
+def _of(kind: ValueKind, default: Any = None, key: str = "") -> Any:
+    """Return a field that is read from the value of a key, by default of the field's name."""
+    return field(default=default, metadata={"kind": kind, "key": key})
+
+
+def _of_object(parse: Callable[[Any], Any]) -> Any:
+    return field(default_factory=dict, metadata={"kind": _mapping(parse), "key": ""})
+
+
+def read(table: type[T], line: Mapping[str, Any], prefix: str = "") -> T:
+    """Return what a line says. Raises ValueError that names the key and its value."""
+    found = {}
+    for each in fields(table):  # type: ignore[arg-type]
+        if each.metadata:
+            key = prefix + (each.metadata["key"] or each.name)
+            found[each.name] = checked(line, key, each.metadata["kind"])
+    return table(**{name: value for name, value in found.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +96,12 @@ class LoggedMatch:
     `run` is the crawl that kept it, as the store knows it; "" if it is not known.
     """
 
-    url: str
-    title: str
-    words: int | None
-    id: str = ""
-    run: str = ""
-    key: str = ""
+    url: str = _of(_URL, "")
+    title: str = _of(_TEXT, "")
+    words: int | None = _of(_COUNT)
+    id: str = _of(_ID, "")
+    run: str = _of(_TEXT, "")
+    key: str = _of(_text(LONGEST_URL + 1), "")
     fingerprint: int | None = None
 
     @property
@@ -70,26 +120,27 @@ class LoggedVerdict:
     in a report of several.
     """
 
-    url: str
-    outcome: str
-    reason: str = ""
-    title: str = ""
-    words: int | None = None
-    distance: int | None = None
+    url: str = _of(_URL, "")
+    outcome: str = _of(_TEXT, "")
+    reason: str = _of(_TEXT, "")
+    title: str = _of(_TEXT, "")
+    words: int | None = _of(_COUNT)
+    distance: int | None = _of(_BITS)
     kept: LoggedMatch | None = None
-    threshold: int | None = None
-    near: int | None = None
-    dropped: bool = False
-    size: int = 0
-    at: float | None = None
-    differs: str = ""
-    id: str = ""
-    held: bool = False
+    threshold: int | None = _of(_BITS)
+    near: int | None = _of(_BITS)
+    dropped: bool = _of(_FLAG, False)
+    size: int = _of(_COUNT, 0, "bytes")
+    at: float | None = _of(_TIME, None, "time")
+    differs: str = _of(_TEXT, "")
+    id: str = _of(_ID, "")
+    held: bool = _of(_FLAG, False)
     crawler: int = 0
-    canonical_url: str = ""
-    fingerprint: int | None = None
-    previous_at: float | None = None
-    not_sent: str = ""
+    canonical_url: str = _of(_URL, "")
+    fingerprint: int | None = _of(_FINGERPRINT)
+    previous_at: float | None = _of(_TIME, None, "previous_time")
+    not_sent: str = _of(_TEXT, "")
+    what: str = _of(_TEXT, "")
 
     @property
     def name(self) -> str:
@@ -111,41 +162,13 @@ class LoggedVerdict:
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        outcome, not_sent = text_of(line, "outcome"), text_of(line, "not_sent")
-        if outcome not in OUTCOMES and not not_sent:
-            raise ValueError(f"'outcome' is {outcome!r}: expected one of {', '.join(OUTCOMES)}")
-        kept = None
-        if line.get("matched_url") is not None:
-            kept = LoggedMatch(
-                title=text_of(line, "matched_title"),
-                words=checked(line, "matched_words", _COUNT),
-                url=url_of(line, "matched_url"),
-                run=text_of(line, "matched_run"),
-                key=text_of(line, "matched_key", LONGEST_URL + 1),
-                id=_id(line, "matched_id"),
-            )
-        return cls(
-            url=url_of(line, "url"),
-            outcome=outcome,
-            reason=text_of(line, "reason"),
-            title=text_of(line, "title"),
-            words=checked(line, "words", _COUNT),
-            distance=checked(line, "distance", _BITS),
-            kept=kept,
-            threshold=checked(line, "threshold", _BITS),
-            near=checked(line, "near", _BITS),
-            dropped=line.get("dropped") is True,
-            size=checked(line, "bytes", _COUNT) or 0,
-            at=checked(line, "time", _TIME),
-            differs=text_of(line, "differs"),
-            id=_id(line, "id"),
-            held=line.get("held") is True,
-            crawler=crawler,
-            canonical_url=url_of(line, "canonical_url"),
-            fingerprint=checked(line, "fingerprint", _FINGERPRINT),
-            previous_at=checked(line, "previous_time", _TIME),
-            not_sent=not_sent,
-        )
+        found = read(cls, line)
+        if found.outcome not in OUTCOMES and not found.not_sent:
+            expected = ", ".join(OUTCOMES)
+            raise ValueError(f"'outcome' is {found.outcome!r}: expected one of {expected}")
+        known = line.get("matched_url") is not None
+        kept = read(LoggedMatch, line, "matched_") if known else None
+        return replace(found, kept=kept, crawler=crawler)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,69 +180,22 @@ class Crawled:
     `run` is what a store knows the crawl by; "" if it is not known.
     """
 
-    by: str
-    name: str
-    started: float | None
-    versions: Mapping[str, str]
-    settings: Mapping[str, str]
-    domains: Mapping[str, Mapping[str, str]]
-    run: str = ""
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Crawled:
-        """Return what a line says. Raises ValueError that names the key and its value."""
-        domains = _mapping(line, "domains")
-        return cls(
-            text_of(line, "by"),
-            text_of(line, "name"),
-            checked(line, "started", _TIME),
-            _texts(line, "versions"),
-            _texts(line, "settings"),
-            {shortened(name, LONGEST_TEXT): _texts(domains, name) for name in domains},
-            text_of(line, "run"),
-        )
+    by: str = _of(_TEXT, "")
+    name: str = _of(_TEXT, "")
+    started: float | None = _of(_TIME)
+    versions: Mapping[str, str] = _of_object(_as_text)
+    settings: Mapping[str, str] = _of_object(_as_text)
+    domains: Mapping[str, Mapping[str, str]] = _of_object(_mapping(_as_text).parse)
+    run: str = _of(_TEXT, "")
 
 
-class CrawlNote(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CrawlNote:
     """What a crawl said of a site, or of itself, and what to do about it.
 
     `wrong` tells whether something looks wrong; else it is worth knowing.
     """
 
-    message: str
-    advice: str
-    wrong: bool = True
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> CrawlNote:
-        """Return what a line says. Raises ValueError that names the key and its value."""
-        message, advice = (text_of(line, name, LONGEST_MESSAGE) for name in ("message", "advice"))
-        return cls(message, advice, line.get("wrong") is not False)
-
-
-def _mapping(line: Mapping[str, Any], key: str) -> dict[str, Any]:
-    return dict(list((checked(line, key, _OBJECT) or {}).items())[:MOST_SHOWN])
-
-
-def _texts(line: Mapping[str, Any], key: str) -> dict[str, str]:
-    values = {
-        name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        for name, value in _mapping(line, key).items()
-    }
-    return {shortened(n, LONGEST_TEXT): shortened(v, LONGEST_TEXT) for n, v in values.items()}
-
-
-def url_of(line: Mapping[str, Any], key: str) -> str:
-    """Return a URL without its credentials, as `text_of` does: one that is cut is too long."""
-    return without_credentials(text_of(line, key, LONGEST_URL + 1))
-
-
-def text_of(line: Mapping[str, Any], key: str, longest: int = LONGEST_TEXT) -> str:
-    """Return a text, cut if it is too long. Raises ValueError for a value that is none."""
-    return shortened(checked(line, key, TEXT) or "", longest)
-
-
-def _id(line: Mapping[str, Any], key: str) -> str:
-    """Return an id as text: it is whatever a source has."""
-    value = line.get(key)
-    return "" if value is None else str(value)[: LONGEST_URL + 1]
+    message: str = _of(_text(LONGEST_MESSAGE), "")
+    advice: str = _of(_text(LONGEST_MESSAGE), "")
+    wrong: bool = _of(ValueKind("true or false", lambda value: value is not False), True)

@@ -88,10 +88,10 @@ def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> Pa
 
     With their texts, more is known of what differs than their verdicts say.
     """
-    pairs = [
-        Pair(Explanation(page, Side.logged(page), Side.logged(page.kept) if page.kept else None))
-        for page in duplicates
-    ]
+    pairs = []
+    for page in duplicates:
+        kept = None if page.kept is None else Side.known(page.kept.name, page.kept)
+        pairs.append(Pair(Explanation(page, Side.known(page.name, page), kept)))
     if texts is None:
         return Pairs(pairs)
     places = [place for place, pair in enumerate(pairs) if _is_doubtful(pair)][:MOST_TEXTS]

@@ -12,7 +12,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import Clusters, Timeline, Top, UnsentRequests
 from simhash_gate.report.doubt import ADVICE, Named, doubt, has_another_name
-from simhash_gate.report.judged import REVISITS, Crawled, CrawlNote, LoggedVerdict
+from simhash_gate.report.judged import REVISITS, Crawled, CrawlNote, LoggedVerdict, read
 from simhash_gate.values import PREFIX
 
 Key = TypeVar("Key", bound="Hashable")
@@ -219,10 +219,10 @@ class Summary:
         Raises ValueError that names the key, if the value of a verdict is wrong.
         """
         if isinstance(line.get("crawl"), dict):
-            crawl = Crawled.of(line["crawl"])
+            crawl = read(Crawled, line["crawl"])
             self._crawler(begins=bool(self.crawlers and self.crawlers[-1].crawl)).crawl = crawl
         if isinstance(line.get("crawl_note"), dict):
-            self.notes = [*self.notes, CrawlNote.of(line["crawl_note"])][:MOST_NOTES]
+            self.notes = [*self.notes, read(CrawlNote, line["crawl_note"])][:MOST_NOTES]
         elif "outcome" in line:
             page = LoggedVerdict.of(line, self._crawler().number)
             self.add(page)
