@@ -20,6 +20,9 @@ from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
 
+OF_SITES = (SITE_NOTES, URL_RULES)
+"""The kinds of what is kept of a site, whatever pages it has."""
+
 
 @dataclass(frozen=True)
 class Chosen:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import fields
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import fields, replace
 from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import Complain, complaining
@@ -16,11 +17,13 @@ from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
 from simhash_gate.identity.saved import from_json, merged
+from simhash_gate.offline.chosen import OF_SITES, Chosen, texts_of
 from simhash_gate.sources import File, find
 from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
+from simhash_gate.stores.store import Store
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 _EXAMPLE = "those that `simhash-gate store export` writes"
@@ -86,6 +89,28 @@ def blob_line(blob: Blob) -> dict[str, Any]:
     kind.check(blob.data)
     line: dict[str, Any] = {name: getattr(blob, name) for name in ("kind", "scope", "key", "at")}
     return line | {"data": json.loads(blob.data) if kind.is_json else _base64(blob.data)}
+
+
+def exported(store: Store, chosen: Chosen, complain: Complain) -> Generator[dict[str, Any]]:
+    """Yield the lines of the pages of a store that are chosen, and of what is kept beside them."""
+    scopes, texts = set(), set()
+    for record in chosen.of(store):
+        scopes.add(record.scope)
+        texts.add((record.scope, to_hex(record.digest)))
+        yield page_line(record)
+    for history in chosen.histories(store):
+        texts |= texts_of(history)
+        with complaining(complain, f"history of {history.url}"):
+            yield blob_line(history.blob)
+    for text in store.blobs(KEPT_TEXT, chosen.scope, data=False):
+        if not chosen or (text.scope, text.key) in texts:
+            data = store.get(KEPT_TEXT, text.scope, text.key)
+            with complaining(complain, f"text of {text.scope}"):
+                yield blob_line(replace(text, data=data))
+    memories = (it for it in store.blobs(SITE_MEMORY) if it.scope in scopes or not chosen)
+    for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in OF_SITES)):
+        with complaining(complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
+            yield blob_line(blob)
 
 
 def _base64(data: bytes) -> str:
