@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
@@ -23,11 +23,7 @@ from simhash_gate.stores.store import Store
 NOTHING = "the store has no history of such pages. Crawls keep it when they end"
 
 
-class Past(NamedTuple):
-    """A page and its history."""
-
-    page: PageHistory
-    history: History
+Past = tuple[PageHistory, History]
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
@@ -69,16 +65,16 @@ def _pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
     found = []
     for page in chosen.histories(store):
         with complaining(complain, page.url):
-            found.append(Past(page, History.decode(page.history)))
-    return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
+            found.append((page, History.decode(page.history)))
+    return sorted(found, key=lambda past: (past[0].scope, past[0].url, past[0].request))
 
 
 def _listed(past: Past) -> dict[str, Any]:
-    history = past.history
+    page, history = past
     return {
-        "scope": past.page.scope,
-        "url": past.page.url,
-        "last_visit": shown(past.page.seen),
+        "scope": page.scope,
+        "url": page.url,
+        "last_visit": shown(page.seen),
         "gone": None if history.gone is None else shown(history.gone),
         "versions": [
             {"version": place} | _version(version)
@@ -120,11 +116,11 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
                 console.complain(without_credentials(url), NOTHING)
             return console.status()
         own = without_credentials(url)  # others may be copies that were pages of their own once
-        past = max(pasts, key=lambda past: (past.page.url == own, past.page.seen))
-        two = _two_of(past, versions)
-        earlier, later = (_side(kept, past.page, version, console) for version in two)
+        page, past = max(pasts, key=lambda past: (past[0].url == own, past[0].seen))
+        two = _two_of(past.versions, versions)
+        earlier, later = (_side(kept, page, version, console) for version in two)
     bits = hamming_distance(*(version.fingerprint for version in two))
-    found = Explanation(LoggedVerdict(past.page.url, "", distance=bits), later, earlier)
+    found = Explanation(LoggedVerdict(page.url, "", distance=bits), later, earlier)
     if as_json:
         console.write(found.as_json())
     else:
@@ -132,8 +128,7 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
     return console.status()
 
 
-def _two_of(past: Past, numbers: Sequence[int]) -> list[Version]:
-    versions = past.history.versions
+def _two_of(versions: Sequence[Version], numbers: Sequence[int]) -> list[Version]:
     known = len(versions)
     if known < 2:
         raise click.ClickException(f"the page has {how_many(known, 'version')}: nothing changed")

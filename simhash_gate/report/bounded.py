@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import end_of, host_of
 from simhash_gate.gate.policy import registered_domain
@@ -141,8 +140,9 @@ class Clusters:
 
 @dataclass(slots=True)
 class Unsent:
-    """Requests of one domain that were not sent for one reason: `what` makes no difference, or is
-    the shape of a trap.
+    """Requests that were not sent for one reason, and the first of them: its URL, and the other's.
+
+    `what` makes no difference, or is the shape of a trap.
     """
 
     domain: str
@@ -159,11 +159,10 @@ class UnsentRequests:
         self.seen = 0
         self._kinds: dict[tuple[str, str, str], Unsent] = {}
 
-    def add(self, line: Mapping[str, Any]) -> None:
-        """Count a line. Raises ValueError that names the key, if its value is wrong."""
-        request = LoggedVerdict.of(line)
-        kind = request.not_sent
-        key = (registered_domain(host_of(request.url)), request.what, _WHY.get(kind, kind))
+    def add(self, request: LoggedVerdict) -> None:
+        """Count a request."""
+        why = _WHY.get(request.not_sent, request.not_sent)
+        key = (registered_domain(host_of(request.url)), request.what, why)
         self.seen += 1
         if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
             return

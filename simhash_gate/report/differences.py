@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import text_without_credentials
 from simhash_gate.common.wording import shortened
@@ -135,7 +135,7 @@ def _key(word: str) -> str:
 
 
 def _runs(
-    a: Sequence[T], b: Sequence[T], key: Callable[[T], Hashable]
+    a: Sequence[T], b: Sequence[T], key: Callable[[T], Any]
 ) -> Iterator[tuple[bool, Sequence[T], Sequence[T]]]:
     """Yield what agrees in two sequences and what does not, as far as they are looked at."""
     one, other = [key(item) for item in a], [key(item) for item in b]
@@ -152,7 +152,7 @@ def _runs(
     yield from ((same, left, right) for same, left, right in found if left or right)
 
 
-def _begin_alike(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
+def _begin_alike(one: Sequence[Any], other: Sequence[Any]) -> int:
     pairs = enumerate(zip(one, other, strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
 

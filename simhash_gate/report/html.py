@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
@@ -145,16 +144,12 @@ def _figures(summary: Summary) -> dict[str, Any]:
     buckets = summary.timeline.buckets()
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
     shown = [outcome for outcome in SHOWN if summary.total.outcomes[outcome]]
-    by_bits: dict[int, Counter[str]] = {}
-    others: Counter[int] = Counter()
-    for (bits, outcome), pages in sorted(summary.distances.items()):
-        by_bits.setdefault(bits, Counter())[outcome] = pages
-        others[bits] += summary.of_other_names[bits, outcome]
+    distances = sorted(summary.distances.items())
     return {
-        "distances": [(bits, pages, others[bits]) for bits, pages in by_bits.items()],
-        "most_apart": max((pages.total() for pages in by_bits.values()), default=0),
+        "distances": distances,
+        "most_apart": max((pages.total() for _, pages in distances), default=0),
         "most_at_once": max((bucket.outcomes.total() for bucket in buckets), default=0),
-        "last_within": max((bits for bits in by_bits if bits <= (threshold or 0)), default=None),
+        "last_within": max((n for n, _ in distances if n <= (threshold or 0)), default=None),
         "shown": shown,
         "tables": _tables(shown),
         "threshold": threshold,

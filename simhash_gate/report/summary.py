@@ -126,8 +126,8 @@ class Summary:
         self.notes: list[CrawlNote] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.missed = self.unusable = 0
-        self.distances: Counter[tuple[int, str]] = Counter()
-        self.of_other_names: Counter[tuple[int, str]] = Counter()
+        self.distances = defaultdict[int, Counter[str]](Counter)
+        self.of_other_names: Counter[int] = Counter()
         self.thresholds: Counter[int] = Counter()
         self.timeline = Timeline()
         self.duplicates: Top[LoggedVerdict] = Top(MOST_DUPLICATES)
@@ -228,7 +228,7 @@ class Summary:
             self.add(page)
             self._filled.update(self._places[-1:])
         elif "not_sent" in line:
-            self.unsent.add(line)
+            self.unsent.add(LoggedVerdict.of(line))
 
     def _crawler(self, *, begins: bool = False) -> Crawler:
         """Return the crawler that a line is of: a new one where a crawl or a log begins."""
@@ -249,8 +249,8 @@ class Summary:
         self._crawler().add(page)
         # How far a page is from what it was tells nothing of how far other pages are.
         if page.distance is not None and page.outcome not in ("updated", "rewritten"):
-            self.distances[page.distance, page.outcome] += 1
-            self.of_other_names[page.distance, page.outcome] += has_another_name(page)
+            self.distances[page.distance][page.outcome] += 1
+            self.of_other_names[page.distance] += has_another_name(page)
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
         if page.is_duplicate:

@@ -25,7 +25,7 @@ def test_responses_are_counted_by_domain_and_in_all_those_beyond_a_bound_togethe
     assert (example.checked, example.dropped, example.bytes_saved) == (3, 1, 500)
     assert summary.domains["example.co.uk"].checked == 1
     assert (summary.seen, summary.total.checked) == (5, 4)
-    assert summary.distances == {(0, "duplicate"): 1, (5, "near"): 1}
+    assert summary.distances == {0: {"duplicate": 1}, 5: {"near": 1}}
     for number in range(MOST_TALLIES):
         summary.add_line(verdict(f"https://site{number}.com/"))
     assert len(summary.domains) == MOST_TALLIES + 1
@@ -141,7 +141,7 @@ def test_pages_of_other_names_are_counted_by_domain_and_a_few_are_no_warning() -
     )
     named = summary.domains["example.com"].named
     assert (named.near, named.others, named.dropped) == (8, 6, 1)
-    assert +summary.of_other_names == {(0, "near"): 5, (2, "duplicate"): 1, (5, "near"): 1}
+    assert +summary.of_other_names == {0: 5, 2: 1, 5: 1}
     assert [*summary.remarks()][:3] == [
         "Within the threshold, but not dropped: 5 other names, 1 other offers.",
         "Dropped, although the title contradicts that of the kept page: 1 page.",
@@ -189,6 +189,6 @@ def test_requests_that_were_not_sent_are_counted_by_domain_and_by_why_and_shown(
 
     found = UnsentRequests()
     for number in range(MOST_KINDS + 50):
-        found.add(unsent(number, what=f"?p{number}=*"))
+        found.add(LoggedVerdict.of(unsent(number, what=f"?p{number}=*")))
     assert found.seen == MOST_KINDS + 50
     assert len(found.ranked(10_000)) == MOST_KINDS
