@@ -93,13 +93,13 @@ def json_value(
     return ValueKind(allowed, parse)
 
 
-def checked(line: Mapping[str, Any], key: str, kind: ValueKind) -> Any:
-    """Return a value of an object of JSON, None for none.
+def checked(line: Mapping[str, Any], key: str, kind: ValueKind, *, needed: bool = False) -> Any:
+    """Return a value of an object of JSON, None for none, unless it is needed.
 
     Raises ValueError that names the key, the value, and what is allowed.
     """
     value = line.get(key)
-    if value is None:
+    if value is None and not needed:
         return None
     try:
         return kind.parse(value)

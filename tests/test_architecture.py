@@ -67,14 +67,14 @@ KNOWN = {
     "report": {"common", "fingerprints", "gate.policy", "gate.verdict", "history.texts"}
     | {"history.versions", "=page", "stores.base", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
-    | {"identity", "settings", "stores", "workers.pool"},
+    | {"identity", "settings", "stores", "values", "workers.pool"},
     "collection": {"common.urls", "fingerprints", "gate.verdict", "sources.fingerprints"}
     | {"sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
     | {"history", "identity", "pipeline", "report"}
     | {"settings", "sources", "stores", "values", "workers.pool"},
     "identity": {"common", "fingerprints.sample", "fingerprints.hamming", "fingerprints.sketch"}
-    | {"stores.base", "stores.store"},
+    | {"stores.base", "stores.store", "values"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.fingerprints.hamming import from_hex, to_hex
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
@@ -19,6 +19,7 @@ from simhash_gate.history.versions import History
 from simhash_gate.identity.saved import from_json, merged
 from simhash_gate.offline.chosen import OF_SITES, Chosen, texts_of
 from simhash_gate.sources import File, find
+from simhash_gate.sources.fingerprints import FINGERPRINT
 from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
@@ -30,11 +31,10 @@ _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")
 _BLOB = ("kind", "scope", "data")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
-_HEX = ValueKind("16 hex digits", from_hex)
 _TIME = json_value("a time", float, lambda value: -_LATEST <= value <= _LATEST)
 _BASE64 = ValueKind("Base64", partial(base64.b64decode, validate=True))
 _VALUES = {
-    **dict.fromkeys(("fingerprint", "digest"), _HEX),
+    **dict.fromkeys(("fingerprint", "digest"), FINGERPRINT),
     **dict.fromkeys(("first_seen", "last_seen", "at"), _TIME),
     **dict.fromkeys(("sketch", "data"), _BASE64),
     "words": json_value("a count", int, range(1 << 63).__contains__),

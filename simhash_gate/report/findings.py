@@ -82,27 +82,23 @@ def advice_on(outcome: str, reason: str) -> str:
 
 def _other_names(summary: Summary) -> Iterator[Finding]:
     where = {domain: tally.named.dropped for domain, tally in summary.domains.items()}
-    one, more = "its title names", "their titles name"
-    what = "something else than that of the kept page"
-    yield from _dropped(summary, Counter(where), one, more, what, "the `h1`", "the first ones")
+    what = "the title names something else than that of the kept page"
+    yield from _dropped(summary, Counter(where), what, "the `h1`")
 
 
 def _other_offers(summary: Summary, pages: Iterable[LoggedVerdict]) -> Iterator[Finding]:
     where = Counter(registered_domain(host_of(page.url)) for page in pages)
-    what = "another price or offer than the kept page"
-    yield from _dropped(summary, where, "it says", "they say", what, "the price", "them")
+    what = "the text says another price or offer than that of the kept page"
+    yield from _dropped(summary, where, what, "the price")
 
 
-def _dropped(
-    summary: Summary, where: Counter[str], one: str, more: str, what: str, such_as: str, these: str
-) -> Iterator[Finding]:
-    """Tell of pages, by domain, that were dropped although they say `what`."""
+def _dropped(summary: Summary, where: Counter[str], what: str, such_as: str) -> Iterator[Finding]:
+    """Tell of pages, by domain, that were dropped although `what`."""
     if number := where.total():
-        were = "1 page was" if number == 1 else f"{number:,} pages were"
-        says = one if number == 1 else more
         yield Finding(
-            f"{were} dropped although {says} {what}: {_by_domain(where)}.",
-            f"Compare {these}. If they are pages of their own, {_stricter(summary, such_as)}",
+            f"{how_many(number, 'page', ',')} dropped although {what}: {_by_domain(where)}.",
+            "Compare the first ones with their kept pages. If they are pages of their own, "
+            + _stricter(summary, such_as),
             "duplicates",
         )
 
@@ -127,17 +123,13 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
     if not found:
         return
     pages = sum(cluster.copies.seen for cluster in found)
-    of, these, they = (
-        ("one page", "this page", "it is a")
-        if len(found) == 1
-        else (f"{len(found):,} pages", "these pages", "one is a")
-    )
     titles = _listed((f"“{shortened(c.kept.title or c.kept.url, _TITLE)}”" for c in found), "page")
+    kept = how_many(len(found), "page", ",")
     yield Finding(
-        f"{pages:,} pages at different addresses are duplicates of {of}: {titles}.",
-        f"Open {these}. If {they} block page, a 'not found' page or a wall that asks for consent, "
-        "slow the crawl down or render its pages, and crawl again. If the site has more to say, "
-        "name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
+        f"{pages:,} pages at different addresses are duplicates of {kept}: {titles}.",
+        "Open the kept pages. If one is a block page, a 'not found' page or a wall that asks for "
+        "consent, slow the crawl down or render its pages, and crawl again. If the site has more "
+        "to say, name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
         "clusters",
     )
 

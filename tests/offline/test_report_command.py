@@ -86,7 +86,7 @@ def test_what_differs_in_the_texts_is_marked_where_the_pages_are_there(
     there = run("report", log, "--pages", "nowhere", "--pages", doubtful)
     assert (there.status, marks(there.out)) == (1, [["12", "13"]])
     assert "nowhere: No such file or directory" in there.err
-    assert "1 page was dropped although it says another price or offer" in there.out
+    assert "1 page dropped although the text says another price or offer" in there.out
     (tmp_path / "b.html").unlink()
     half = run("report", log, "--pages", doubtful)
     assert (half.status, texts_of(half.out)) == (1, [1])

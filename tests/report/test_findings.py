@@ -41,9 +41,15 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
     ]
     got = found(*lines, missed=7, unusable=1)
     expected = [
-        ("duplicates", "its title names something else than that of the kept page"),
-        ("duplicates", "it says another price or offer than the kept page"),
-        ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of one page"),
+        (
+            "duplicates",
+            "1 page dropped although the title names something else than that of the kept page",
+        ),
+        (
+            "duplicates",
+            "1 page dropped although the text says another price or offer than that of the kept",
+        ),
+        ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of 1 page"),
         ("unjudged", "1 page could not be judged"),
         ("unjudged", "1 page skipped"),
         ("figures", "These figures lack 7 verdicts"),
