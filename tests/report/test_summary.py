@@ -158,6 +158,20 @@ def test_pages_of_other_names_are_counted_by_domain_and_a_few_are_no_warning() -
     assert said.endswith("1 alike only in what the site repeats.")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        verdict("a", "skipped"),
+        verdict("a", "error", time=None),
+        copy("b", "a", threshold=None, action="tag", dropped=False),
+        copy("", "a", 64, title="", words=None, matched_words=None),
+    ],
+)
+def test_a_crawl_of_one_page_has_a_report_too(line: dict) -> None:
+    root = html.fromstring(render(summary_of(line), name="news"))
+    assert root.xpath("//dl/div[dt = 'Responses']/dd/text()") == ["1"]
+
+
 def unsent(
     number: int, what: str = "?ref=*", kind: str = "rule", host: str = "example.com"
 ) -> dict:
