@@ -96,11 +96,6 @@ class Doubt(NamedTuple):
     words: bool = False
     bits: int = 0
 
-    @property
-    def is_of_offer(self) -> bool:
-        """Whether what is sold differs, and the names do not."""
-        return self.offer and not self.name
-
 
 def doubt(page: LoggedVerdict) -> Doubt:
     """Return what differs between a page and the one that it is a duplicate of."""

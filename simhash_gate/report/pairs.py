@@ -79,8 +79,8 @@ class Pairs:
     @property
     def of_other_offers(self) -> list[LoggedVerdict]:
         """The pages that were dropped although they say another price or offer."""
-        every = (pair.found for pair in self.pairs)
-        return [it.verdict for it in every if it.verdict.dropped and it.doubt.is_of_offer]
+        every = (pair.found for pair in self.pairs if pair.found.verdict.dropped)
+        return [it.verdict for it in every if it.doubt.offer and not it.doubt.name]
 
 
 def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> Pairs:

@@ -5,10 +5,17 @@ from collections import Counter
 import pytest
 from lxml import html
 
-from simhash_gate.report.bounded import MOST_KINDS, Clusters, Timeline, UnsentRequests
+from simhash_gate.report.bounded import Clusters, Timeline
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
-from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
+from simhash_gate.report.summary import (
+    MOST_DUPLICATES,
+    MOST_NEAR,
+    MOST_TALLIES,
+    MOST_UNSENT,
+    OTHERS,
+    Summary,
+)
 from tests.report.verdicts import copy, near, summary_of, verdict
 
 
@@ -201,8 +208,7 @@ def test_requests_that_were_not_sent_are_counted_by_domain_and_by_why_and_shown(
     ):
         assert all(part in row for part in said), row
 
-    found = UnsentRequests()
-    for number in range(MOST_KINDS + 50):
-        found.add(LoggedVerdict.of(unsent(number, what=f"?p{number}=*")))
-    assert found.seen == MOST_KINDS + 50
-    assert len(found.ranked(10_000)) == MOST_KINDS
+    for number in range(MOST_UNSENT + 50):
+        summary.add_line(unsent(number, what=f"?p{number}=*"))
+    assert len(summary.unsent) == MOST_UNSENT + 1
+    assert summary.unsent.total() == 11 + MOST_UNSENT + 50
