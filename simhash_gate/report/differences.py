@@ -106,11 +106,11 @@ def parts_of(a: Sequence[Line], b: Sequence[Line]) -> list[Part]:
             continue
         known = any(why for _, why in (*left, *right))
         by_line = known and len(left) == len(right)  # each line of one is another one there
-        single = [([a], [b]) for a, b in zip(left, right, strict=False)]
-        for pair in single if by_line else [(left, right)]:
-            reasons = [why for _, why in (*pair[0], *pair[1])]
+        blocks = [([a], [b]) for a, b in zip(left, right, strict=False)]
+        for gone, come in blocks if by_line else [(left, right)]:
+            reasons = [why for _, why in (*gone, *come)]
             ignored = ", ".join(dict.fromkeys(reasons)) if all(reasons) else ""
-            for part in _changed(_joined(pair[0]), _joined(pair[1])):
+            for part in _changed(_joined(gone), _joined(come)):
                 _add(found, part if part.same else part._replace(ignored=ignored))
     return found
 
@@ -182,16 +182,19 @@ def changes_in(parts: Sequence[Part]) -> list[TextChange]:
         if part.same:
             continue
         side = 0 if part.a else 1
-        before, after = (
-            "".join(parts[at].sides[side][words]) if 0 <= at < len(parts) and parts[at].same else ""
-            for at, words in ((place - 1, slice(-_CONTEXT, None)), (place + 1, slice(_CONTEXT)))
-        )
-        ends = part.sides[side][-1].endswith("\n")
-        around = before.rpartition("\n")[2], "" if ends else after.partition("\n")[0]
-        texts = around[0], "".join(part.a), "".join(part.b), around[1]
-        shown = [" ".join(text.split()) for text in texts]
-        found.append(TextChange(shown[0], shown[1], shown[2], shown[3], part.ignored))
+        before = after = ""
+        if place and parts[place - 1].same:
+            before = "".join(parts[place - 1].sides[side][-_CONTEXT:]).rpartition("\n")[2]
+        ends = place + 1 == len(parts) or part.sides[side][-1].endswith("\n")
+        if not ends and parts[place + 1].same:
+            after = "".join(parts[place + 1].sides[side][:_CONTEXT]).partition("\n")[0]
+        removed, added = _plain("".join(part.a)), _plain("".join(part.b))
+        found.append(TextChange(_plain(before), removed, added, _plain(after), part.ignored))
     return found
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
 
 
 def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
