@@ -239,7 +239,7 @@ def import_(settings: Settings, console: Console, url: str, sources: tuple[str, 
     except BaseException:
         console.say("the import did not end: none of its pages count")
         raise
-    if seed.is_empty:
+    if not seed.added + seed.copies + seed.skipped + seed.blobs.total():
         console.complain_of_nothing(find.shown(*sources), "no page in it")
     for message in seed.told(url):
         console.say(message)

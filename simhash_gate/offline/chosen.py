@@ -129,12 +129,6 @@ def text_of(store: Store, scope: str, digest: int) -> KeptPage | None:
     return unpack(data) if data else None
 
 
-def markdown_of(store: Store, scope: str, digest: int) -> str:
-    """Return the Markdown that a store keeps of a page, "" for none, as `text_of` does."""
-    text = text_of(store, scope, digest)
-    return text.markdown if text else ""
-
-
 def texts_of(history: PageHistory) -> set[tuple[str, str]]:
     """Return under which scope and key a store keeps the texts of a page's versions."""
     with suppress(ValueError):  # of a later release

@@ -64,11 +64,6 @@ class Import:
                         add(thing)
                 yield from [None] * len(some)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing was found to add."""
-        return not self.added + self.copies + self.skipped + self.blobs.total()
-
     def told(self, url: str) -> Iterator[str]:
         """Yield what was added to the store at `url`, and of what a crawl does not know all."""
         yield f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}"

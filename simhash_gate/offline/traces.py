@@ -14,11 +14,12 @@ from typing import Any
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import Complain, MissingExtraError, complaining
+from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
 from simhash_gate.journal.contents import drops, journal_files
 from simhash_gate.journal.contents import line as line_of_drop
-from simhash_gate.offline.chosen import Chosen, markdown_of
+from simhash_gate.offline.chosen import Chosen, text_of
 from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_in, logs_of_project
 from simhash_gate.offline.why import compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
@@ -53,7 +54,7 @@ class PageTraces:
     record: Record | None = None
     markdown: str = ""
     matched_markdown: str = ""
-    versions: list[tuple[Version, str]] = field(default_factory=list)
+    versions: list[tuple[Version, KeptPage | None]] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     _rank: int = 0
 
@@ -154,7 +155,8 @@ class PageTraces:
         """Return what the page said at the visit before the one of a verdict."""
         for version, text in self.versions:
             if version.last_seen == verdict.previous_at:
-                return Side.known(before.url, version, text)._replace(words=before.words)
+                markdown = text.markdown if text else ""
+                return Side.known(before.url, version, markdown)._replace(words=before.words)
         if verdict.outcome == "unchanged":
             return self._side(None, before)
         return Side.known(before.url, before)
@@ -220,10 +222,11 @@ class PageTraces:
                 return
             scope = self.record.scope
             with complaining(complain, self.record.url):
-                self.markdown = markdown_of(store, scope, self.record.digest)
+                text = text_of(store, scope, self.record.digest)
+                self.markdown = text.markdown if text else ""
                 for past in chosen.histories(store):
                     found = History.decode(past.history).versions
-                    self.versions += [(it, markdown_of(store, scope, it.digest)) for it in found]
+                    self.versions += [(it, text_of(store, scope, it.digest)) for it in found]
 
 
 def _is_journal(path: str) -> bool:
