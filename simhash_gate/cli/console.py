@@ -61,16 +61,15 @@ class Console:
         elif self._similar[kind] == _MOST_ALIKE + 1:
             self._echo(f"{file}: {kind[1]}: more lines are like this")
 
-    def complain_of_nothing(self, place: str, message: str, *, since: int = 0) -> None:
-        """Report that a source has nothing to use.
+    def complain_of_nothing(self, place: str, message: str) -> None:
+        """Report that a source has nothing to use, as an input that can't be used.
 
-        It counts as an input that can't be used, unless complaints about it are counted already:
-        those beyond the first `since`.
+        It counts as none if there are complaints already: one of them says why.
         """
-        if self.complaints == since:
-            self.complain(place, message)
-        else:
+        if self.complaints:
             self.say(f"{place}: {message}")
+        else:
+            self.complain(place, message)
 
     def say(self, message: str) -> None:
         """Write a message to stderr."""

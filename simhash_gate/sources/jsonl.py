@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from gzip import GzipFile
 from pathlib import Path
@@ -74,14 +74,6 @@ def _object(line: bytes, example: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ValueError(f"not a JSON object such as {example}")
     return found
-
-
-def check_strings(line: dict[str, Any], keys: Iterable[str]) -> None:
-    """Raise ValueError that names the key, if the value of one is not a string."""
-    for key in keys:
-        value = line.get(key)
-        if value is not None and not isinstance(value, str):
-            raise ValueError(f"{key!r} is {value!r}: expected a string")
 
 
 def first_object(path: str) -> dict[str, Any]:
