@@ -227,8 +227,8 @@ def _sketch(
     controls: list[str],
 ) -> Sketch:
     titles, blocks = document.titles, document.blocks
-    names = (titles.headline, *titles.names, *filter(None, [document.headline]))
-    headline, *other_names = [name[:LONGEST_NAME] for name in names]
+    names = (document.name, document.headline, *titles.names)
+    headline, heading, *other_names = [name[:LONGEST_NAME] for name in names]
     captions = document.captions
     own = text.own.copy()
     own[: len(blocks)] &= [block.text not in captions for block in blocks]
@@ -262,6 +262,7 @@ def _sketch(
         hash_of(controls),
         hash_of(block.text for block in volatile_blocks if not block.linked),
         _order(blocks, text),
+        heading,
     )
 
 

@@ -109,7 +109,7 @@ _NONE = Hashes.of((), ())
 class Sketch:
     """What one page says.
 
-    `headline` is its own, "" if it has none; `names` are all that it calls itself, without the name
+    `headline` is its own, "" if it has none, and `heading` what its article begins with; `names` are all that it calls itself, without the name
     of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
     that the user names, and the files that a page of few words leads to. `words` and `lines` are
     those of the whole page, and the own ones those of its article that last, the headline aside.
@@ -129,17 +129,23 @@ class Sketch:
     controls: int = 0
     dated: int = 0
     order: int = 0
+    heading: str = ""
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """What the page calls itself in any place, its headline first."""
+        return tuple(dict.fromkeys(filter(None, (self.headline, *self.names, self.heading))))
 
     @property
     def key(self) -> bytes:
         """Eight bytes: four that pages of the same name share, and four for what they offer."""
-        name = own_words(self.headline) or own_words_of(self.names)
+        name = own_words(self.headline) or own_words_of(self.all_names)
         parts = " ".join(sorted(name)), repr((self.offered, self.compared))
         return b"".join(mmh3.hash(part, signed=False).to_bytes(4, "big") for part in parts)
 
     def encode(self) -> bytes:
         """Return the sketch as bytes, which begin with its key."""
-        values = [(self.headline, *self.names), self.offered, self.compared]
+        values = [(self.headline, self.heading, *self.names), self.offered, self.compared]
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode(), self.lines.encode(), self.pairs
         sizes = map(len, parts)
@@ -157,9 +163,9 @@ def decode(data: bytes) -> Sketch:
             parts.append(data[start : start + size])
             start += size
         words, lines = Hashes.decode(parts[0]), Hashes.decode(parts[1])
-        (headline, *names), offered, compared = json.loads(data[start:])
+        (headline, heading, *names), offered, compared = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, words, lines, parts[2], images, controls, dated, order)
+        return Sketch(*values, words, lines, parts[2], images, controls, dated, order, heading)
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

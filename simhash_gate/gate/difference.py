@@ -69,6 +69,10 @@ class CloserLook:
             near_is_enough = not (self._is_sketched or self._is_short(kept))
             return SAME if same or near_is_enough else Comparison(False, "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
+        if found is not None and found.differs == "names" and self._memory is not None:
+            pages = list(map(self._memory.own_names, (its, self._sketch)))
+            if all(page.all_names for page in pages):
+                found = contradiction(*pages, offers=not self._page.listing)
         if found is not None:
             return Comparison(False, found.reason, found.differs)
         if self._memory is not None and not same_name(its, self._sketch):

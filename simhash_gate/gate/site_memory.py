@@ -11,12 +11,14 @@ from __future__ import annotations
 import struct
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.sketch import NAME_BYTES
+from simhash_gate.fingerprints.sketch import NAME_BYTES, hash_of
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 
 if TYPE_CHECKING:
+    from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.stores.store import Store
 
 OTHERS = 3
@@ -28,6 +30,7 @@ MOST_IN_ALL = 500_000
 PAGES_BETWEEN = 64
 """So many pages of a scope are learned before the store is told."""
 
+_NAMED = "\n"  # before it stands a name: no sentence has it
 _NAME_BITS = 32
 _NAME = (1 << _NAME_BITS) - 1
 _ENTRY = struct.Struct(">I16s")
@@ -64,6 +67,22 @@ class SiteMemory:
         for sentence, _ in sentences:
             self._add(sentence, own)
         self._forget()
+
+    def learn_names(self, names: Collection[str]) -> None:
+        """Take in the names of a page: of these, the site's parts have other names beside them."""
+        own = hash_of(sorted(names))
+        for name in names:
+            self._add(hash_of([name, _NAMED]), own)
+
+    def own_names(self, sketch: Sketch) -> Sketch:
+        """Return a page without those of its names that three pages have beside other names."""
+        names = sketch.all_names
+        key = hash_of(sorted(names)).to_bytes(NAME_BYTES, "big")
+        repeated = {name for name in names if self.is_repeated(key, hash_of([name, _NAMED]))}
+        left = [name for name in names if name not in repeated]
+        headline = sketch.headline if sketch.headline in left else ""
+        heading = sketch.heading if sketch.heading in left else ""
+        return replace(sketch, headline=headline, names=tuple(left), heading=heading)
 
     def is_repeated(self, name: bytes, sentence: int) -> bool:
         """Tell if three pages of other names have a sentence."""

@@ -120,7 +120,7 @@ def _marked(a: str | None, b: str | None) -> str:
 def names_of(sketch: Sketch) -> list[str]:
     """Return the names of a page, the headline first, each once."""
     found: dict[tuple[str, ...], str] = {}
-    for name in filter(None, (sketch.headline, *sketch.names)):
+    for name in sketch.all_names:
         found.setdefault(words_of_name(name), name)
     return list(found.values())
 

@@ -29,7 +29,7 @@ from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
 from simhash_gate.page.survey import Survey
-from simhash_gate.page.title import Titles, find_titles
+from simhash_gate.page.title import Titles, find_titles, words_of
 
 if TYPE_CHECKING:
     from simhash_gate.page.offer import Field
@@ -61,6 +61,15 @@ class Document(NamedTuple):
     def headline(self) -> str:
         """The heading that the article begins with, "" if it begins with anything else."""
         return self.blocks[0].text if self.blocks[0].kind == "heading" else ""
+
+    @property
+    def name(self) -> str:
+        """The headline of the page, "" if it has none.
+
+        It is that of the article where data, the address or a title say so, and of no `h1`.
+        """
+        names = [self.titles.headline, "" if self.article.titled else self.headline]
+        return max(names, key=lambda name: words_of(name) in self.titles.own)
 
     def images(self, base: str) -> list[str]:
         """Return the files of the images of the article."""
