@@ -16,6 +16,7 @@ from simhash_gate.fingerprints.features import shingle_hashes
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
     MORE,
+    WITH_NUMBER,
     HashedLines,
     hashes_of,
     words_of_each,
@@ -236,9 +237,7 @@ def _sketch(
         own[0] = False
     hashed, lines = text.hashed, text.hashed.lines
     stable = hashed.only(own[lines])
-    sentences = own & (hashed.counts(len(own)) >= SENTENCE)
-    for place in np.flatnonzero(sentences).tolist():  # numbers alone, as of ratings, are words
-        sentences[place] = not all(map(str.isdigit, text.tokens[place]))
+    sentences = own & (hashed.only(~hashed.are(WITH_NUMBER)).counts(len(own)) >= SENTENCE)
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)

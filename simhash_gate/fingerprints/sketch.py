@@ -109,8 +109,8 @@ _NONE = Hashes.of((), ())
 class Sketch:
     """What one page says.
 
-    `headline` is its own, "" if it has none, and `heading` what its article begins with; `names` are all that it calls itself, without the name
-    of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
+    `headline` is its own, and `heading` what its article begins with, "" if it has none; `names` are
+    all that its head and other headlines call it, without the name of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
     that the user names, and the files that a page of few words leads to. `words` and `lines` are
     those of the whole page, and the own ones those of its article that last, the headline aside.
     `pairs` is the table of the pairs of these. `images`, `controls` and `dated` are hashes of the
