@@ -63,7 +63,7 @@ _BASKET = re.compile(
     r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag|buy|product|variations?)\b|warenkorb|panier",
     re.IGNORECASE,
 )
-_MENUS = ("nav", "header", "footer", "aside")
+_MENUS = ("nav", "header", "footer")
 _AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
@@ -153,15 +153,16 @@ def _product(main: Node, facts: Facts) -> Iterator[Field]:
 def _chosen(elements: Elements) -> Iterator[Field]:
     """Yield what is chosen in the form that puts a product into the basket, or beside any form."""
     for element in elements.chosen[: _MOST * _MOST]:
-        outer = next(element.iterancestors("form", "article", "main", *_MENUS), None)
+        outer = next(element.iterancestors("form", "body", *_MENUS), None)
         if outer is None or outer.tag in _MENUS:
             continue
         names = map(outer.get, ("action", "class", "id")) if outer.tag == "form" else ("product",)
         kind = " ".join(filter(None, names))
-        field = element if element.tag == "input" else next(element.iterancestors("select"), None)
-        name = "" if field is None else field.get("name") or field.get("id") or ""
+        field = next(element.iterancestors("select"), None) if element.tag == "option" else element
+        names = () if field is None else (*map(field.get, ("name", "id", "role")), field.tag)
+        name = next(filter(None, names), "")
         if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
-            yield "chosen", " ".join((element.text or element.get("value") or "").split())
+            yield "chosen", " ".join(("".join(element.itertext()) or element.get("value") or "").split())
 
 
 def _event_or_job(facts: Facts) -> list[Node]:
