@@ -17,6 +17,7 @@ from simhash_gate.fingerprints.folding import HashedLines, words_of_each
 from simhash_gate.fingerprints.volatile import is_date, is_of_page, is_volatile
 from simhash_gate.fingerprints.words import SIGNS
 from simhash_gate.page.asides import MANY_LINKS
+from simhash_gate.page.offer import has_price
 from simhash_gate.page.title import letters
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class PageText:
         """Return the lines of a page that was read."""
         blocks = document.blocks
         texts = [block.text for block in blocks]
-        within = _within(document)
+        within = _within(document) | dict.fromkeys(_by_price(document))
         known = set(texts) | within.keys()
         texts += [
             *within,
@@ -129,6 +130,15 @@ def _within(document: Document) -> dict[str, None]:
                 if said and line not in texts and _is_sentence(line):
                     within[line] = None
     return within
+
+
+def _by_price(document: Document) -> list[str]:
+    """Return the lines that follow an article up to the next link, if one of them is a price.
+
+    The last one is what the links are about.
+    """
+    lines = document.shown.after(document.blocks[-1].text)[:_LONGEST_GAP]
+    return lines[:-1] if any(map(has_price, lines)) else []
 
 
 def _is_sentence(line: str) -> bool:

@@ -29,7 +29,7 @@ _DATE = "|".join(
 _MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
 _COUNTED = (
-    r"(?:views?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
+    r"(?:view(?:s|ed)?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
     r"times|min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
     r"kommentare?|aufrufe|mal gelesen|commentaires?|vues?|partages?|lectures?|comentarios?|"
     r"visitas|vistas|comentários|visualizaç\w+|commenti|visualizzazioni|просмотр\w*|комментари\w*|"
@@ -58,7 +58,7 @@ _ORIGIN = (
     r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\b|^\W*"
     r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：]"
 )
-_ONLINE = r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)(?:\s\w+){0,2}\sonline\b"
+_ONLINE = r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)(?:(?:\s\w+){0,2}\sonline|\sbrowsing)\b"
 _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 _DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
 # There is none of the above without; a set to begin with is what `re` is quick to look for.

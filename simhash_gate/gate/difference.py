@@ -117,7 +117,7 @@ class CloserLook:
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is None or (all(apart) and not self._pairs.issuperset(apart[0])):
             return "the same words in another order"
-        exchanged = not any(apart) and all(map(len, lines))
+        exchanged = not any(apart) and all(map(len, lines)) and not furniture
         if exchanged or (kept.order and new.order and kept.order != new.order):
             return "the same words in other places"
         less, more = (

@@ -77,6 +77,11 @@ def find_offer(facts: Facts) -> tuple[Field, ...]:
     return tuple((name, ", ".join(sorted(texts))) for name, texts in sorted(found.items()) if texts)
 
 
+def has_price(line: str) -> bool:
+    """Tell if a line is short and has a price."""
+    return len(line) <= _SHORT and _PRICE.search(line) is not None
+
+
 def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[Field, ...]:
     """Return the prices in the short lines after a headline, and the first number of the article.
 
@@ -159,8 +164,7 @@ def _chosen(elements: Elements) -> Iterator[Field]:
         names = map(outer.get, ("action", "class", "id")) if outer.tag == "form" else ("product",)
         kind = " ".join(filter(None, names))
         field = next(element.iterancestors("select"), None) if element.tag == "option" else element
-        names = () if field is None else (*map(field.get, ("name", "id", "role")), field.tag)
-        name = next(filter(None, names), "")
+        name = "" if field is None else field.get("name") or field.get("id") or field.tag
         if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
             yield "chosen", " ".join(("".join(element.itertext()) or element.get("value") or "").split())
 
