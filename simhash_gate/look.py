@@ -133,12 +133,14 @@ def _within(document: Document) -> dict[str, None]:
 
 
 def _by_price(document: Document) -> list[str]:
-    """Return the lines that follow an article up to the next link, if one of them is a price.
+    """Return what follows the headline and the article up to the next link, if it has a price.
 
-    The last one is what the links are about.
+    The last line before that is what the links are about.
     """
-    lines = document.shown.after(document.blocks[-1].text)[:_LONGEST_GAP]
-    return lines[:-1] if any(map(has_price, lines)) else []
+    shown, texts = document.shown, {block.text for block in document.blocks} | document.ads
+    parts = shown.after(document.name), shown.after(document.blocks[-1].text)[:-1]
+    found = [[line for line in part[:_LONGEST_GAP] if line not in texts] for part in parts]
+    return [line for part in found if any(map(has_price, part)) for line in part]
 
 
 def _is_sentence(line: str) -> bool:

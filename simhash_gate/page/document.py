@@ -24,7 +24,7 @@ from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
-from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
+from simhash_gate.page.offer import find_fields, find_offer, is_by_price, offer_by_headline
 from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
@@ -78,10 +78,11 @@ class Document(NamedTuple):
     def controls(self, base: str) -> list[str]:
         """Return what can be played and done in the article: files, and labels of buttons."""
         article = self.article.element
-        labels = {
-            _NO_LETTER.sub(" ", button.get("value", "")).strip()
-            for button in article.iter("button")
-        }
+        buttons = [*article.iter("button")]
+        if not buttons:
+            outside = self.facts.elements.by_tag["button"][:_BUTTONS]
+            buttons = [*islice((button for button in outside if is_by_price(button)), 1)]
+        labels = {_NO_LETTER.sub(" ", button.get("value", "")).strip() for button in buttons}
         return [*media_files(article, base), *sorted(labels - {""})]
 
     def files(self, base: str, *, everywhere: bool) -> list[str]:
@@ -163,6 +164,7 @@ _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
+_BUTTONS = 20
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000
