@@ -71,7 +71,7 @@ class PageText:
         article = hashed.only(hashed.lines < len(blocks))
         volatile = _are_volatile(blocks, tokens, document.article.listing)
         own = np.zeros(len(texts), np.bool_)
-        own[: len(blocks)] = _are_own(blocks, tokens, volatile)
+        own[: len(blocks)] = _are_own(blocks, tokens, volatile, bool(document.offered))
         own[len(blocks) : len(blocks) + len(within)] = [not is_of_page(line) for line in within]
         return cls(tokens, list(map(" ".join, tokens)), hashed, article, volatile, own)
 
@@ -170,17 +170,19 @@ def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -
     return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
-def _are_own(blocks: list[Block], tokens: list[list[str]], volatile: list[bool]) -> list[bool]:
+def _are_own(
+    blocks: list[Block], tokens: list[list[str]], volatile: list[bool], offers: bool
+) -> list[bool]:
     """Tell of each block if a page can be told from others by it.
 
     Not by links, counters and their like; nor by dates between a headline and a text, where
-    templates write when that was published.
+    templates write when that was published, unless the page offers something.
     """
     lines = list(zip(blocks, tokens, volatile, strict=False))
     sizes = [len(found) if block.kind in _TEXTS and not gone else 0 for block, found, gone in lines]
     kept = chain.from_iterable(found for _, found, gone in lines if not gone)
     start = -1
-    if is_long([*kept]):  # it begins with a paragraph, or with the longest line
+    if not offers and is_long([*kept]):  # it begins with a paragraph, or with the longest line
         least = min(_PARAGRAPH, max(sizes))
         start = next(place for place, size in enumerate(sizes) if size >= least)
     return [
