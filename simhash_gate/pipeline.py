@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from operator import not_
@@ -260,21 +261,32 @@ def _sketch(
         hash_of(images),
         hash_of(controls),
         hash_of(block.text for block in volatile_blocks if not block.linked),
-        _order(blocks, text),
+        _order(blocks, text, sentences.tolist()),
+        _again(text, sentences.tolist()),
         heading,
     )
 
 
-def _order(blocks: list[Block], text: PageText) -> int:
-    """Hash what follows what in tables and lists: of which thing a page says something."""
-    lines = zip(blocks, text.lines, text.own, strict=False)
-    own = [(block.kind, line) for block, line, own in lines if own]
+def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:
+    """Hash what follows what in tables, lists and labels: of which thing a page says something."""
+    lines = zip(blocks, text.lines, text.own, sentences, strict=False)
+    own = [
+        ("item" if block.kind == "text" and not long else block.kind, line)
+        for block, line, own, long in lines
+        if own
+    ]
     pairs = {
         f"{line} {other}"
         for (kind, line), (its_kind, other) in pairwise(own)
         if kind == "term" or (kind == its_kind and kind in _IN_ORDER)
     }
     return hash_of(sorted(pairs))
+
+
+def _again(text: PageText, sentences: list[bool]) -> int:
+    """Hash the sentences of an article that it says more than once."""
+    blocks = Counter(compress(text.lines[: len(text.volatile)], sentences))
+    return hash_of(sorted(f"{line} {count}" for line, count in blocks.items() if count > 1))
 
 
 def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:

@@ -36,7 +36,7 @@ NAME_BYTES = 4
 MOST_LINES = 1_000
 """Lines of one page that are looked at for what its site repeats."""
 
-_HEAD = struct.Struct(f">{KEY_BYTES}s7I")  # key, media, dates and order, bytes of three parts
+_HEAD = struct.Struct(f">{KEY_BYTES}s8I")  # key, media, dates and order, bytes of three parts
 _SET = struct.Struct(">IB")
 _HASH_BITS = 32
 _GAP = np.dtype("<u2")
@@ -115,7 +115,7 @@ class Sketch:
     those of the whole page, and the own ones those of its article that last, the headline aside.
     `pairs` is the table of the pairs of these. `images`, `controls` and `dated` are hashes of the
     files of images, of what can be played or done, and of the lines about the page; `order` is one
-    of what follows what in tables and lists; 0 for none.
+    of what follows what in tables and lists, and `again` of what is said again; 0 for none.
     """
 
     headline: str = ""
@@ -129,6 +129,7 @@ class Sketch:
     controls: int = 0
     dated: int = 0
     order: int = 0
+    again: int = 0
     heading: str = ""
 
     @property
@@ -149,7 +150,7 @@ class Sketch:
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode(), self.lines.encode(), self.pairs
         sizes = map(len, parts)
-        head = _HEAD.pack(self.key, self.images, self.controls, self.dated, self.order, *sizes)
+        head = _HEAD.pack(self.key, self.images, self.controls, self.dated, self.order, self.again, *sizes)
         return b"".join((head, *parts, text))
 
 
@@ -157,7 +158,7 @@ class Sketch:
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
     try:
-        _, images, controls, dated, order, *sizes = _HEAD.unpack_from(data)
+        _, images, controls, dated, order, again, *sizes = _HEAD.unpack_from(data)
         start, parts = _HEAD.size, []
         for size in sizes:
             parts.append(data[start : start + size])
@@ -165,7 +166,7 @@ def decode(data: bytes) -> Sketch:
         words, lines = Hashes.decode(parts[0]), Hashes.decode(parts[1])
         (headline, heading, *names), offered, compared = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, words, lines, parts[2], images, controls, dated, order, heading)
+        return Sketch(*values, words, lines, parts[2], images, controls, dated, order, again, heading)
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

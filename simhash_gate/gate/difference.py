@@ -120,6 +120,8 @@ class CloserLook:
         exchanged = not any(apart) and all(map(len, lines)) and not furniture
         if exchanged or (kept.order and new.order and kept.order != new.order):
             return "the same words in other places"
+        if kept.again != new.again and not any(map(len, lines)):
+            return "a line more than once"
         less, more = (
             bool(len(own)) and not _are_joined(own, other, apart[side])
             for side, (own, other) in enumerate((lines, lines[::-1]))
