@@ -109,9 +109,10 @@ _NONE = Hashes.of((), ())
 class Sketch:
     """What one page says.
 
-    `headline` is its own, and `heading` what its article begins with, "" if it has none; `names` are
-    all that its head and other headlines call it, without the name of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
-    that the user names, and the files that a page of few words leads to. `words` and `lines` are
+    `headline` is its own, and `heading` what its article begins with, "" if it has none; `names`
+    are what its head and other headlines call it, without the name of the site. `offered` are
+    fields and their values, as `find_offer` finds them; `compared` those that the user names, and
+    the files that a page of few words leads to. `words` and `lines` are
     those of the whole page, and the own ones those of its article that last, the headline aside.
     `pairs` is the table of the pairs of these. `images`, `controls` and `dated` are hashes of the
     files of images, of what can be played or done, and of the lines about the page; `order` is one
@@ -150,7 +151,9 @@ class Sketch:
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode(), self.lines.encode(), self.pairs
         sizes = map(len, parts)
-        head = _HEAD.pack(self.key, self.images, self.controls, self.dated, self.order, self.again, *sizes)
+        head = _HEAD.pack(
+            self.key, self.images, self.controls, self.dated, self.order, self.again, *sizes
+        )
         return b"".join((head, *parts, text))
 
 
@@ -166,7 +169,9 @@ def decode(data: bytes) -> Sketch:
         words, lines = Hashes.decode(parts[0]), Hashes.decode(parts[1])
         (headline, heading, *names), offered, compared = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, words, lines, parts[2], images, controls, dated, order, again, heading)
+        return Sketch(
+            *values, words, lines, parts[2], images, controls, dated, order, again, heading
+        )
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

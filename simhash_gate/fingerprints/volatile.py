@@ -58,7 +58,10 @@ _ORIGIN = (
     r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\b|^\W*"
     r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：]"
 )
-_ONLINE = r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)(?:(?:\s\w+){0,2}\sonline|\sbrowsing)\b"
+_ONLINE = (
+    r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)"
+    r"(?:(?:\s\w+){0,2}\sonline|\sbrowsing)\b"
+)
 _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 _DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
 # There is none of the above without; a set to begin with is what `re` is quick to look for.

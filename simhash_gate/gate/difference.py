@@ -117,11 +117,10 @@ class CloserLook:
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is None or (all(apart) and not self._pairs.issuperset(apart[0])):
             return "the same words in another order"
-        exchanged = not any(apart) and all(map(len, lines)) and not furniture
-        if exchanged or (kept.order and new.order and kept.order != new.order):
+        moved = not any(apart) and all(map(len, lines)) and not furniture
+        moved = moved or (kept.again != new.again and not any(map(len, lines)))
+        if moved or (kept.order and new.order and kept.order != new.order):
             return "the same words in other places"
-        if kept.again != new.again and not any(map(len, lines)):
-            return "a line more than once"
         less, more = (
             bool(len(own)) and not _are_joined(own, other, apart[side])
             for side, (own, other) in enumerate((lines, lines[::-1]))

@@ -25,8 +25,8 @@ class Elements(NamedTuple):
     """The elements of a tree, each list in document order.
 
     `hidden` are those within the root that say themselves that they are not shown, `chosen` the
-    options, radio buttons and buttons that are on, and `items` what its microdata consist of. `itemtypes`
-    are what these are about: the addresses of types. `formulas` have their source in an attribute.
+    options and buttons that are on, and `items` what its microdata consist of. `itemtypes` are what
+    these are about: the addresses of types. `formulas` have their source in an attribute.
     """
 
     by_tag: defaultdict[str, list[HtmlElement]]

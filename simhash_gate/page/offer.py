@@ -175,7 +175,10 @@ def _chosen(elements: Elements) -> Iterator[Field]:
         field = next(element.iterancestors("select"), None) if element.tag == "option" else element
         name = "" if field is None else field.get("name") or field.get("id") or field.tag
         if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
-            yield "chosen", " ".join(("".join(element.itertext()) or element.get("value") or "").split())
+            yield (
+                "chosen",
+                " ".join(("".join(element.itertext()) or element.get("value") or "").split()),
+            )
 
 
 def _event_or_job(facts: Facts) -> list[Node]:
