@@ -140,7 +140,7 @@ def _by_price(document: Document) -> list[str]:
     shown, texts = document.shown, {block.text for block in document.blocks} | document.ads
     parts = shown.after(document.name), shown.after(document.blocks[-1].text)[:-1]
     found = [[line for line in part[:_LONGEST_GAP] if line not in texts] for part in parts]
-    return [line for part in found if any(map(has_price, part)) for line in part]
+    return [line for part in found if has_price(part) for line in part]
 
 
 def _is_sentence(line: str) -> bool:

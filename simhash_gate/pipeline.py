@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from operator import not_
@@ -246,6 +245,7 @@ def _sketch(
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
     line_hashes = hashes_of(text.lines)
     code = hashes_of("".join(block.code.split()) for block in blocks if block.code)
+    said = [*compress(text.lines[: len(blocks)], sentences)]
     volatile_blocks = compress(blocks, text.volatile)
     return Sketch(
         headline,
@@ -262,7 +262,7 @@ def _sketch(
         hash_of(controls),
         hash_of(block.text for block in volatile_blocks if not block.linked),
         _order(blocks, text, sentences.tolist()),
-        _again(text, sentences.tolist()),
+        len(said) - len({*said}),
         heading,
     )
 
@@ -281,12 +281,6 @@ def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:
         if kind == "term" or (kind == its_kind and kind in _IN_ORDER)
     }
     return hash_of(sorted(pairs))
-
-
-def _again(text: PageText, sentences: list[bool]) -> int:
-    """Hash the sentences of an article that it says more than once."""
-    blocks = Counter(compress(text.lines[: len(text.volatile)], sentences))
-    return hash_of(sorted(f"{line} {count}" for line, count in blocks.items() if count > 1))
 
 
 def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:

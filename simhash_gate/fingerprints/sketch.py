@@ -116,7 +116,8 @@ class Sketch:
     those of the whole page, and the own ones those of its article that last, the headline aside.
     `pairs` is the table of the pairs of these. `images`, `controls` and `dated` are hashes of the
     files of images, of what can be played or done, and of the lines about the page; `order` is one
-    of what follows what in tables and lists, and `again` of what is said again; 0 for none.
+    of what follows what in tables, lists and labels; 0 for none. `again` counts the sentences of
+    the article that it has said before.
     """
 
     headline: str = ""

@@ -76,13 +76,11 @@ class SiteMemory:
 
     def own_names(self, sketch: Sketch) -> Sketch:
         """Return a page without those of its names that three pages have beside other names."""
-        names = sketch.all_names
-        key = hash_of(sorted(names)).to_bytes(NAME_BYTES, "big")
-        repeated = {name for name in names if self.is_repeated(key, hash_of([name, _NAMED]))}
-        left = [name for name in names if name not in repeated]
-        headline = sketch.headline if sketch.headline in left else ""
-        heading = sketch.heading if sketch.heading in left else ""
-        return replace(sketch, headline=headline, names=tuple(left), heading=heading)
+        key = hash_of(sorted(sketch.all_names)).to_bytes(NAME_BYTES, "big")
+        names = ("", *sketch.all_names)
+        own = {it: "" if self.is_repeated(key, hash_of([it, _NAMED])) else it for it in names}
+        headline, heading, *others = (own[it] for it in (sketch.headline, sketch.heading, *names))
+        return replace(sketch, headline=headline, heading=heading, names=tuple(others))
 
     def is_repeated(self, name: bytes, sentence: int) -> bool:
         """Tell if three pages of other names have a sentence."""

@@ -24,7 +24,7 @@ from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
-from simhash_gate.page.offer import find_fields, find_offer, is_by_price, offer_by_headline
+from simhash_gate.page.offer import find_fields, find_offer, has_price, offer_by_headline
 from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
@@ -79,9 +79,10 @@ class Document(NamedTuple):
         """Return what can be played and done in the article: files, and labels of buttons."""
         article = self.article.element
         buttons = [*article.iter("button")]
-        if not buttons:
-            outside = self.facts.elements.by_tag["button"][:_BUTTONS]
-            buttons = [*islice((button for button in outside if is_by_price(button)), 1)]
+        for button in self.facts.elements.by_tag["button"][:_BUTTONS]:
+            box = button.getparent()
+            if not buttons and box is not None and has_price(islice(box.itertext(), _TEXTS)):
+                buttons.append(button)
         labels = {_NO_LETTER.sub(" ", button.get("value", "")).strip() for button in buttons}
         return [*media_files(article, base), *sorted(labels - {""})]
 
@@ -164,7 +165,7 @@ _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
-_BUTTONS = 20
+_BUTTONS, _TEXTS = 20, 60  # texts around a button
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from lxml.cssselect import CSSSelector
@@ -43,7 +42,6 @@ _NEAR = 12  # blocks after the headline
 _LINES = 200  # of an article
 _SHORT = 60  # characters: what is longer tells of something
 _LABEL = 20
-_TEXTS = 60  # around a button
 _DIGIT = re.compile(r"\d")
 _SYMBOL = r"[$\u00a2-\u00a5\u20a0-\u20cf]"
 _CODE = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|[Ee]uros?|Rs\.?|kr\.?|zł)"
@@ -79,16 +77,9 @@ def find_offer(facts: Facts) -> tuple[Field, ...]:
     return tuple((name, ", ".join(sorted(texts))) for name, texts in sorted(found.items()) if texts)
 
 
-def has_price(line: str) -> bool:
-    """Tell if a line is short and has a price."""
-    return len(line) <= _SHORT and _PRICE.search(line) is not None
-
-
-def is_by_price(button: HtmlElement) -> bool:
-    """Tell if a price stands in the same box as a button."""
-    box = button.getparent()
-    texts = () if box is None else islice(box.itertext(), _TEXTS)
-    return _PRICE.search(" ".join(texts)) is not None
+def has_price(texts: Iterable[str]) -> bool:
+    """Tell if there is a price in some short texts, one or two after the other."""
+    return _PRICE.search(" ".join(text[:_SHORT] for text in texts)) is not None
 
 
 def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[Field, ...]:
@@ -175,10 +166,8 @@ def _chosen(elements: Elements) -> Iterator[Field]:
         field = next(element.iterancestors("select"), None) if element.tag == "option" else element
         name = "" if field is None else field.get("name") or field.get("id") or field.tag
         if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
-            yield (
-                "chosen",
-                " ".join(("".join(element.itertext()) or element.get("value") or "").split()),
-            )
+            label = "".join(element.itertext()) or element.get("value") or ""
+            yield "chosen", " ".join(label.split())
 
 
 def _event_or_job(facts: Facts) -> list[Node]:
