@@ -17,6 +17,7 @@ from simhash_gate.fingerprints.folding import HashedLines, words_of_each
 from simhash_gate.fingerprints.volatile import is_date, is_of_page, is_volatile
 from simhash_gate.fingerprints.words import SIGNS
 from simhash_gate.page.asides import MANY_LINKS
+from simhash_gate.page.offer import has_price
 from simhash_gate.page.title import letters
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class PageText:
         """Return the lines of a page that was read."""
         blocks = document.blocks
         texts = [block.text for block in blocks]
-        within = _within(document)
+        within = _within(document) | dict.fromkeys(_by_price(document))
         known = set(texts) | within.keys()
         texts += [
             *within,
@@ -70,7 +71,7 @@ class PageText:
         article = hashed.only(hashed.lines < len(blocks))
         volatile = _are_volatile(blocks, tokens, document.article.listing)
         own = np.zeros(len(texts), np.bool_)
-        own[: len(blocks)] = _are_own(blocks, tokens, volatile)
+        own[: len(blocks)] = _are_own(blocks, tokens, volatile, bool(document.offered))
         own[len(blocks) : len(blocks) + len(within)] = [not is_of_page(line) for line in within]
         return cls(tokens, list(map(" ".join, tokens)), hashed, article, volatile, own)
 
@@ -131,6 +132,17 @@ def _within(document: Document) -> dict[str, None]:
     return within
 
 
+def _by_price(document: Document) -> list[str]:
+    """Return what follows the headline and the article up to the next link, if it has a price.
+
+    The last line before that is what the links are about.
+    """
+    shown, texts = document.shown, {block.text for block in document.blocks} | document.ads
+    parts = shown.after(document.name), shown.after(document.blocks[-1].text)[:-1]
+    found = [[line for line in part[:_LONGEST_GAP] if line not in texts] for part in parts]
+    return [line for part in found if has_price(part) for line in part]
+
+
 def _is_sentence(line: str) -> bool:
     """Tell if a line has five words or more; two wide characters count as one."""
     return line.count(" ") + (letters(line) - len(line)) // 4 >= SENTENCE - 1
@@ -158,17 +170,19 @@ def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -
     return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
-def _are_own(blocks: list[Block], tokens: list[list[str]], volatile: list[bool]) -> list[bool]:
+def _are_own(
+    blocks: list[Block], tokens: list[list[str]], volatile: list[bool], offers: bool
+) -> list[bool]:
     """Tell of each block if a page can be told from others by it.
 
     Not by links, counters and their like; nor by dates between a headline and a text, where
-    templates write when that was published.
+    templates write when that was published, unless the page offers something.
     """
     lines = list(zip(blocks, tokens, volatile, strict=False))
     sizes = [len(found) if block.kind in _TEXTS and not gone else 0 for block, found, gone in lines]
     kept = chain.from_iterable(found for _, found, gone in lines if not gone)
     start = -1
-    if is_long([*kept]):  # it begins with a paragraph, or with the longest line
+    if not offers and is_long([*kept]):  # it begins with a paragraph, or with the longest line
         least = min(_PARAGRAPH, max(sizes))
         start = next(place for place, size in enumerate(sizes) if size >= least)
     return [

@@ -17,6 +17,7 @@ from simhash_gate.fingerprints.features import shingle_hashes
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
     MORE,
+    WITH_NUMBER,
     HashedLines,
     hashes_of,
     words_of_each,
@@ -243,8 +244,8 @@ def _sketch(
     controls: list[str],
 ) -> Sketch:
     titles, blocks = document.titles, document.blocks
-    names = (titles.headline, *titles.names, *filter(None, [document.headline]))
-    headline, *other_names = [name[:LONGEST_NAME] for name in names]
+    names = (document.name, document.headline, *titles.names)
+    headline, heading, *other_names = [name[:LONGEST_NAME] for name in names]
     captions = document.captions
     own = text.own.copy()
     own[: len(blocks)] &= [block.text not in captions for block in blocks]
@@ -252,9 +253,7 @@ def _sketch(
         own[0] = False
     hashed, lines = text.hashed, text.hashed.lines
     stable = hashed.only(own[lines])
-    sentences = own & (hashed.counts(len(own)) >= SENTENCE)
-    for place in np.flatnonzero(sentences).tolist():  # numbers alone, as of ratings, are words
-        sentences[place] = not all(map(str.isdigit, text.tokens[place]))
+    sentences = own & (hashed.only(~hashed.are(WITH_NUMBER)).counts(len(own)) >= SENTENCE)
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)
@@ -262,6 +261,7 @@ def _sketch(
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
     line_hashes = hashes_of(text.lines)
     code = hashes_of("".join(block.code.split()) for block in blocks if block.code)
+    said = [*compress(text.lines[: len(blocks)], sentences)]
     volatile_blocks = compress(blocks, text.volatile)
     return Sketch(
         headline,
@@ -277,14 +277,20 @@ def _sketch(
         hash_of(images),
         hash_of(controls),
         hash_of(block.text for block in volatile_blocks if not block.linked),
-        _order(blocks, text),
+        _order(blocks, text, sentences.tolist()),
+        len(said) - len({*said}),
+        heading,
     )
 
 
-def _order(blocks: list[Block], text: PageText) -> int:
-    """Hash what follows what in tables and lists: of which thing a page says something."""
-    lines = zip(blocks, text.lines, text.own, strict=False)
-    own = [(block.kind, line) for block, line, own in lines if own]
+def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:
+    """Hash what follows what in tables, lists and labels: of which thing a page says something."""
+    lines = zip(blocks, text.lines, text.own, sentences, strict=False)
+    own = [
+        ("item" if block.kind == "text" and not long else block.kind, line)
+        for block, line, own, long in lines
+        if own
+    ]
     pairs = {
         f"{line} {other}"
         for (kind, line), (its_kind, other) in pairwise(own)

@@ -71,7 +71,7 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradi
 
 def same_name(kept: Sketch, new: Sketch) -> bool:
     """Tell if both pages have a name, and the same."""
-    return bool(new.headline or new.names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
+    return bool(new.all_names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
 
 
 def agreement(kept: Sketch, new: Sketch) -> bool:
@@ -117,11 +117,12 @@ def _of_fields(kept: Offered, new: Offered) -> str:
 def _of_names(kept: Sketch, new: Sketch) -> str:
     headlines = kept.headline, new.headline
     if not all(map(own_words, headlines)):
-        return _contradict(kept, kept.names, new, new.names)
+        return _contradict(kept, kept.all_names, new, new.all_names)
     reason = _contradict(kept, headlines[:1], new, headlines[1:])
+    reason = reason or _contradict(kept, [kept.heading], new, [new.heading])
     if reason or _has_own_headline(kept) or _has_own_headline(new):
         return reason
-    return _contradict(kept, kept.names, new, new.names)
+    return _contradict(kept, kept.all_names, new, new.all_names)
 
 
 def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[str]) -> str:
@@ -138,7 +139,7 @@ def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[
         return f"another name: {_shown(before)} → {_shown(now)}" if other else ""
     if not (_lacks(new, gone) or _lacks(kept, come)):
         return ""
-    one = are_one(before, [*now, *new.names]) or are_one([*before, *kept.names], now)
+    one = are_one(before, new.all_names) or are_one(kept.all_names, now)
     return "" if one else f"a longer name: {_shown(before)} → {_shown(now)}"
 
 
@@ -148,13 +149,13 @@ def _has_own_headline(page: Sketch) -> bool:
     No title has a word of "Job description".
     """
     own = own_words(page.headline)
-    others = [own_words(name) for name in page.names if name != page.headline]
+    others = list(map(own_words, page.names))
     return not others or any(not own.isdisjoint(name) for name in others)
 
 
 def _lacks(page: Sketch, own: Iterable[str], *, article: bool = False) -> bool:
     """Tell if there is a word of a name that another page, or its article, has not."""
-    named = {word for name in page.names for word in own_words(name)}
+    named = {word for name in page.all_names for word in own_words(name)}
     return any(word not in named and not page.words.have(word, own=article) for word in own)
 
 

@@ -36,7 +36,7 @@ NAME_BYTES = 4
 MOST_LINES = 1_000
 """Lines of one page that are looked at for what its site repeats."""
 
-_HEAD = struct.Struct(f">{KEY_BYTES}s7I")  # key, media, dates and order, bytes of three parts
+_HEAD = struct.Struct(f">{KEY_BYTES}s8I")  # key, media, dates and order, bytes of three parts
 _SET = struct.Struct(">IB")
 _HASH_BITS = 32
 _GAP = np.dtype("<u2")
@@ -109,13 +109,15 @@ _NONE = Hashes.of((), ())
 class Sketch:
     """What one page says.
 
-    `headline` is its own, "" if it has none; `names` are all that it calls itself, without the name
-    of the site. `offered` are fields and their values, as `find_offer` finds them; `compared` those
-    that the user names, and the files that a page of few words leads to. `words` and `lines` are
+    `headline` is its own, and `heading` what its article begins with, "" if it has none; `names`
+    are what its head and other headlines call it, without the name of the site. `offered` are
+    fields and their values, as `find_offer` finds them; `compared` those that the user names, and
+    the files that a page of few words leads to. `words` and `lines` are
     those of the whole page, and the own ones those of its article that last, the headline aside.
     `pairs` is the table of the pairs of these. `images`, `controls` and `dated` are hashes of the
     files of images, of what can be played or done, and of the lines about the page; `order` is one
-    of what follows what in tables and lists; 0 for none.
+    of what follows what in tables, lists and labels; 0 for none. `again` counts the sentences of
+    the article that it has said before.
     """
 
     headline: str = ""
@@ -129,21 +131,30 @@ class Sketch:
     controls: int = 0
     dated: int = 0
     order: int = 0
+    again: int = 0
+    heading: str = ""
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """What the page calls itself in any place, its headline first."""
+        return tuple(dict.fromkeys(filter(None, (self.headline, *self.names, self.heading))))
 
     @property
     def key(self) -> bytes:
         """Eight bytes: four that pages of the same name share, and four for what they offer."""
-        name = own_words(self.headline) or own_words_of(self.names)
+        name = own_words(self.headline) or own_words_of(self.all_names)
         parts = " ".join(sorted(name)), repr((self.offered, self.compared))
         return b"".join(mmh3.hash(part, signed=False).to_bytes(4, "big") for part in parts)
 
     def encode(self) -> bytes:
         """Return the sketch as bytes, which begin with its key."""
-        values = [(self.headline, *self.names), self.offered, self.compared]
+        values = [(self.headline, self.heading, *self.names), self.offered, self.compared]
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode(), self.lines.encode(), self.pairs
         sizes = map(len, parts)
-        head = _HEAD.pack(self.key, self.images, self.controls, self.dated, self.order, *sizes)
+        head = _HEAD.pack(
+            self.key, self.images, self.controls, self.dated, self.order, self.again, *sizes
+        )
         return b"".join((head, *parts, text))
 
 
@@ -151,15 +162,17 @@ class Sketch:
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
     try:
-        _, images, controls, dated, order, *sizes = _HEAD.unpack_from(data)
+        _, images, controls, dated, order, again, *sizes = _HEAD.unpack_from(data)
         start, parts = _HEAD.size, []
         for size in sizes:
             parts.append(data[start : start + size])
             start += size
         words, lines = Hashes.decode(parts[0]), Hashes.decode(parts[1])
-        (headline, *names), offered, compared = json.loads(data[start:])
+        (headline, heading, *names), offered, compared = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, words, lines, parts[2], images, controls, dated, order)
+        return Sketch(
+            *values, words, lines, parts[2], images, controls, dated, order, again, heading
+        )
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

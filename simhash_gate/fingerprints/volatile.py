@@ -29,7 +29,7 @@ _DATE = "|".join(
 _MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
 _COUNTED = (
-    r"(?:views?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
+    r"(?:view(?:s|ed)?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
     r"times|min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
     r"kommentare?|aufrufe|mal gelesen|commentaires?|vues?|partages?|lectures?|comentarios?|"
     r"visitas|vistas|comentários|visualizaç\w+|commenti|visualizzazioni|просмотр\w*|комментари\w*|"
@@ -58,20 +58,14 @@ _ORIGIN = (
     r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\b|^\W*"
     r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：]"
 )
-_ONLINE = r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)(?:\s\w+){0,2}\sonline\b"
+_ONLINE = (
+    r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)"
+    r"(?:(?:\s\w+){0,2}\sonline|\sbrowsing)\b"
+)
 _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 _DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
 # There is none of the above without; a set to begin with is what `re` is quick to look for.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
-# The same in three parts, by where they begin: to try all of them at each letter takes far longer.
-_FROM_DIGIT = re.compile(rf"\d(?<=(?={'|'.join((_DATE, _CLOCK, _NUMBER_OF, _AGO_LAST))})\d)", re.I)
-_BEFORE_NUMBER = r"[^\W\d](?<!\w\w)(?=\w*(?: \w+){0,2}[.\s:：(]{0,3}\d)"  # up to three words
-_FROM_WORD = re.compile(
-    rf"{_BEFORE_NUMBER}(?<=(?={'|'.join((_MONTH_FIRST, _OF_NUMBER, _AGO_FIRST))})\w)", re.I
-)
-# Such a number follows the word, or what may stand between the two.
-_AFTER_WORD = re.compile(r"\d(?:(?<=[^\W\d]\d)|(?<=[\w.\s:：(][\s:：(]\d))")
-_LEGAL_MARK = re.compile(rf"[©(cC](?<=(?=(?i:{_COPYRIGHT}))[©(cC])")
 _AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
 _LINKING = re.compile(
@@ -108,23 +102,15 @@ def is_date(text: str) -> bool:
 def is_volatile(text: str, words: int) -> bool:
     """Tell if a block of so many words is a line about the page and not of it."""
     if words <= _MOST_WORDS:
-        return _tells_volatile(text) or _AD_LABEL.match(text) is not None
+        found = _HINT.search(text) and _VOLATILE.search(text)
+        return (found or _AD_LABEL.match(text)) is not None
     return _LEGAL.match(text) is not None or (words <= _LONGEST_BYLINE and _is_byline(text))
-
-
-def _tells_volatile(text: str) -> bool:
-    """Tell what `_VOLATILE.search` would."""
-    return _HINT.search(text) is not None and (
-        _FROM_DIGIT.search(text) is not None
-        or (_AFTER_WORD.search(text) is not None and _FROM_WORD.search(text) is not None)
-        or _LEGAL_MARK.search(text) is not None
-    )
 
 
 def _is_byline(text: str) -> bool:
     """Tell if a line is two or more such things, and little else."""
     hint = _HINT.search(text)
-    if hint is None or _HINT.search(text, hint.end()) is None or not _tells_volatile(text):
+    if hint is None or _HINT.search(text, hint.end()) is None:
         return False
     rest, found = _VOLATILE.subn("", text)
     rest, letters = _IDEOGRAPH.subn(" ", rest)

@@ -107,7 +107,7 @@ class Answers:
         """
         if page.words > MOST_WORDS or (sketch := decode(page.sketch or NO_SKETCH)).offered:
             return None
-        named = _kind_of((page.title, *sketch.names))
+        named = _kind_of((page.title, *sketch.all_names))
         if not (signs := list(_signs(record, page, named, asked, before))):
             return None
         scope, text = record.scope, _text_of(page, asked or record.url)

@@ -69,6 +69,10 @@ class CloserLook:
             near_is_enough = not (self._is_sketched or self._is_short(kept))
             return SAME if same or near_is_enough else Comparison(False, "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
+        if found is not None and found.differs == "names" and self._memory is not None:
+            pages = list(map(self._memory.own_names, (its, self._sketch)))
+            if all(page.all_names for page in pages):
+                found = contradiction(*pages, offers=not self._page.listing)
         if found is not None:
             return Comparison(False, found.reason, found.differs)
         if self._memory is not None and not same_name(its, self._sketch):
@@ -113,8 +117,9 @@ class CloserLook:
         apart = pairs_apart(kept.pairs, new.pairs)
         if apart is None or (all(apart) and not self._pairs.issuperset(apart[0])):
             return "the same words in another order"
-        exchanged = not any(apart) and all(map(len, lines))
-        if exchanged or (kept.order and new.order and kept.order != new.order):
+        moved = not any(apart) and all(map(len, lines)) and not furniture
+        moved = moved or (kept.again != new.again and not any(map(len, lines)))
+        if moved or (kept.order and new.order and kept.order != new.order):
             return "the same words in other places"
         less, more = (
             bool(len(own)) and not _are_joined(own, other, apart[side])

@@ -144,8 +144,10 @@ class Gate:
             answer.kept.append(record)
         if memory is not None and page.sketch:
             sketch = decode(page.sketch)
-            if sketch.names:
+            if sketch.all_names:
                 memory.learn(sketch.key, sentences_of(page.lines))
+                if verdict.outcome != "duplicate":
+                    memory.learn_names(sketch.all_names)
         return verdict
 
     def take_back(self, record: Record) -> None:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import struct
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.sketch import NAME_BYTES
+from simhash_gate.fingerprints.sketch import NAME_BYTES, hash_of
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 
 if TYPE_CHECKING:
+    from simhash_gate.fingerprints.sketch import Sketch
     from simhash_gate.stores.store import Store
 
 OTHERS = 3
@@ -28,6 +30,7 @@ MOST_IN_ALL = 500_000
 PAGES_BETWEEN = 64
 """So many pages of a scope are learned before the store is told."""
 
+_NAMED = "\n"  # before it stands a name: no sentence has it
 _NAME_BITS = 32
 _NAME = (1 << _NAME_BITS) - 1
 _ENTRY = struct.Struct(">I16s")
@@ -64,6 +67,20 @@ class SiteMemory:
         for sentence, _ in sentences:
             self._add(sentence, own)
         self._forget()
+
+    def learn_names(self, names: Collection[str]) -> None:
+        """Take in the names of a page: of these, the site's parts have other names beside them."""
+        own = hash_of(sorted(names))
+        for name in names:
+            self._add(hash_of([name, _NAMED]), own)
+
+    def own_names(self, sketch: Sketch) -> Sketch:
+        """Return a page without those of its names that three pages have beside other names."""
+        key = hash_of(sorted(sketch.all_names)).to_bytes(NAME_BYTES, "big")
+        names = ("", *sketch.all_names)
+        own = {it: "" if self.is_repeated(key, hash_of([it, _NAMED])) else it for it in names}
+        headline, heading, *others = (own[it] for it in (sketch.headline, sketch.heading, *names))
+        return replace(sketch, headline=headline, heading=heading, names=tuple(others))
 
     def is_repeated(self, name: bytes, sentence: int) -> bool:
         """Tell if three pages of other names have a sentence."""

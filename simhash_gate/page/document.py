@@ -24,12 +24,12 @@ from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
-from simhash_gate.page.offer import find_fields, find_offer, offer_by_headline
+from simhash_gate.page.offer import find_fields, find_offer, has_price, offer_by_headline
 from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
 from simhash_gate.page.survey import Survey
-from simhash_gate.page.title import Titles, find_titles
+from simhash_gate.page.title import Titles, find_titles, words_of
 
 if TYPE_CHECKING:
     from simhash_gate.page.offer import Field
@@ -62,6 +62,15 @@ class Document(NamedTuple):
         """The heading that the article begins with, "" if it begins with anything else."""
         return self.blocks[0].text if self.blocks[0].kind == "heading" else ""
 
+    @property
+    def name(self) -> str:
+        """The headline of the page, "" if it has none.
+
+        It is that of the article where data, the address or a title say so, and of no `h1`.
+        """
+        names = [self.titles.headline, "" if self.article.titled else self.headline]
+        return max(names, key=lambda name: words_of(name) in self.titles.own)
+
     def images(self, base: str) -> list[str]:
         """Return the files of the images of the article."""
         return image_files(self.article.element, base)
@@ -69,10 +78,12 @@ class Document(NamedTuple):
     def controls(self, base: str) -> list[str]:
         """Return what can be played and done in the article: files, and labels of buttons."""
         article = self.article.element
-        labels = {
-            _NO_LETTER.sub(" ", button.get("value", "")).strip()
-            for button in article.iter("button")
-        }
+        buttons = [*article.iter("button")]
+        for button in self.facts.elements.by_tag["button"][:_BUTTONS]:
+            box = button.getparent()
+            if not buttons and box is not None and has_price(islice(box.itertext(), _TEXTS)):
+                buttons.append(button)
+        labels = {_NO_LETTER.sub(" ", button.get("value", "")).strip() for button in buttons}
         return [*media_files(article, base), *sorted(labels - {""})]
 
     def files(self, base: str, *, everywhere: bool) -> list[str]:
@@ -150,6 +161,7 @@ _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
+_BUTTONS, _TEXTS = 20, 60  # texts around a button
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000

@@ -13,19 +13,20 @@ from typing import NamedTuple
 from lxml.html import HtmlElement
 
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
+PRESSED = ("aria-pressed", "aria-checked")
 _ITEM = frozenset({"itemprop", "itemscope"})
 TEX = ("data-latex", "data-tex", "data-formula", "alttext")
 """Attributes with the source of a formula."""
 _TEX = frozenset(TEX)
-_RARE = _ITEM | {"hidden", "style", "itemtype", "selected", "checked"} | _TEX
+_RARE = _ITEM | {"hidden", "style", "itemtype", "selected", "checked", *PRESSED} | _TEX
 
 
 class Elements(NamedTuple):
     """The elements of a tree, each list in document order.
 
     `hidden` are those within the root that say themselves that they are not shown, `chosen` the
-    options and radio buttons that are on, and `items` what its microdata consist of. `itemtypes`
-    are what these are about: the addresses of types. `formulas` have their source in an attribute.
+    options and buttons that are on, and `items` what its microdata consist of. `itemtypes` are what
+    these are about: the addresses of types. `formulas` have their source in an attribute.
     """
 
     by_tag: defaultdict[str, list[HtmlElement]]
@@ -69,6 +70,8 @@ def is_hidden(element: HtmlElement) -> bool:
 
 
 def _is_chosen(element: HtmlElement) -> bool:
+    if "true" in map(element.get, PRESSED):
+        return True
     if element.tag == "input":
         return element.get("type") == "radio" and element.get("checked") is not None
     return element.tag == "option" and element.get("selected") is not None

@@ -63,7 +63,7 @@ _BASKET = re.compile(
     r"\b(?:add[-_]?to[-_]?)?(?:cart|basket|bag|buy|product|variations?)\b|warenkorb|panier",
     re.IGNORECASE,
 )
-_MENUS = ("nav", "header", "footer", "aside")
+_MENUS = ("nav", "header", "footer")
 _AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
@@ -75,6 +75,11 @@ def find_offer(facts: Facts) -> tuple[Field, ...]:
         if value and value not in texts and len(texts) < _MOST:
             texts.append(value[:_LONGEST])
     return tuple((name, ", ".join(sorted(texts))) for name, texts in sorted(found.items()) if texts)
+
+
+def has_price(texts: Iterable[str]) -> bool:
+    """Tell if there is a price in some short texts, one or two after the other."""
+    return _PRICE.search(" ".join(text[:_SHORT] for text in texts)) is not None
 
 
 def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[Field, ...]:
@@ -153,15 +158,16 @@ def _product(main: Node, facts: Facts) -> Iterator[Field]:
 def _chosen(elements: Elements) -> Iterator[Field]:
     """Yield what is chosen in the form that puts a product into the basket, or beside any form."""
     for element in elements.chosen[: _MOST * _MOST]:
-        outer = next(element.iterancestors("form", "article", "main", *_MENUS), None)
+        outer = next(element.iterancestors("form", "body", *_MENUS), None)
         if outer is None or outer.tag in _MENUS:
             continue
         names = map(outer.get, ("action", "class", "id")) if outer.tag == "form" else ("product",)
         kind = " ".join(filter(None, names))
-        field = element if element.tag == "input" else next(element.iterancestors("select"), None)
-        name = "" if field is None else field.get("name") or field.get("id") or ""
+        field = next(element.iterancestors("select"), None) if element.tag == "option" else element
+        name = "" if field is None else field.get("name") or field.get("id") or field.tag
         if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
-            yield "chosen", " ".join((element.text or element.get("value") or "").split())
+            label = "".join(element.itertext()) or element.get("value") or ""
+            yield "chosen", " ".join(label.split())
 
 
 def _event_or_job(facts: Facts) -> list[Node]:

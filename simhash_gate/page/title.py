@@ -133,7 +133,9 @@ class Titles(NamedTuple):
     """The best title of a page, and the words of each form in which its head gives it.
 
     `whole` is what `<title>` says, site and all, or else `og:title`. `names` are what the page
-    calls itself in all places, without the site's part; `headline` is the first `h1` among them.
+    calls itself in all places, without the site's part; `headline` is the first `h1` among them,
+    best one that is also in `own`: the words of what data, the address or the first part of a title
+    say.
     """
 
     title: str
@@ -141,6 +143,7 @@ class Titles(NamedTuple):
     whole: str = ""
     headline: str = ""
     names: tuple[str, ...] = ()
+    own: frozenset[tuple[str, ...]] = frozenset()
 
 
 def letters(text: str) -> int:
@@ -193,12 +196,17 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     names = site.others(map(site.remove_from, (*whole, *facts.names)))
     if len(rivals) > _MOST_NAMES:
         rivals = [name for name in rivals if words_of(name) in variants][:1]
+    firsts = [SEPARATOR.split(site.remove_from(text))[0] for text in whole]
+    own = frozenset(filter(None, map(words_of, (*facts.names, *firsts, site.address))))
+    headline = max(rivals, key=lambda name: words_of(name) in own, default="")
+    others = [name for name in rivals if name != headline]
     return Titles(
         title,
         variants,
         whole[0] if whole else "",
-        rivals[0] if rivals else "",
-        tuple(dict.fromkeys((*rivals, *names))),
+        headline,
+        tuple(dict.fromkeys((*others, *names))),
+        own,
     )
 
 

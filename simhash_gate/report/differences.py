@@ -213,7 +213,7 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
 def names_of(sketch: Sketch) -> list[str]:
     """Return the names of a page, the headline first, each once."""
     found: dict[tuple[str, ...], str] = {}
-    for name in filter(None, (sketch.headline, *sketch.names)):
+    for name in sketch.all_names:
         found.setdefault(words_of_name(name), name)
     return list(found.values())
 

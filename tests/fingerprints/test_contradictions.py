@@ -22,7 +22,7 @@ def looked_for(text: str) -> set[str]:
 
 def claims(headline: str, *names: str, said: str = "", beside: str = "", **offered: str) -> Sketch:
     told = Hashes.of(looked_for(said), looked_for(f"{headline} {said} {beside}"))
-    return Sketch(headline, (headline, *names), tuple(sorted(offered.items())), words=told)
+    return Sketch(headline, names, tuple(sorted(offered.items())), words=told)
 
 
 def said(a: Sketch, b: Sketch) -> str:

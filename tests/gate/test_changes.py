@@ -190,3 +190,113 @@ def test_indentation_is_seen_in_the_next_crawl_and_spaces_at_the_end_are_not() -
     assert outcomes(TEXT + code.format("    "), TEXT + code.format(""))[1] == "updated"
     spaced = code.replace("</pre>", "  \n</pre>").format("")
     assert outcomes(TEXT + code.format(""), TEXT + spaced) == ("duplicate", "unchanged")
+
+
+SHOP = (
+    "<html><head><title>{title}</title></head><body><nav><a href=/>Home</a></nav>"
+    "<div class=left><h1>{title}</h1>{text}</div><div class=right>{box}</div>"
+    "<h3>Others bought</h3><p><a href=/p/1>A smoker for nine hives</a></p></body></html>"
+)
+PRICE = "<span>€ 12.90</span>"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (f"{PRICE}<div>In stock</div>", f"{PRICE}<div>Sold out</div>"),
+        (f"{PRICE}<div>Pack of 6</div>", f"{PRICE}<div>Pack of 12</div>"),
+        (f"{PRICE}<button>Add to cart</button>", f"{PRICE}<button>Notify me</button>"),
+        (
+            "<button aria-pressed=true>Red</button><button aria-pressed=false>Blue</button>",
+            "<button aria-pressed=false>Red</button><button aria-pressed=true>Blue</button>",
+        ),
+        (
+            "<input type=radio name=c value=r checked>Red<input type=radio name=c value=b>Blue",
+            "<input type=radio name=c value=r>Red<input type=radio name=c value=b checked>Blue",
+        ),
+    ],
+)
+@pytest.mark.parametrize("tag", ["div", "aside"])
+def test_what_stands_beside_a_price_apart_from_the_text_is_seen(one, other, tag) -> None:
+    pages = [
+        SHOP.replace("div class=right", f"{tag} class=right").format(
+            title="A hive of pine", text=TEXT, box=box
+        )
+        for box in (one, other)
+    ]
+    assert judged(*pages) == "near"
+    assert judged(pages[0], pages[0].replace("A smoker for nine hives", "A veil")) == "duplicate"
+
+
+def test_a_delivery_before_the_text_of_a_product_is_no_byline() -> None:
+    product = "<p>€ 12.90</p><p>Sent off on {} March</p>"
+    assert_seen(product.format(3) + TEXT, product.format(17) + TEXT)
+
+
+@pytest.mark.parametrize("value", ["Sent off after 2 to 9 days", "Comes in packs of 4 or 6"])
+def test_a_short_line_with_numbers_is_a_value_though_the_site_has_it_on_many_pages(value) -> None:
+    values = [value, "Sent off after 1 to 5 days"]
+    others = [
+        site_page(f"<p>The {name} stands alone and asks nobody.</p>{TEXT}<p>{value}</p>", name)
+        for name in TREES
+        for value in values
+    ]
+    pages = [site_page(f"{TEXT}<p>{value}</p>") for value in values]
+    assert judged(*others, *pages) == "near"
+    assert judged(*others, pages[0], pages[0]) == "duplicate"
+
+
+def test_values_that_cards_exchange_are_seen() -> None:
+    card = "<div><h3>{}</h3><p>{}</p><p>{}</p></div>"
+    one = "".join(card.format(*it) for it in (("Oak", "12 €", "left"), ("Ash", "14 €", "gone")))
+    other = "".join(card.format(*it) for it in (("Oak", "14 €", "gone"), ("Ash", "12 €", "left")))
+    assert_seen(TEXT + one, TEXT + other)
+
+
+def test_a_sentence_that_is_said_once_more_is_seen() -> None:
+    first = TEXT[: TEXT.index("</p>") + 4]
+    assert_seen(TEXT, f"{TEXT}<p>A line between the two, as a post has it.</p>{first}")
+    assert_seen(f"{TEXT}<p>It was so.</p>", f"{TEXT}{first}<p>It was so.</p>")
+
+
+SECTIONS = ("Trades and work", "Permits, fines and licences", "Bees, hives and honey")
+
+
+ABOVE = "<h1>Town of Larch</h1><h1>{section}</h1>"
+TEMPLATES = {
+    "part": ("{section} | Town of Larch", ABOVE + "<h1>{own}</h1>"),
+    "first": ("{own} | Town of Larch", ABOVE + "<h1>{own}</h1>"),
+    "second": ("{own} | {section}", "<h1>{section}</h1><main><h2>{own}</h2>"),
+    "data": (
+        "{section} - Town of Larch",
+        '<script type="application/ld+json">{{"@type":"Article","headline":"{own}"}}</script>'
+        "<main><h2>{own}</h2>",
+    ),
+}
+
+
+def named(own: str, section: str, template: str) -> str:
+    title, headings = TEMPLATES[template]
+    page = f"<html><head><title>{title}</title></head><body>{headings}{TEXT}</body></html>"
+    return page.format(own=own, section=section)
+
+
+@pytest.mark.parametrize("template", ["first", "second", "data"])
+def test_the_section_that_a_page_stands_in_is_no_part_of_its_name(template) -> None:
+    one, other = (named("Sell a hive", section, template) for section in SECTIONS[:2])
+    assert judged(one, other) == "duplicate"
+    assert judged(one, named("Plant a tree", SECTIONS[0], template)) == "near"
+    assert judged(one, named("Plant a tree", SECTIONS[1], template)) == "near"
+
+
+def test_names_that_pages_of_a_site_have_beside_others_are_learned() -> None:
+    others = [
+        named(f"Care for the {tree}", section, "part").replace("hive in", f"{tree} in")
+        for tree in TREES
+        for section in SECTIONS
+    ]
+    one, other = (named("Sell a hive", section, "part") for section in SECTIONS[:2])
+    assert judged(one, other) == "near"
+    assert judged(*others, one, other) == "duplicate"
+    assert judged(*others, one, named("Plant a tree", SECTIONS[0], "part")) == "near"
+    assert judged(*others, one, named("Plant a tree", SECTIONS[1], "part")) == "near"
