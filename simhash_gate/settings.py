@@ -129,13 +129,13 @@ class Settings:
     )
     keep_markdown: int = setting(0, BUDGET, "How many bytes of Markdown the store keeps")
     tracking: tuple[str, ...] = setting((), PARAMETERS, "Names that make no difference in any URL")
-    ignore: tuple[str, ...] = setting((), LISTED, "What of requests makes no difference")
+    ignore: tuple[str, ...] = setting((), LISTED, "Parts of requests that make no difference")
     verdicts: str = setting("", PATH_PATTERN, "A verdict log")
     report: str = setting("", PATH_PATTERN, "A report, one HTML file")
     audit_fields: tuple[str, ...] = setting((), LISTED, "The fields that are compared")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
     recover: str = setting("", PATH, "Give dropped responses to their callbacks")
-    listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that pages are told to")
+    listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that are told of pages")
     policies: Policies
     options: Options
 
