@@ -122,7 +122,7 @@ class Settings:
     workers: int = setting(default_workers(), _WORKERS, "How many processes read pages")
     max_bytes: int = setting(10 * MIB, COUNT, "The largest body that is read")
     store_failure: StoreFailure = setting(
-        "pass", one_of(*get_args(StoreFailure)), "What happens if the store can't be used"
+        "pass", one_of(*get_args(StoreFailure)), "How the crawl goes on if the store can't be used"
     )
     durable: Durable = setting(
         "run", one_of(*get_args(Durable)), "When kept pages count for later crawls"
