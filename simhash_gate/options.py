@@ -7,13 +7,12 @@ import importlib
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from simhash_gate.values import NAMES, SettingsError, ValueKind, setting, settings_in
 
 if TYPE_CHECKING:
     from simhash_gate.page import LeftOut
-    from simhash_gate.page.extract import Extractor
 
 ALGORITHM = 22  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -21,20 +20,20 @@ READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 
 
 @lru_cache(maxsize=8)
-def load_extractor(path: str) -> Extractor:
-    """Return what finds articles. Raises `SettingsError` for a path that leads to no class."""
+def made_of(path: str) -> Any:
+    """Return an instance of a class. Raises `SettingsError` for a path that leads to none."""
     try:
         module, _, name = path.rpartition(".")
-        return cast("Extractor", getattr(importlib.import_module(module), name)())
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        return getattr(importlib.import_module(module), name)()
+    except (ImportError, AttributeError, TypeError, ValueError, OSError) as error:
         raise SettingsError(f"{path}: expected the path of a class ({error})") from error
 
 
-def _extractor(value: Any) -> str:
+def _class_path(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
-    if value not in (STEADY, READABILITY):  # to load these takes longer than all else
-        load_extractor(value)
+    if value not in (STEADY, READABILITY, ""):  # to load the first two takes longer than all else
+        made_of(value)
     return value
 
 
@@ -45,7 +44,7 @@ def _left_out(value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
-EXTRACTOR = ValueKind("the path of a class", _extractor)
+CLASS = ValueKind("the path of a class", _class_path)
 LEFT_OUT = frozenset({"links", "images"})
 """What Markdown can do without; the text of links stays."""
 WITHOUT = ValueKind("links, images, or both with a comma between them", _left_out)
@@ -63,7 +62,8 @@ class Options:
     None of these decides a fingerprint.
     """
 
-    extractor: str = setting(STEADY, EXTRACTOR, "The class that finds the article")
+    extractor: str = setting(STEADY, CLASS, "The class that finds the article")
+    features: str = setting("", CLASS, "The class that makes features of a page's words")
     without: tuple[LeftOut, ...] = setting((), WITHOUT, "Parts that the Markdown leaves out")
     markdown: bool = False
     anchors: bool = False
@@ -76,5 +76,8 @@ class Options:
 
 def pipeline_version(options: Options = Options()) -> str:
     """Return a short digest of all that decides fingerprints; two versions never compare."""
-    parts = {"algorithm": ALGORITHM, "extractor": options.extractor}
+    parts: dict[str, Any] = {"algorithm": ALGORITHM, "extractor": options.extractor}
+    if options.features:
+        version = getattr(made_of(options.features), "version", "")
+        parts |= {"features": options.features, "version": str(version)}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from operator import not_
@@ -22,14 +23,14 @@ from simhash_gate.fingerprints.folding import (
 )
 from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.fingerprints.sample import sample_of
-from simhash_gate.fingerprints.simhash import simhash_of_hashes, simhash_of_set
+from simhash_gate.fingerprints.simhash import simhash, simhash_of_hashes, simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, other_words
 from simhash_gate.fingerprints.words import words_and_signs
 from simhash_gate.identity.canonical import canonical_urls
 from simhash_gate.identity.lists import without_visitor
 from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
-from simhash_gate.options import READABILITY, STEADY, Options, load_extractor, pipeline_version
+from simhash_gate.options import READABILITY, STEADY, Options, made_of, pipeline_version
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.blocks import Block, plain_text
@@ -104,7 +105,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         body,
         url,
         encoding,
-        load_extractor(options.extractor),
+        made_of(options.extractor),
         selectors=of_longest_domain(host_of(url), selectors, selectors.get("", ())),
         anchors=options.anchors,
     )
@@ -138,13 +139,19 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     images = [] if long else document.images(base)
     controls = document.controls(base)
     compared = _compared(document, base, count)
+    fingerprint = None
+    if count and options.features:
+        own = kept or list(chain.from_iterable(tokens))
+        fingerprint = _own_fingerprint(made_of(options.features)(own), document.leftover_of)
+    elif count:
+        fingerprint = _fingerprint(hashed, document.leftover_of)
     page = Page(
         title=title,
         words=count,
-        fingerprint=_fingerprint(hashed, document.leftover_of) if count else None,
+        fingerprint=fingerprint,
         digest=_digest(document, text, long, images + controls),
         listing=document.article.listing,
-        reason=None if count else "no words",
+        reason=None if fingerprint is not None else "no features" if count else "no words",
         sketch=_sketch(document, text, compared, images, controls).encode(),
         lines="\n".join(text.said).encode("utf-8", "replace"),
         sample=sample_of(article),
@@ -165,6 +172,13 @@ def _fingerprint(words: HashedLines, title: str) -> int:
         title_words, signs = words_and_signs(title)
         salt = mmh3.hash64(as_bytes(" ".join((*sorted(title_words), *signs))), signed=False)[0]
     return simhash_of_hashes(shingle_hashes(words, salt))
+
+
+def _own_fingerprint(features: Mapping[str, float], title: str) -> int | None:
+    """Hash the features that a user's class has made; None of none. `title` is as above."""
+    if title:
+        features = {f"{title} {name}": weight for name, weight in features.items()}
+    return simhash(features) if features else None
 
 
 _IN_ORDER = frozenset({"cell", "item", "term"})
@@ -194,7 +208,7 @@ def _digest(document: Document, text: PageText, long: bool, controls: list[str])
         own_words += controls
     own_words += [block.code for block in blocks if block.code]
     words = " ".join(sorted(own_words) if document.article.listing else own_words)
-    return mmh3.hash64(words, signed=False)[0] if words else 0
+    return mmh3.hash64(as_bytes(words), signed=False)[0] if words else 0
 
 
 def _targets(hrefs: set[str], base: str) -> str:

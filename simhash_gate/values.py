@@ -10,10 +10,12 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from simhash_gate.common.times import seconds_of
+from simhash_gate.common.wording import shortened
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
 _LONGEST_MESSAGE = 1_000  # characters
+_LONGEST_VALUE = 80  # of a line of JSON, in a message
 FLAGS = {
     **dict.fromkeys(("true", "1", "yes", "on"), True),
     **dict.fromkeys(("false", "0", "no", "off"), False),
@@ -76,6 +78,34 @@ def read_one(source: Mapping[str, Any], name: str, kind: ValueKind, default: Any
     """Return one setting, for those who can't wait for all. Raises `SettingsError`."""
     value = source.get(PREFIX + name)
     return default if value is None else kind.of(PREFIX + name, value)
+
+
+def json_value(
+    allowed: str, kind: type, is_one: Callable[[Any], bool] = lambda _: True
+) -> ValueKind:
+    """Values that JSON has of a kind: a number may be whole where it need not be."""
+
+    def parse(value: Any) -> Any:
+        if type(value) not in ((float, int) if kind is float else (kind,)) or not is_one(value):
+            raise TypeError
+        return kind(value)
+
+    return ValueKind(allowed, parse)
+
+
+def checked(line: Mapping[str, Any], key: str, kind: ValueKind, *, needed: bool = False) -> Any:
+    """Return a value of an object of JSON, None for none, unless it is needed.
+
+    Raises ValueError that names the key, the value, and what is allowed.
+    """
+    value = line.get(key)
+    if value is None and not needed:
+        return None
+    try:
+        return kind.parse(value)
+    except (TypeError, ValueError, OverflowError):
+        shown = shortened(repr(value), _LONGEST_VALUE)
+        raise ValueError(f"{key!r} is {shown}: expected {kind.allowed}") from None
 
 
 def whole_number(low: int, high: int | None = None) -> ValueKind:
@@ -162,6 +192,7 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for name in names if name.strip())
 
 
+TEXT = json_value("a string", str)
 BITS, COUNT = whole_number(0, 64), whole_number(1)
 FLAG = ValueKind("True or False", _flag)
 OPTIONAL_SECONDS = ValueKind(

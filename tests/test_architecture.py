@@ -64,17 +64,18 @@ KNOWN = {
     "gate": {"common", "fingerprints", "history", "identity", "=page", "values"}
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
-    "report": {"common", "fingerprints.hamming", "fingerprints.names", "fingerprints.words"}
-    | {"gate.policy", "gate.verdict", "values"},
+    "report": {"common", "fingerprints", "gate.policy", "gate.verdict", "history.texts"}
+    | {"history.versions", "=page", "stores.base", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
-    | {"identity", "settings", "stores", "workers.pool"},
-    "collection": {"common.urls", "fingerprints", "gate.verdict", "sources.fingerprints"}
+    | {"identity", "settings", "stores", "values", "workers.pool"},
+    "collection": {"common.urls", "common.wording", "fingerprints", "gate.verdict"}
+    | {"sources.fingerprints"}
     | {"sources.parquet"},
     "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
-    | {"history", "identity", "pipeline", "report.findings", "report.judged", "report.pairs"}
+    | {"history", "identity", "pipeline", "report"}
     | {"settings", "sources", "stores", "values", "workers.pool"},
     "identity": {"common", "fingerprints.sample", "fingerprints.hamming", "fingerprints.sketch"}
-    | {"stores.base", "stores.store"},
+    | {"stores.base", "stores.store", "values"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}

@@ -12,12 +12,18 @@ from typing import Any
 from benchmarks.quality.generated import Generated
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import METHODS
-from benchmarks.quality.sets import Contents, Pairs, Replays
+from benchmarks.quality.sets import Contents, FeaturesOfPairs, Pairs, Replays
 from benchmarks.speed.measure import options_of, say, table, those_there, write_json
 
 OUT = Path("build/quality")
 QUICK = 10  # every tenth pair, page or site
-SETS: dict[str, Any] = {"pairs": Pairs, "generated": Generated, "text": Contents, "sites": Replays}
+SETS: dict[str, Any] = {
+    "pairs": Pairs,
+    "generated": Generated,
+    "text": Contents,
+    "sites": Replays,
+    "features": FeaturesOfPairs,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = "; ".join(f"{name}: {', '.join(kind.peers)}" for name, kind in SETS.items())
     flags: dict[str, tuple[Any, ...]] = {
         "folder": (Path, "of the pages"),
-        "--set": ("pairs", "pairs of pages, made or not, their text, or sites", {"choices": SETS}),
+        "--set": (
+            "pairs",
+            "pairs of pages, made or not, their text, sites, or other features",
+            {"choices": SETS},
+        ),
         "--out": (Path, f"for figures, and what was read before ({OUT}, or {OUT}/SET)"),
         "--peers": (str, f"which to compare with, by commas, or none. {known} (all)"),
         "--plot": (Path, "of pairs: where to draw them, as SVG"),

@@ -23,7 +23,17 @@ from lxml.html import HtmlElement
 from markdownify import markdownify
 from readability import Document
 
-from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
+from benchmarks.quality.features import TITLES
+from simhash_gate import (
+    Gate,
+    Options,
+    Page,
+    Policy,
+    hamming_distance,
+    open_store,
+    read_page,
+    simhash,
+)
 from simhash_gate.fingerprints.words import unsegmented, words
 from simhash_gate.page.blocks import blocks
 from simhash_gate.page.clean import clean
@@ -123,6 +133,10 @@ def _page(body: bytes, url: str) -> Page | None:
 def _content(body: bytes, url: str) -> Content:
     reading = read_closely(body, url=url)
     return Content(reading.text, reading.page.title)
+
+
+def _own_features(body: bytes, url: str, features: str) -> int | None:
+    return read_page(body, url=url, options=Options(features=features)).fingerprint
 
 
 def _not_equal(a: Any, b: Any) -> float:
@@ -287,6 +301,15 @@ _PLAIN = "plain recipe: BeautifulSoup, readability-lxml, markdownify"
 _PLAIN_NEEDS = ("beautifulsoup4", "readability-lxml", "markdownify", "lxml")
 _READING = ("pipeline.py", "page/*.py", "fingerprints/*.py")
 METHODS = {
+    **{
+        f"features-{name}": Method(
+            f"**simhash_gate**, {title}",
+            partial(_own_features, features=f"benchmarks.quality.features.{name}"),
+            (*LIBRARIES, "stopwordsiso"),
+            _READING,
+        )
+        for name, title in TITLES.items()
+    },
     "fingerprint": Method(
         "**simhash_gate**, fingerprint",
         lambda body, url: read_page(body, url=url).fingerprint,
@@ -331,4 +354,5 @@ METHODS = {
 }
 OURS = ("fingerprint", "verdict", "distance")
 CONTENT = tuple(name for name in METHODS if name.startswith("content"))
-PEERS = tuple(name for name in METHODS if name not in (*OURS, *CONTENT))
+FEATURES = tuple(name for name in METHODS if name.startswith("features"))
+PEERS = tuple(name for name in METHODS if name not in (*OURS, *CONTENT, *FEATURES))

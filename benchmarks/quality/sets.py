@@ -16,7 +16,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from benchmarks.quality.methods import CONTENT, OURS, PEERS, Content, Method
+from benchmarks.quality.features import COUNTS
+from benchmarks.quality.methods import CONTENT, FEATURES, OURS, PEERS, Content, Method
+from simhash_gate import read_page
+from simhash_gate.features import Idf, shingles
 from simhash_gate.gate.policy import scope_of
 
 if TYPE_CHECKING:
@@ -101,7 +104,8 @@ def lines_of(path: Path) -> Iterator[dict[str, Any]]:
 class Pairs:
     """Labelled pairs: how often is a page rightly called a duplicate, and how often wrongly?"""
 
-    ours, peers = OURS, PEERS
+    ours: tuple[str, ...] = OURS
+    peers: tuple[str, ...] = PEERS
 
     def __init__(self, pages: Sequence[Page], pairs: Sequence[Pair]) -> None:
         self.pages, self.pairs = pages, pairs
@@ -128,6 +132,20 @@ class Pairs:
             rate = scores.rates.get(name, Rate(0, 0)).share
             told[f"`{name}` called duplicate"] = percent(rate)
         return told, {name: finite(value) for name, value in vars(scores).items()}
+
+
+class FeaturesOfPairs(Pairs):
+    """Pairs by the distance of fingerprints alone, each made of other features."""
+
+    ours, peers = ("fingerprint", *FEATURES), ()
+
+    @classmethod
+    def load(cls, folder: Path) -> FeaturesOfPairs:
+        pairs = super().load(folder)
+        pages = [read_page(page.path.read_bytes(), url=page.url) for page in pairs.pages]
+        COUNTS.parent.mkdir(parents=True, exist_ok=True)
+        Idf.fit(pages, lambda words: (*words, *shingles(words))).save(COUNTS)
+        return cls(pairs.pages, pairs.pairs)
 
 
 class Scores:

@@ -1,8 +1,13 @@
 """`python -m benchmarks.reliability.fuzz`: damaged input of each kind, for some seconds each.
 
-Nothing may raise what is not its own error, and no input may take ten times as long as an intact
-one of its size. What does is printed, with the seed of the input: `--only KIND --seed N` makes it
-again. With `--guided`, atheris looks for inputs of one kind that run code which no other one has.
+Pages are those of `--pages FOLDER`, or generated: cut, spliced, nested, shuffled, encoded anew, and
+with hostile data, styles, addresses and headers. `reader` sends them to a page-reading process, as
+a crawl does; it has ten seconds and 500 MiB for a page.
+
+Nothing may raise what is not its own error, every page has a fingerprint or a reason, and no input
+may take ten times as long as an intact one of its size. What does is printed, with the seed of the
+input: `--only KIND --seed N` makes it again. With `--guided`, atheris looks for inputs of one kind
+that run code which no other one has.
 """
 
 from __future__ import annotations
@@ -28,10 +33,15 @@ from simhash_gate import read_page
 from simhash_gate.cli import main as command
 from simhash_gate.identity.keys import key_of
 from simhash_gate.identity.learning import Host
+from simhash_gate.options import Options
+from simhash_gate.page import Page
 from simhash_gate.settings import NAMES, read_settings
 from simhash_gate.values import SettingsError
+from simhash_gate.workers.pool import WorkerPool
 
 LINES = 200  # of a file of lines: each is an input
+PAGES = 50  # that a reader is sent at once
+MEMORY = 500 << 20  # bytes of a reader
 SLOW = 10.0
 _INLINE = ("-s", "SIMHASH_GATE_WORKERS=0")
 _LEAST = 0.5  # seconds: less is no trouble, whatever is usual
@@ -43,7 +53,35 @@ _HTML = (
     *("</body>", "<title>", "</title>", "<td rowspan=99999 colspan=99999>", "<math><mi>"),
     *("<meta charset=utf-7>", "<meta http-equiv=refresh content='0;url=//['>", "&#0;", "&#xD800;"),
     *("<iframe srcdoc='<p>'>", "\0", "\ufdfa", "e\u0301" * 50, "<p>1", "<img srcset='a 1x, ,, b'>"),
-    '<script type="application/ld+json">{"@type":"Product","offers":[{"price":"1"}]}</script>',
+    *(
+        "<p style='display:none'>",
+        "<p style='content:\\'>",
+        "<b style=';display : none!important'>",
+    ),
+    *("<style>.a{display:none}", "</style>", "<style>@import url(//[);", "<p class='a a nav ad'>"),
+    *("<main>", "<article>", "<nav>", "<footer>", "<dl><dt>", "<details>", "<picture><source>"),
+    *("<div itemscope itemtype='http://schema.org/Product'>", "<p itemprop='name price offers'>"),
+)
+_NAMES = (
+    *("@type", "@id", "@graph", "mainEntity", "offers", "price", "name", "headline", "author"),
+    *("datePublished", "articleBody", "itemListElement", "recipeIngredient", "recipeInstructions"),
+    *("image", "url", "sku", "hasVariant", "isPartOf", "priceCurrency", "description", "text"),
+)
+_TYPES = ("Product", "Article", "ItemList", "Recipe", "WebPage", "QAPage", "Offer", "Event", "x")
+_HEADERS = (
+    *("Content-Encoding: gzip", "Content-Encoding: br, deflate", "Content-Encoding: zstd"),
+    *("Transfer-Encoding: chunked", "Content-Length: -1", "Content-Type: text/html; charset=\0"),
+    *(
+        "Content-Type: multipart/x; boundary=",
+        "Link: <//[>; rel=canonical",
+        ": x",
+        "\x1b[31m: \xff",
+    ),
+    *(
+        "Location: http://[",
+        "Last-Modified: Thu, 99 Foo 0000 99:99:99",
+        "Set-Cookie: " + "a" * 9_999,
+    ),
 )
 _URLS = (
     *("http://a.example/b?c=d&c=e#f", "http://[", "http://[::1]:99999/", "//", "?", "file:///x"),
@@ -63,10 +101,22 @@ _PIECES = (
     b"PK\x03\x04",
 )
 _ENCODINGS = (None, None, "utf-8", "latin-1", "utf-16", "gb18030", "bogus", "utf-7")
+_CODECS = (
+    "utf-16",
+    "utf-8-sig",
+    "latin-1",
+    "shift_jis",
+    "gb18030",
+    "utf-32",
+    "iso2022_jp",
+    "cp037",
+)
 
 Asked = tuple[Callable[[], object], int, int]
 """What is asked, and how many inputs and bytes it has."""
 Make = Callable[[random.Random, Path], Asked]
+Original = Callable[[random.Random], bytes]
+"""Returns an intact page by chance."""
 
 
 class Given(random.Random):
@@ -131,18 +181,105 @@ def _value(chance: random.Random) -> Any:
     return chance.choice(_VALUES) if chance.random() < 0.9 else [chance.choice(_VALUES)] * 3
 
 
-def _page(chance: random.Random, _: Path) -> Asked:
-    pieces = [piece.encode("utf-8", "replace") for piece in _HTML]
-    html = damaged(chance, generate(chance.randrange(500)), pieces)
-    encoding, url = chance.choice(_ENCODINGS), chance.choice(_URLS)
+def _node(chance: random.Random, depth: int = 0) -> Any:
+    """Return structured data with the names that pages have, and odd values; some are deep."""
+    kind = chance.randrange(6)
+    if depth > 4 or kind < 2:
+        return chance.choice(_TYPES) if kind else _value(chance)
+    if kind == 2:
+        return [_node(chance, depth + 1)] * (1 if depth else chance.choice((1, 2, 30)))
+    return {chance.choice(_NAMES): _node(chance, depth + 1) for _ in range(chance.randrange(6))}
 
-    def read() -> None:
-        page = read_page(html, url=url, encoding=encoding)
-        if page.unreadable:
-            raise AssertionError(page.reason)
-        page.markdown  # noqa: B018 - it is made when it is asked for
 
-    return read, 1, len(html)
+def _hostile(chance: random.Random) -> bytes:
+    """Return a piece that stands where a tag may: data, a link, a tag often, or a tag."""
+    piece = chance.choice(_HTML)
+    match chance.randrange(4):
+        case 0:
+            said = json.dumps({"@type": chance.choice(_TYPES)} | {"a": _node(chance)}, default=str)
+            deep = chance.choice(("", '{"a":[' * chance.choice((9, 999, 20_000))))
+            piece = f'<script type="application/ld+json">{deep}{said[:50_000]}</script>'
+        case 1:
+            url = chance.choice(_URLS)
+            name = chance.choice(("a href", "img src", "link href", "base href"))
+            piece = f'<{name}="{url}" rel=canonical style="background:url({url})">'
+        case 2:
+            piece *= chance.choice((20, 300, 2_000))
+    return piece.encode("utf-8", "replace")
+
+
+def mangled(chance: random.Random, original: Original) -> bytes:
+    """Return a page, or more often a part of one, that is wrong as pages on the web may be."""
+    html = original(chance)
+    if chance.random() < 0.9:  # what goes wrong seldom needs much
+        start = chance.randrange(len(html) + 1)
+        html = html[start : start + chance.choice((300, 2_000, 8_000))]
+    for _ in range(chance.choice((0, 1, 2, 5, 20))):
+        tags = html.split(b"<")
+        place = chance.randrange(len(tags) + 1)
+        some = tags[place : place + chance.choice((1, 10, 200))]
+        end = place + len(some)
+        match chance.randrange(6):
+            case 0:
+                tags[end:end] = some * chance.choice((1, 1, 50))
+            case 1:
+                del tags[place:end]
+            case 2:
+                other = original(chance).split(b"<")
+                start = chance.randrange(len(other) + 1)
+                tags[place:end] = other[start : start + chance.randrange(200)]
+            case 3:
+                tags[place:place] = some[:1] * chance.choice((50, 1_100, 3_000))
+            case 4:
+                chance.shuffle(some)
+                tags[place:end] = some
+            case _:
+                tags[place:place] = [_hostile(chance).removeprefix(b"<")]
+        html = b"<".join(tags)[: chance.choice((20_000, 20_000, 20_000, 200_000))]
+    if chance.random() < 0.3:
+        html = damaged(chance, html, [_hostile(chance)])
+    if chance.random() < 0.2:
+        html = html.decode("utf-8", "replace").encode(chance.choice(_CODECS), "replace")
+    return html
+
+
+def _told(chance: random.Random) -> tuple[str, str | None]:
+    return chance.choice(_URLS), chance.choice(_ENCODINGS)
+
+
+def _check(page: Page) -> None:
+    if page.unreadable or (page.fingerprint is None) == (page.reason is None):
+        raise AssertionError(page.reason)
+    page.markdown  # noqa: B018 - it is made when it is asked for
+
+
+def _pages(original: Original) -> Make:
+    """Read in this process: what it takes is measured, and atheris sees the code that is run."""
+
+    def make(chance: random.Random, _: Path) -> Asked:
+        html, (url, encoding) = mangled(chance, original), _told(chance)
+        return lambda: _check(read_page(html, url=url, encoding=encoding)), 1, len(html)
+
+    return make
+
+
+def _reader(original: Original) -> Make:
+    """Read in a process that reads pages: it must neither end nor be ended."""
+    pool = WorkerPool(Options(markdown=True), 1, memory=MEMORY)
+
+    def make(chance: random.Random, _: Path) -> Asked:
+        pages = [(mangled(chance, original), *_told(chance)) for _ in range(PAGES)]
+
+        def read() -> None:
+            for number, future in enumerate([pool.read(*page) for page in pages]):
+                try:
+                    _check(future.result())
+                except Exception as error:
+                    raise AssertionError(f"page {number}: {error}") from error
+
+        return read, PAGES, sum(len(html) for html, *_ in pages)
+
+    return make
 
 
 def _settings(chance: random.Random, _: Path) -> Asked:
@@ -210,8 +347,11 @@ def _lines(
     return lambda: _run(*said), LINES, len(data)
 
 
-def _warc(html: bytes, number: int) -> bytes:
-    http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + html
+def _warc(html: bytes, number: int, *more: str) -> bytes:
+    lines = "\r\n".join(
+        ("HTTP/1.1 200 OK", "Content-Type: text/html; charset=utf-8", *more, "", "")
+    )
+    http = lines.encode() + html
     head = (
         f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/{number}\r\n"
         "WARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"
@@ -221,9 +361,12 @@ def _warc(html: bytes, number: int) -> bytes:
     return head.encode() + http + b"\r\n\r\n"
 
 
-def _archive(chance: random.Random, folder: Path) -> Asked:
+def _archive(chance: random.Random, folder: Path, original: Original) -> Asked:
     """A WARC file, plain or of gzip members, or a WACZ with it: damaged before or after it."""
-    records = [_warc(generate(chance.randrange(99))[:3_000], n) for n in range(5)]
+    records = []
+    for number in range(5):
+        html, odd = original(chance)[:3_000], chance.sample(_HEADERS, chance.choice((0, 0, 1, 3)))
+        records.append(_warc(gzip.compress(html) if chance.random() < 0.2 else html, number, *odd))
     early = chance.random() < 0.5
     records = [damaged(chance, r, _PIECES) if early else r for r in records]
     kind = chance.choice(("warc", "warc.gz", "wacz"))
@@ -236,10 +379,18 @@ def _archive(chance: random.Random, folder: Path) -> Asked:
         data = whole.getvalue()
     path = folder / f"pages.{kind}"
     path.write_bytes(data if early else damaged(chance, data, _PIECES))
-    return lambda: _run("replay", str(path), *_INLINE), len(records), len(data)
+    command = chance.choice(("replay", "fingerprint", "pairs"))
+    return lambda: _run(command, str(path), *_INLINE), len(records), len(data)
 
 
-def _kinds(folder: Path) -> dict[str, Make]:
+def _original(folder: Path | None) -> Original:
+    if folder is None:
+        return lambda chance: generate(chance.randrange(500))
+    files = sorted(folder.rglob("*.htm*"))
+    return lambda chance: chance.choice(files).read_bytes()
+
+
+def _kinds(folder: Path, original: Original) -> dict[str, Make]:
     """Return the kinds, with files as the commands themselves write them."""
     source, store = folder / "pages.jsonl", f"sqlite:///{folder}/store"
     pages = [
@@ -259,10 +410,11 @@ def _kinds(folder: Path) -> dict[str, Make]:
         return lambda chance, folder: _lines(chance, folder, lines, *arguments)
 
     return {
-        "pages": _page,
+        "reader": _reader(original),
+        "pages": _pages(original),
         "settings": _settings,
         "addresses": _addresses,
-        "archives": _archive,
+        "archives": lambda chance, folder: _archive(chance, folder, original),
         "manifests": of_lines(pages[:20], "replay", "{path}", *_INLINE),
         "imports": of_lines(kept, "store", "import", other, "{path}", *_INLINE),
         "reports": of_lines(told, "report", "{path}", "-o", "{folder}/report.html"),
@@ -311,7 +463,7 @@ def guided(make: Make, seconds: float, folder: Path) -> None:
             atheris.instrument_func(each)
     options = (f"-max_total_time={seconds:.0f}", "-timeout=20", "-rss_limit_mb=4000")
     atheris.Setup(
-        [sys.argv[0], *options, "-max_len=4000", "-len_control=0", "-artifact_prefix=build/"], one
+        [sys.argv[0], *options, "-max_len=4000", "-len_control=0", "-artifact_prefix=./"], one
     )
     atheris.Fuzz()
 
@@ -322,13 +474,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--seconds": (60.0, "of each kind"),
         "--seed": (1, "of the first input"),
         "--only": (str, "one kind"),
+        "--pages": (Path, "a folder of HTML files"),
         "--guided": (False, "by the code that inputs of it run"),
     }
     given = options_of(__doc__, arguments, flags)
     rows, wrong = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for kind, make in _kinds(folder).items():
+        for kind, make in _kinds(folder, _original(given.pages)).items():
             if given.guided and given.only == kind:
                 guided(make, given.seconds, folder)
             if given.only in (None, kind):

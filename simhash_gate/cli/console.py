@@ -20,7 +20,7 @@ import click
 
 from simhash_gate.common.files import check_writable, private_folder, private_lock, whole_file
 from simhash_gate.common.times import seconds_of, unix_time
-from simhash_gate.common.wording import why
+from simhash_gate.common.wording import printable, why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
 from simhash_gate.settings import Settings
@@ -52,6 +52,7 @@ class Console:
         Of a file of another kind, each line would be reported: those beyond the first are counted.
         """
         self.complaints += 1
+        place, message = printable(place), printable(message)  # a file may have any name
         file, _, line = place.rpartition(":")
         kind = file, message.partition(":")[0]
         self._similar[kind] += line.isdigit()
@@ -60,20 +61,19 @@ class Console:
         elif self._similar[kind] == _MOST_ALIKE + 1:
             self._echo(f"{file}: {kind[1]}: more lines are like this")
 
-    def complain_of_nothing(self, place: str, message: str, *, since: int = 0) -> None:
-        """Report that a source has nothing to use.
+    def complain_of_nothing(self, place: str, message: str) -> None:
+        """Report that a source has nothing to use, as an input that can't be used.
 
-        It counts as an input that can't be used, unless complaints about it are counted already:
-        those beyond the first `since`.
+        It counts as none if there are complaints already: one of them says why.
         """
-        if self.complaints == since:
-            self.complain(place, message)
-        else:
+        if self.complaints:
             self.say(f"{place}: {message}")
+        else:
+            self.complain(place, message)
 
     def say(self, message: str) -> None:
         """Write a message to stderr."""
-        self._echo(message)
+        self._echo(printable(message))
 
     def bar(
         self,

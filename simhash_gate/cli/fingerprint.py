@@ -10,9 +10,9 @@ import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
 from simhash_gate.fingerprints.sketch import Sketch
-from simhash_gate.offline.why import Side
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.pipeline import read_closely
+from simhash_gate.report.explanation import Side
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry
 from simhash_gate.sources.open import open_pages, shown

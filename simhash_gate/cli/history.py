@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from simhash_gate.cli.console import Console, as_json, with_chosen, with_console
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import Complain, complaining, how_many, printable
+from simhash_gate.common.wording import Complain, complaining, how_many
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
-from simhash_gate.history.texts import KeptPage, unpack
 from simhash_gate.history.versions import History, Version
-from simhash_gate.offline.chosen import Chosen
-from simhash_gate.offline.differences import TextChange, changes, section
+from simhash_gate.offline.chosen import Chosen, text_of
+from simhash_gate.report.explanation import Explanation, Side
+from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.sources.open import open_kept
-from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
 
 NOTHING = "the store has no history of such pages. Crawls keep it when they end"
-Side = tuple[Version, KeptPage | None]
 
 
-class Past(NamedTuple):
-    """A page and its history."""
-
-    page: PageHistory
-    history: History
+Past = tuple[PageHistory, History]
 
 
 @click.group(epilog="Example: simhash-gate history list sqlite:///pages.sqlite")
@@ -71,16 +65,16 @@ def _pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
     found = []
     for page in chosen.histories(store):
         with complaining(complain, page.url):
-            found.append(Past(page, History.decode(page.history)))
-    return sorted(found, key=lambda past: (past.page.scope, past.page.url, past.page.request))
+            found.append((page, History.decode(page.history)))
+    return sorted(found, key=lambda past: (past[0].scope, past[0].url, past[0].request))
 
 
 def _listed(past: Past) -> dict[str, Any]:
-    history = past.history
+    page, history = past
     return {
-        "scope": past.page.scope,
-        "url": past.page.url,
-        "last_visit": shown(past.page.seen),
+        "scope": page.scope,
+        "url": page.url,
+        "last_visit": shown(page.seen),
         "gone": None if history.gone is None else shown(history.gone),
         "versions": [
             {"version": place} | _version(version)
@@ -122,18 +116,19 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
                 console.complain(without_credentials(url), NOTHING)
             return console.status()
         own = without_credentials(url)  # others may be copies that were pages of their own once
-        past = max(pasts, key=lambda past: (past.page.url == own, past.page.seen))
-        sides = [(each, _text(kept, past.page, each, console)) for each in _two_of(past, versions)]
-    distance = hamming_distance(*(version.fingerprint for version, _ in sides))
+        page, past = max(pasts, key=lambda past: (past[0].url == own, past[0].seen))
+        two = _two_of(past.versions, versions)
+        earlier, later = (_side(kept, page, version, console) for version in two)
+    bits = hamming_distance(*(version.fingerprint for version in two))
+    found = Explanation(LoggedVerdict(page.url, "", distance=bits), later, earlier)
     if as_json:
-        console.write(_as_json(past.page.url, distance, sides))
+        console.write(found.as_json())
     else:
-        console.show(_as_text(past.page.url, distance, sides))
+        console.show(found.as_text())
     return console.status()
 
 
-def _two_of(past: Past, numbers: Sequence[int]) -> list[Version]:
-    versions = past.history.versions
+def _two_of(versions: Sequence[Version], numbers: Sequence[int]) -> list[Version]:
     known = len(versions)
     if known < 2:
         raise click.ClickException(f"the page has {how_many(known, 'version')}: nothing changed")
@@ -143,47 +138,11 @@ def _two_of(past: Past, numbers: Sequence[int]) -> list[Version]:
     return [versions[number - 1] for number in chosen]
 
 
-def _text(store: Store, page: PageHistory, version: Version, console: Console) -> KeptPage | None:
-    data = store.get(KEPT_TEXT, page.scope, to_hex(version.digest))
+def _side(store: Store, page: PageHistory, version: Version, console: Console) -> Side:
+    name = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
+    text = None
     with complaining(console.complain, f"{page.url}: text of {shown(version.first_seen)}"):
-        return unpack(data) if data else None
-    return None
-
-
-def _differences(sides: Sequence[Side]) -> dict[str, list[TextChange] | None]:
-    """Return the words and the links that differ; None where a text is missing."""
-    a, b = (text for _, text in sides)
-    if a is None or b is None:
-        return {"changes": None, "links": None}
-    old, new = ({link.url for link in text.links} for text in (a, b))
-    gone = [TextChange((), [url], (), ()) for url in sorted(old - new)]
-    come = [TextChange((), (), [url], ()) for url in sorted(new - old)]
-    return {"changes": [*changes(a.markdown.split(), b.markdown.split())], "links": gone + come}
-
-
-def _as_json(url: str, distance: int, sides: Sequence[Side]) -> dict[str, Any]:
-    """Return an object of JSON; `changes` and `links` are null where a text is missing."""
-    line: dict[str, Any] = {"url": url, "distance": distance}
-    for name, (version, text) in zip("ab", sides, strict=True):
-        line[name] = _version(version) | {"text": text is not None}
-    for name, found in _differences(sides).items():
-        line[name] = None if found is None else [change._asdict() for change in found]
-    return line
-
-
-def _as_text(url: str, distance: int, sides: Sequence[Side]) -> Iterator[str]:
-    yield click.style(printable(url), bold=True)
-    for name, (version, text) in zip("ab", sides, strict=True):
-        seen = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
-        words, fingerprint = how_many(version.words, "word"), to_hex(version.fingerprint)
-        yield f"{name}  {seen}, {words}, {fingerprint}"
-        yield f"   {printable(version.title)}"
-        if text is None:
-            yield "   no text is kept of it. A crawl keeps texts with SIMHASH_GATE_KEEP_MARKDOWN"
-    yield f"distance  {distance} of 64 bits"
-    nothing = {"changes": "no word of the text differs", "links": "no link differs"}
-    titles = {"changes": "words that differ", "links": "links that differ"}
-    for name, found in _differences(sides).items():
-        if found is not None:
-            lines = (change.as_text() for change in found)
-            yield from section((titles if found else nothing)[name], lines)
+        text = text_of(store, page.scope, version.digest)
+    if text is None:
+        return Side.known(name, version)
+    return Side.known(name, version, text.markdown, frozenset(link.url for link in text.links))

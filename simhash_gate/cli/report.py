@@ -30,7 +30,7 @@ from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import Entry, Source
+from simhash_gate.sources import Entry
 from simhash_gate.sources.find import is_folder
 from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
@@ -39,8 +39,8 @@ from simhash_gate.values import PREFIX
 
 Lines = Iterator[tuple[str, dict[str, Any]]]
 Log = tuple[str, Lines]  # the verdicts of one source, and its name
-# Given the names of pages, it yields those that a source has, in its order; the id is the name.
-Named = Callable[[Collection[str]], Iterator[Entry]]
+# Yields the pages of a source. It is told the names of those that are wanted still.
+Pages = Callable[[set[str]], Iterable[Entry]]
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -130,11 +130,11 @@ def _texts(
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
     complain, most = console.complain, settings.max_bytes
-    found: list[Named] = []
+    found: list[Pages] = []
     if own:  # what can't be read of them was told when they were judged
-        found.append(partial(_in_pages, lambda: open_pages(own, _quiet, most, lambda _: None)))
+        found.append(lambda _: open_pages(own, _quiet, most, lambda _: None).entries)
     if pages:
-        found.append(partial(_in_pages, lambda: open_pages(pages, complain, most, console.say)))
+        found.append(lambda _: open_pages(pages, complain, most, console.say).entries)
     if journal:
         found.append(partial(_in_journal, journal, complain))
     else:
@@ -186,7 +186,7 @@ def _kept(url: str) -> Lines:
 
 
 def _texts_in(
-    sources: Sequence[Named], settings: Settings, names: Collection[str]
+    sources: Sequence[Pages], settings: Settings, names: Collection[str]
 ) -> Mapping[str, str]:
     """Return the Markdown of pages, read anew, in sources that are asked in turn.
 
@@ -200,27 +200,20 @@ def _texts_in(
     return found
 
 
-def _wanted(source: Named, left: set[str]) -> Iterator[Entry]:
-    """Yield the first page of each name that is left."""
+def _wanted(source: Pages, left: set[str]) -> Iterator[Entry]:
+    """Yield the first page of each name that is left; its id is the name."""
     for entry in source(left) if left else ():
-        if entry.id in left and not entry.skipped:
-            left.discard(entry.id)
-            yield entry
+        for name in {entry.name, str(entry.id)} & left if not entry.skipped else ():
+            left.discard(name)
+            yield replace(entry, id=name)
         if not left:
             return
 
 
-def _in_pages(opened: Callable[[], Source], names: Collection[str]) -> Iterator[Entry]:
-    """Yield the pages of these names in a source, which is read anew from its beginning."""
-    for entry in opened().entries:
-        known = entry.name, *([] if entry.id is None else [str(entry.id)])
-        yield from (replace(entry, id=name) for name in known if name in names)
-
-
-def _in_journal(path: str, complain: Complain, names: Collection[str]) -> Iterator[Entry]:
-    """Yield the pages of these names in a journal of dropped pages."""
+def _in_journal(path: str, complain: Complain, wanted: set[str]) -> Iterator[Entry]:
+    """Yield the pages of a journal of dropped pages that are wanted."""
     for found in drops(path, complain):
         name = without_credentials(found.drop.url)
-        if name in names:
+        if name in wanted:
             with complaining(complain, str(found.place)):
                 yield replace(entry_of(found), id=name)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from itertools import chain, groupby, islice
+from collections.abc import Generator
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
@@ -14,32 +12,25 @@ import click
 
 from simhash_gate.cli.console import Console, with_chosen, with_console, with_settings
 from simhash_gate.common.times import shown
-from simhash_gate.common.wording import complaining, how_many
-from simhash_gate.fingerprints.contradictions import read_from_text
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
-from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
-from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over, texts_of
-from simhash_gate.offline.exported import KINDS, blob_line, is_exported, page_line, read_exported
-from simhash_gate.offline.replay import ALL_PAGES, live_run
-from simhash_gate.options import pipeline_version
-from simhash_gate.page import Page
+from simhash_gate.offline.chosen import (
+    OF_SITES,
+    Chosen,
+    forget_all,
+    forget_notes_on,
+    left_over,
+)
+from simhash_gate.offline.exported import KINDS, exported
+from simhash_gate.offline.imported import Import
+from simhash_gate.offline.replay import live_run
 from simhash_gate.settings import Settings
-from simhash_gate.sources import Entry, File, find
-from simhash_gate.sources.open import open_kept, pages_of
-from simhash_gate.sources.read_pages import read_pages
-from simhash_gate.stores import Record, Window
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES, Blob
-from simhash_gate.stores.store import Store
-from simhash_gate.workers.pool import ReadError
+from simhash_gate.sources import find
+from simhash_gate.sources.open import open_kept
+from simhash_gate.stores import Record
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, Blob
 
-_OF_SITES = (SITE_NOTES, URL_RULES)
-EVERYTHING = Window(pages=ALL_PAGES)
-_TOGETHER = 200  # pages that are added at once
-_NAMED = 10  # scopes in a warning
 _NOTHING = "the store has no pages that count"
 
 
@@ -115,7 +106,7 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
     A page must match all of the options.
     """
     with open_kept(url) as store:
-        _print(console, _exported(console, store, chosen))
+        _print(console, exported(store, chosen, console.complain))
     return console.status()
 
 
@@ -158,7 +149,7 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
             removed += 1
         if left is None:
             blobs_removed += forget_all(store, (it.blob for it in chosen.histories(store)))
-            for kind in _OF_SITES:
+            for kind in OF_SITES:
                 blobs_removed += forget_all(store, chosen.of_sites(store, kind))
             blobs_removed[SITE_NOTES] += forget_notes_on(store, chosen)
         blobs_removed += forget_all(store, left_over(store))
@@ -172,27 +163,6 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
 def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
     if not console.write_lines(lines):
         console.say(_NOTHING)
-
-
-def _exported(console: Console, store: Store, chosen: Chosen) -> Generator[dict[str, Any]]:
-    scopes, texts = set(), set()
-    for record in chosen.of(store):
-        scopes.add(record.scope)
-        texts.add((record.scope, to_hex(record.digest)))
-        yield page_line(record)
-    for history in chosen.histories(store):
-        texts |= texts_of(history)
-        with complaining(console.complain, f"history of {history.url}"):
-            yield blob_line(history.blob)
-    for text in store.blobs(KEPT_TEXT, chosen.scope, data=False):
-        if not chosen or (text.scope, text.key) in texts:
-            data = store.get(KEPT_TEXT, text.scope, text.key)
-            with complaining(console.complain, f"text of {text.scope}"):
-                yield blob_line(replace(text, data=data))
-    memories = (it for it in store.blobs(SITE_MEMORY) if it.scope in scopes or not chosen)
-    for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in _OF_SITES)):
-        with complaining(console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
-            yield blob_line(blob)
 
 
 @dataclass
@@ -262,7 +232,7 @@ def import_(settings: Settings, console: Console, url: str, sources: tuple[str, 
     files = find.files_of(given, console.complain)
     try:
         with live_run(url) as (store, run_name):
-            seed = _Import(settings, console, store, run_name)
+            seed = Import(settings, store, run_name, console.complain)
             for _ in console.bar(seed.each(files), lambda: find.total(given)):
                 pass
             seed.gate.keep_memories()
@@ -271,148 +241,6 @@ def import_(settings: Settings, console: Console, url: str, sources: tuple[str, 
         raise
     if not seed.added + seed.copies + seed.skipped + seed.blobs.total():
         console.complain_of_nothing(find.shown(*sources), "no page in it")
-    seed.tell(url)
+    for message in seed.told(url):
+        console.say(message)
     return console.status()
-
-
-class _Import:
-    """Adds pages to a store in one run, and counts what became of them."""
-
-    def __init__(self, settings: Settings, console: Console, store: Store, run_name: str) -> None:
-        self.gate = Gate(store, run=run_name, pipeline=pipeline_version(settings.options))
-        self.added = self.copies = self.skipped = 0
-        self.blobs: Counter[str] = Counter()  # what is kept beside pages, by kind
-        self._settings = settings
-        self._console = console
-        self._store = store
-        self._policies: dict[str, Policy] = {}  # by scope
-        self._aged = self._other_versions = 0
-        self._now = time.time()
-
-    def each(self, files: Iterable[File]) -> Iterator[None]:
-        """Add the pages of files, in order; yield after each page."""
-        complain = self._console.complain
-        things: Iterator[Any]
-        for exported, same in groupby(files, is_exported):
-            if exported:  # pages that were judged before, and what is known beside them
-                add: Callable[[Any], None] = self._add
-                things = (thing for file in same for thing in read_exported(file.path, complain))
-            else:
-                add = self._judge
-                entries = pages_of(same, complain, self._settings.max_bytes)
-                things = read_pages(entries, self._settings)
-            while some := list(islice(things, _TOGETHER)):
-                with self._store.batch():
-                    for thing in some:
-                        add(thing)
-                yield from [None] * len(some)
-
-    def tell(self, url: str) -> None:
-        """Say what was added, and of what a crawl does not know all."""
-        say = self._console.say
-        say(f"pages added: {self.added}, copies: {self.copies}, skipped: {self.skipped}")
-        for kind, known in KINDS.items():
-            if self.blobs[kind]:
-                say(f"{known.named} added: {self.blobs[kind]}")
-        if self._other_versions:
-            say(
-                f"{how_many(self._other_versions, 'page')} of another pipeline version: their "
-                "fingerprints are those of their Markdown, and find fewer copies"
-            )
-        if self._aged:
-            say(
-                f"{how_many(self._aged, 'page')} last seen longer ago than SIMHASH_GATE_TTL: "
-                "a crawl with this setting does not compare with them"
-            )
-        self._warn_of_windows(url)
-
-    def _judge(self, read: tuple[Entry, Page | ReadError | None]) -> None:
-        """Judge a page as a crawl does that has a window without end."""
-        entry, page = read
-        if page is None:
-            self.skipped += 1
-            return
-        if isinstance(page, ReadError):
-            self._console.complain(entry.place, str(page))
-            return
-        if not entry.url:
-            self._console.complain(entry.place, "no URL. A manifest can tell it")
-            return
-        if entry.of_text:
-            page = self._once_html(entry, page)
-        site = self._settings.policies.site_of(entry.url)
-        verdict = self.gate.judge(
-            page,
-            replace(site.policy, window=ALL_PAGES),
-            url=entry.url,
-            scope=site.scope if entry.scope is None else entry.scope,
-            request=entry.key,
-            at=None if entry.time is None else min(entry.time, self._now),
-        )
-        if verdict.record is not None:
-            self._count(verdict.record, site.policy)
-        elif verdict.match is not None:
-            self.copies += 1
-        else:  # nothing to compare
-            self.skipped += 1
-
-    def _once_html(self, entry: Entry, page: Page) -> Page:
-        """Return a page that was read from its text as what it was before it was text."""
-        sketch = decode(page.sketch or NO_SKETCH)
-        known = entry.known
-        title = page.title if known is None else known.title
-        sketch = read_from_text(sketch, title, entry.url)
-        page = replace(page, sketch=sketch.encode(), title=title)
-        if known is None or page.fingerprint is None:
-            return page
-        if known.pipeline != self.gate.pipeline:
-            self._other_versions += 1
-            return page
-        return replace(page, fingerprint=known.fingerprint, words=known.words, reason=None)
-
-    def _count(self, record: Record, policy: Policy) -> None:
-        self.added += 1
-        self._policies[record.scope] = policy
-        self._aged += policy.ttl is not None and record.last_seen < self._now - policy.ttl
-
-    def _add(self, thing: Record | Blob) -> None:
-        """Add a page, unless this very page is there, or what is known beside pages."""
-        if isinstance(thing, Blob):
-            self._add_blob(thing)
-            return
-        record = replace(thing, run=self.gate.run)
-        added, match = self._store.check_and_add(record, 0, exact=True, window=EVERYTHING)
-        if not added and match is not None and match.record.request == record.request:
-            self.copies += 1
-            return
-        if not added:
-            self._store.check_and_add(record, None, window=EVERYTHING)
-        self._count(record, self._settings.policies.site_of(record.url).policy)
-
-    def _add_blob(self, blob: Blob) -> None:
-        """Add what is known beside pages to what the store knows."""
-        with complaining(self._console.complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
-            if blob.kind == HISTORY:
-                blob = replace(blob, run=self.gate.run)
-            else:
-                known = self._store.get(blob.kind, blob.scope, blob.key)
-                data = KINDS[blob.kind].merge(known, blob.data)
-                blob = Blob(blob.kind, blob.scope, blob.key, data, blob.at)
-            self._store.put(blob)
-            self.blobs[blob.kind] += 1
-
-    def _warn_of_windows(self, url: str) -> None:
-        """Name the scopes that have more pages now than a crawl compares with."""
-        with open_kept(url) as store:
-            over = [
-                (scope, policy.window)
-                for scope, policy in self._policies.items()
-                if sum(1 for _ in islice(store.records(scope), policy.window + 1)) > policy.window
-            ]
-        for scope, window in over[:_NAMED]:
-            self._console.say(
-                f"{scope}: more than {window} pages. A crawl compares with the last {window} of "
-                "them, and forgets the others: see SIMHASH_GATE_WINDOW"
-            )
-        if len(over) > _NAMED:
-            self._console.say(f"… and {len(over) - _NAMED} more scopes")

@@ -20,7 +20,7 @@ from simhash_gate.offline.thresholds import (
     suggest_thresholds,
     with_distances,
 )
-from simhash_gate.report.judged import ADVICE
+from simhash_gate.report.doubt import ADVICE
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources.find import names_store, shown
 from simhash_gate.values import PREFIX, SettingsError
@@ -59,13 +59,10 @@ def tune(
         console.complain_of_nothing(
             labels_file, 'no labelled pair in it. Give lines "duplicate": true or false'
         )
-    complaints = console.complaints
     scopes = _collect(sources, settings, console, scope)
     if not scopes:
         where = f" in scope {scope!r}" if scope else ""
-        console.complain_of_nothing(
-            shown(*sources), f"no page with a fingerprint{where}", since=complaints
-        )
+        console.complain_of_nothing(shown(*sources), f"no page with a fingerprint{where}")
         return console.status()
     if missing := set(labels) - {label for label, _ in with_distances(labels, scopes)}:
         nowhere = f"pairs that are not two pages of {shown(*sources)}: {len(missing)}"

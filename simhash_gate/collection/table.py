@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from simhash_gate.common.wording import printable
 from simhash_gate.gate.verdict import encode
 from simhash_gate.sources.parquet import load
 
@@ -17,6 +18,7 @@ Row = tuple["str | int | None", ...]
 FORMATS = ("jsonl", "csv", "parquet")
 NUMBERS = frozenset({"distance", "words"})
 """Columns of numbers, whatever is in their first rows."""
+_FORMULA = frozenset("=+-@\uff1d\uff0b\uff0d\uff20")  # what one begins with, also in full width
 _ROWS = 10_000  # written at once
 
 
@@ -42,8 +44,14 @@ def write_rows(
 
 def _csv(row: Sequence[str | int | None]) -> bytes:
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerow(row)
-    return text.getvalue().encode("utf-8", "backslashreplace")
+    csv.writer(text, lineterminator="\n").writerow(map(_harmless, row))
+    return text.getvalue().encode()
+
+
+def _harmless(cell: str | int | None) -> str | int | None:
+    """Return a cell that controls no terminal, and that no spreadsheet takes for a formula."""
+    text = printable(cell) if isinstance(cell, str) else ""
+    return f"'{text}" if text.lstrip()[:1] in _FORMULA else text or cell
 
 
 def _write_parquet(rows: Iterator[Row], columns: Sequence[str], file: BinaryIO, batch: int) -> int:

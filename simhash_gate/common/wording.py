@@ -52,3 +52,8 @@ def how_many(number: int, noun: str, form: str = "") -> str:
 def printable(text: str) -> str:
     """Return what a page says in one line, without what controls terminals and turns directions."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return a text of at most so many characters; the last tells that more was cut."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import cos, pi
 
 BITS = 64
 _HEX = re.compile(r"[0-9a-fA-F]{16}")
@@ -32,11 +33,12 @@ def hamming_distance(a: int, b: int) -> int:
 
 
 def similarity(a: int, b: int) -> float:
-    """Return the share of equal bits in per cent, 0.0 to 100.0; unrelated pages are around 50.
+    """Return the cosine of the features' weights that a distance estimates, 1.0 to -1.0.
 
-    Raises ValueError if one of the two is not an unsigned 64-bit integer.
+    It is cos(pi * distance / 64): 1.0 for equal fingerprints, around 0 for unrelated pages
+    (Charikar 2002, section 3). Raises ValueError if one of the two is no unsigned 64-bit integer.
     """
-    return 100 * (BITS - hamming_distance(a, b)) / BITS
+    return cos(pi * hamming_distance(a, b) / BITS)
 
 
 def to_hex(fingerprint: int) -> str:

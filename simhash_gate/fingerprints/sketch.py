@@ -188,7 +188,7 @@ def sentences_of(lines: bytes) -> list[tuple[int, int]]:
 
 def hash_of(texts: Iterable[str]) -> int:
     """Return one hash of some texts, 32 bits, never 0; 0 for none."""
-    joined = " ".join(texts)
+    joined = " ".join(texts).encode("utf-8", "surrogatepass")  # of a str with these, mmh3 crashes
     return (mmh3.hash(joined, signed=False) or 1) if joined else 0
 
 

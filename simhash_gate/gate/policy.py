@@ -85,9 +85,9 @@ class Policy:
     verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
     audit: float = setting(0.0, SHARE, "The share of duplicates that go to the spider")
     compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
-    urls: Urls = setting("observe", URLS, "How the gate uses rules about URLs", of_request=False)
+    urls: Urls = setting("off", URLS, "How the gate uses rules about URLs", of_request=False)
     traps: Traps = setting(
-        "observe", TRAPS, "How the gate treats endless spaces of URLs", of_request=False
+        "off", TRAPS, "How the gate treats endless spaces of URLs", of_request=False
     )
     blocked: Blocked = setting("pass", BLOCKED, "How block pages are treated")
     listings: Listings = setting(

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, get_args
 
 from simhash_gate.identity.atoms import Atom, AtomKind
+from simhash_gate.values import TEXT, checked, json_value
 
 if TYPE_CHECKING:
     from simhash_gate.identity.keys import Canonical
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 MOST = 2_000
 """Atoms of one host that are kept; those with the fewest contents go first."""
 _KINDS = frozenset(get_args(AtomKind))
+_CONTENTS = json_value("a count", int, lambda value: value >= 0)
 _PLACE = re.compile(r"-?\d{1,8}( .+)?")
 
 
@@ -102,15 +104,13 @@ def _check(entry: Any) -> None:
     if not isinstance(entry, dict):
         raise ValueError("no object")
     for name in ("scope", "urls", "kind", "name", "value"):
-        if not isinstance(entry.get(name, ""), str):
-            raise ValueError(f"{name!r} is no text")
+        checked(entry, name, TEXT)
     if not entry.get("scope"):
         raise ValueError("no scope")
-    kind, value, contents = entry.get("kind"), entry.get("value", ""), entry.get("contents", 0)
+    checked(entry, "contents", _CONTENTS)
+    kind, value = entry.get("kind"), entry.get("value") or ""
     if kind not in _KINDS | {"canonical"}:
         raise ValueError(f"kind {kind!r} is unknown")
-    if not isinstance(contents, int) or isinstance(contents, bool) or contents < 0:
-        raise ValueError("'contents' is no number")
     no_place = kind in ("segment", "place") and not _PLACE.fullmatch(value)
     if no_place or (kind == "page" and value.count(" ") != 2):
         raise ValueError(f"value {value!r} is no {kind}")

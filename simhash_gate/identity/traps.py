@@ -221,7 +221,7 @@ class TrapShield:
         names = self._count_new(scope, map(_hash, _WORD.findall(f" {title.lower()}")))
         sells = bool(offers) and self._count_new(scope, [_hash(repr(offers))])
         pairs = self._count_new(scope, sample.pairs)
-        new_words = self._count_new(scope, (word << 1 for word in sample.words))
+        new_words = self._count_new(scope, [word << 1 for word in sample.words])
         share = pairs / len(sample.pairs) if pairs >= _NEW_PAIRS else 0.0
         named = names and not (visit.inside and visit.group.why)  # filters combine what is known
         visit.barren = not (passed and (named or sells or share >= _NEW_SHARE))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import without_domain
+from simhash_gate.history.texts import KeptPage, unpack
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import Keys, own_key
 from simhash_gate.identity.saved import AtomsError, from_json, load
@@ -18,6 +19,9 @@ from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
+
+OF_SITES = (SITE_NOTES, URL_RULES)
+"""The kinds of what is kept of a site, whatever pages it has."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,15 @@ def left_over(store: Store) -> Iterator[Blob]:
     for memory in [*store.blobs(SITE_MEMORY, data=False)]:
         if next(store.records(memory.scope), None) is None:
             yield memory
+
+
+def text_of(store: Store, scope: str, digest: int) -> KeptPage | None:
+    """Return the text that a store keeps of a page of this digest, None for none.
+
+    Raises ValueError for one that can't be read.
+    """
+    data = store.get(KEPT_TEXT, scope, to_hex(digest))
+    return unpack(data) if data else None
 
 
 def texts_of(history: PageHistory) -> set[tuple[str, str]]:

@@ -4,27 +4,43 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import fields
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import fields, replace
+from functools import partial
+from itertools import chain
 from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.fingerprints.hamming import from_hex, to_hex
+from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
 from simhash_gate.identity.saved import from_json, merged
+from simhash_gate.offline.chosen import OF_SITES, Chosen, texts_of
 from simhash_gate.sources import File, find
+from simhash_gate.sources.fingerprints import FINGERPRINT
 from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
 from simhash_gate.stores.histories import history_in
+from simhash_gate.stores.store import Store
+from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 _EXAMPLE = "those that `simhash-gate store export` writes"
 _PAGE = ("request", "digest", "sketch")
 _BLOB = ("kind", "scope", "data")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
+_TIME = json_value("a time", float, lambda value: -_LATEST <= value <= _LATEST)
+_BASE64 = ValueKind("Base64", partial(base64.b64decode, validate=True))
+_VALUES = {
+    **dict.fromkeys(("fingerprint", "digest"), FINGERPRINT),
+    **dict.fromkeys(("first_seen", "last_seen", "at"), _TIME),
+    **dict.fromkeys(("sketch", "data"), _BASE64),
+    "words": json_value("a count", int, range(1 << 63).__contains__),
+    "gave": json_value("true or false", bool),
+}
+"""The kinds of values; those of other names are texts."""
 
 
 class BlobKind(NamedTuple):
@@ -75,6 +91,28 @@ def blob_line(blob: Blob) -> dict[str, Any]:
     return line | {"data": json.loads(blob.data) if kind.is_json else _base64(blob.data)}
 
 
+def exported(store: Store, chosen: Chosen, complain: Complain) -> Generator[dict[str, Any]]:
+    """Yield the lines of the pages of a store that are chosen, and of what is kept beside them."""
+    scopes, texts = set(), set()
+    for record in chosen.of(store):
+        scopes.add(record.scope)
+        texts.add((record.scope, to_hex(record.digest)))
+        yield page_line(record)
+    for history in chosen.histories(store):
+        texts |= texts_of(history)
+        with complaining(complain, f"history of {history.url}"):
+            yield blob_line(history.blob)
+    for text in store.blobs(KEPT_TEXT, chosen.scope, data=False):
+        if not chosen or (text.scope, text.key) in texts:
+            data = store.get(KEPT_TEXT, text.scope, text.key)
+            with complaining(complain, f"text of {text.scope}"):
+                yield blob_line(replace(text, data=data))
+    memories = (it for it in store.blobs(SITE_MEMORY) if it.scope in scopes or not chosen)
+    for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in OF_SITES)):
+        with complaining(complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
+            yield blob_line(blob)
+
+
 def _base64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
@@ -116,40 +154,7 @@ def _record(line: dict[str, Any]) -> Record:
 
 
 def _of(line: dict[str, Any], name: str) -> Any:
-    if name not in line:
+    value = checked(line, name, _VALUES.get(name, TEXT))
+    if value is None:
         raise ValueError(f"no {name!r}: expected a line such as {_EXAMPLE}")
-    value = line[name]
-    try:
-        return _value(name, value)
-    except ValueError as error:
-        shown = repr(value)
-        shown = shown if len(shown) <= 80 else f"{shown[:80]}…"
-        raise ValueError(f"{name!r} is {shown}: {error}") from None
-
-
-def _value(name: str, value: Any) -> Any:
-    if name in ("fingerprint", "digest"):
-        return from_hex(_checked(value, str))
-    if name in ("first_seen", "last_seen", "at"):
-        if not -_LATEST <= _checked(value, int, float) <= _LATEST:
-            raise ValueError("expected a time")
-        return float(value)
-    if name == "words":
-        if not 0 <= _checked(value, int) < 1 << 63:
-            raise ValueError("expected a count")
-        return value
-    if name == "gave":
-        return _checked(value, bool)
-    text = _checked(value, str)
-    if name in ("sketch", "data"):
-        return base64.b64decode(text, validate=True)
-    return text
-
-
-def _checked(value: Any, *kinds: type) -> Any:
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise ValueError(f"expected {_KINDS_OF_VALUES[kinds[0]]}")
     return value
-
-
-_KINDS_OF_VALUES = {str: "a string", int: "a number", bool: "true or false"}

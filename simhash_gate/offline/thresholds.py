@@ -16,9 +16,10 @@ import numpy as np
 from simhash_gate.collection.gathered import Member
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining, how_many
-from simhash_gate.report.judged import Named, contradict
+from simhash_gate.report.doubt import Named, contradict
 from simhash_gate.settings import Settings
 from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.values import checked, json_value
 
 FARTHEST = 24
 """Bits: beyond, pages are unrelated, and so many that they would hide what is near."""
@@ -30,6 +31,8 @@ MOST_COMPARISONS = 4_000_000_000
 """In one scope; of one with more pages than that allows, a sample is looked at."""
 SHOWN = 3
 """Pairs to show on each side of a threshold."""
+_PAGE = json_value("a URL, or a path", str)
+_FLAG = json_value("true or false", bool)
 _EXAMPLE = '{"a": "https://…", "b": "https://…", "duplicate": true}'
 
 
@@ -51,13 +54,10 @@ def read_labels(path: str, complain: Complain) -> list[Label]:
         if "duplicate" not in line:
             continue
         with complaining(complain, place):
-            for key in ("a", "b"):
-                if not isinstance(line.get(key), str):
-                    raise ValueError(f"{key!r} is {line.get(key)!r}: expected a URL, or a path")
-            a, b = (without_credentials(line[key]) for key in ("a", "b"))
-            if not isinstance(value := line.get("duplicate"), bool):
-                raise ValueError(f"'duplicate' is {value!r}: expected true or false")
-            labels[frozenset((a, b))] = Label(a, b, value)
+            named = (checked(line, key, _PAGE, needed=True) for key in ("a", "b"))
+            a, b = map(without_credentials, named)
+            duplicate = checked(line, "duplicate", _FLAG, needed=True)
+            labels[frozenset((a, b))] = Label(a, b, duplicate)
     return list(labels.values())
 
 

@@ -108,7 +108,7 @@ class Page:
     @property
     def links(self) -> int:
         """A hash of the targets of its links, an unsigned 64-bit number; 0 without any."""
-        return mmh3.hash64(self.targets, signed=False)[0] if self.targets else 0
+        return mmh3.hash64(self.targets.encode("utf-8", "surrogatepass"), signed=False)[0]
 
     @property
     def all_links(self) -> tuple[tuple[str, str], ...]:

@@ -23,11 +23,11 @@ _USUAL = re.compile(
 
 
 def is_address(href: object) -> bool:
-    """Tell if a link leads to another address; scripts, data and what can't be parsed are none."""
+    """Tell if a link leads to another address; scripts, data, files, what is broken are none."""
     if not isinstance(href, str):
         return False
     start = href.lstrip()[:11].lower()
-    if not start or start.startswith(("javascript:", "data:", "blob:")):
+    if not start or start.startswith(("javascript:", "vbscript:", "data:", "blob:", "file:")):
         return False
     if href.isascii() and "[" not in href and "]" not in href:
         return True
@@ -78,9 +78,8 @@ class Base:
             return None
         usual = _USUAL.fullmatch(href)
         if usual is None:
-            if not is_address(href):
-                return None
-            return urljoin(self._address, href.strip()).replace(" ", "%20")
+            whole = urljoin(self._address, href.strip()) if is_address(href) else None
+            return whole and whole.replace(" ", "%20")
         lead = usual[1] or usual[2]
         if lead not in self._leads:
             self._leads[lead] = urljoin(self._address, lead + "x")[:-1]
@@ -168,17 +167,20 @@ _IMAGE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.I)
 def file_addresses(links: Iterable[HtmlElement], base: str) -> set[str]:
     """Return the files that links lead to from `base`: known by their ending or by `download`.
 
-    A picture is none: it stands in the page as well.
+    A picture is none: it stands in the page as well. Nor is what a menu leads to.
     """
     absolute = Base(base).absolute
     found = set()
     for link in links:
-        address = absolute(link.get("href"))
-        if address is not None and "//" in address:
-            path, query = _path_and_query(address)
-            named = _FILE.search(path) or "download" in link.attrib or _FILE.search(query)
-            if named and not _IMAGE.search(path):
-                found.add(_file(path, query))
+        href = link.get("href", "")
+        if href[:1] == "/" and "." not in href and "download" not in link.attrib:
+            continue  # as most do: to see in any other way that it leads to no file takes longer
+        address = absolute(href) or ""
+        path, query = _path_and_query(address)
+        named = _FILE.search(path) or "download" in link.attrib or _FILE.search(query)
+        if named and "//" in address and not _IMAGE.search(path):
+            inside = next(link.iterancestors("nav", "footer"), None) is not None
+            found.update([] if inside else [_file(path, query)])
     return found
 
 

@@ -76,13 +76,9 @@ class Document(NamedTuple):
         return [*media_files(article, base), *sorted(labels - {""})]
 
     def files(self, base: str, *, everywhere: bool) -> list[str]:
-        """Return the addresses of files that links of the article lead to from `base`.
-
-        Or those of the whole page, menus left out.
-        """
+        """Return the addresses of files that links lead to, of the article or of the whole page."""
         links = self.facts.elements.by_tag["a"] if everywhere else self.article.element.iter("a")
-        outside = (a for a in links if next(a.iterancestors("nav", "footer"), None) is None)
-        return sorted(file_addresses(outside, base))
+        return sorted(file_addresses(links, base))
 
     @property
     def captions(self) -> set[str]:

@@ -10,6 +10,7 @@ import pickle
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
@@ -50,6 +51,7 @@ _LANGUAGE = re.compile(
     r"(?:\b(?:language|lang|hljs|highlight)-(?:source-|text-)?|\bbrush:\s*"
     r"|\b(?:sourceCode|hljs)\s+(?!\w+-))([\w+#.-]+)"
 )
+_find_language = lru_cache(256)(_LANGUAGE.search)  # many elements have the class of one
 _AS_BLOCK = re.compile(r"display\s*:\s*block")
 _NO_LANGUAGE = ("default", "none", "plaintext", "text", "nohighlight", "no-highlight")
 
@@ -162,10 +164,9 @@ def _spans(cell: HtmlElement) -> tuple[int, int] | None:
 
 def _language(pre: HtmlElement) -> str:
     for element in (pre, *islice(pre.iter("code"), 20), *islice(pre.iterancestors(), 2)):
-        found = _LANGUAGE.search(element.get("class") or "", 0, 1_000)
-        language = (
-            element.get("data-lang") or element.get("data-language") or (found[1] if found else "")
-        )
+        found = _find_language(element.get("class", "")[:1_000])
+        said = element.get("data-lang") or element.get("data-language")
+        language = said or (found[1] if found else "")
         if language and language.isprintable() and " " not in language:
             return "" if language.lower() in _NO_LANGUAGE else language
     return ""

@@ -117,7 +117,7 @@ class SiteSpider(SitemapSpider):
 
     def is_ours(self, url: str) -> bool:
         """Tell whether an address is one of the site: of its hosts, whether with `www.` or not."""
-        host = _host(url)  # "" for what is no URL
+        host = _host(url)  # "" for what is no URL of the web
         places = [place for ours, place in self.sites if ours == host]
         return any(f"{urlsplit(url).path}/".startswith(f"{place}/") for place in places)
 
@@ -139,7 +139,8 @@ class SiteSpider(SitemapSpider):
 
 
 def _host(url: str) -> str:
-    return host_of(url).removeprefix("www.")
+    is_web = url[:8].lower().startswith(("http://", "https://"))  # a page may link to files
+    return host_of(url).removeprefix("www.") if is_web else ""
 
 
 def _folder(url: str) -> str:

@@ -8,6 +8,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Thread, get_ident
 from typing import Any, Generic, TypeVar
 
@@ -56,7 +57,8 @@ async def _woken(future: Future[T]) -> T:
     def done(_: object) -> None:
         if get_ident() == here:
             wake()
-        else:
+            return
+        with suppress(RuntimeError):  # a loop that was closed waits for nothing
             loop.call_soon_threadsafe(wake)
 
     future.add_done_callback(done)

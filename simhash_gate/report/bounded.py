@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
-from simhash_gate.common.urls import end_of, host_of
-from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.judged import MANY, LoggedMatch, LoggedVerdict, text_of, url_of
+from simhash_gate.common.urls import end_of
+from simhash_gate.report.doubt import MANY
+from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 
 T = TypeVar("T")
 
@@ -22,14 +21,6 @@ SECONDS = (
 
 COPIES = 20
 """How many copies of a kept page are shown."""
-
-MOST_KINDS = 2_000
-_EXAMPLES = 2
-_WHY = {
-    "rule": "makes no difference",
-    "trap": "is a trap",
-    "listing": "leads to nothing new",
-}
 
 
 class Top(Generic[T]):
@@ -136,41 +127,3 @@ class Clusters:
     def largest(self, most: int) -> list[Cluster]:
         """Return the largest clusters, the largest first."""
         return heapq.nlargest(most, self._clusters.values(), key=lambda c: c.copies.seen)
-
-
-@dataclass(slots=True)
-class Unsent:
-    """Requests of one domain that were not sent for one reason: `what` makes no difference, or is
-    the shape of a trap.
-    """
-
-    domain: str
-    what: str
-    why: str
-    requests: int = 0
-    examples: list[tuple[str, str]] = field(default_factory=list)
-
-
-class UnsentRequests:
-    """Counts requests that were not sent, by domain and reason, of `MOST_KINDS` kinds at most."""
-
-    def __init__(self) -> None:
-        self.seen = 0
-        self._kinds: dict[tuple[str, str, str], Unsent] = {}
-
-    def add(self, line: Mapping[str, Any]) -> None:
-        """Count a line. Raises ValueError that names the key, if its value is wrong."""
-        url, other = url_of(line, "url"), url_of(line, "matched_url")
-        kind, what = text_of(line, "not_sent"), text_of(line, "what")
-        key = (registered_domain(host_of(url)), what, _WHY.get(kind, kind))
-        self.seen += 1
-        if key not in self._kinds and len(self._kinds) >= MOST_KINDS:
-            return
-        found = self._kinds.setdefault(key, Unsent(*key))
-        found.requests += 1
-        if len(found.examples) < _EXAMPLES:
-            found.examples.append((url, other))
-
-    def ranked(self, most: int) -> list[Unsent]:
-        """Return the most frequent ones, the most frequent first."""
-        return sorted(self._kinds.values(), key=lambda kind: -kind.requests)[:most]

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from simhash_gate.common.urls import host_of
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import how_many, shortened
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.judged import ADVICE, MANY
-from simhash_gate.report.pairs import Pair
+from simhash_gate.report.doubt import ADVICE, MANY
+from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX
 
@@ -58,14 +58,14 @@ class Finding(NamedTuple):
     section: str
 
 
-def findings(summary: Summary, pairs: Iterable[Pair] = ()) -> list[Finding]:
+def findings(summary: Summary, offers: Iterable[LoggedVerdict] = ()) -> list[Finding]:
     """Return what looks wrong, the worst first.
 
-    `pairs` are the duplicates that differ most, of which more may be known than their verdicts say.
+    `offers` are pages that were dropped although they say another price or offer.
     """
     return [
         *_other_names(summary),
-        *_other_offers(summary, pairs),
+        *_other_offers(summary, offers),
         *_swallowed(summary),
         *_crawl_notes(summary, wrong=True),
         *_unjudged(summary),
@@ -82,28 +82,23 @@ def advice_on(outcome: str, reason: str) -> str:
 
 def _other_names(summary: Summary) -> Iterator[Finding]:
     where = {domain: tally.named.dropped for domain, tally in summary.domains.items()}
-    one, more = "its title names", "their titles name"
-    what = "something else than that of the kept page"
-    yield from _dropped(summary, Counter(where), one, more, what, "the `h1`", "the first ones")
+    what = "the title names something else than that of the kept page"
+    yield from _dropped(summary, Counter(where), what, "the `h1`")
 
 
-def _other_offers(summary: Summary, pairs: Iterable[Pair]) -> Iterator[Finding]:
-    found = (p.page for p in pairs if p.page.dropped and p.found.offer and not p.found.name)
-    where = Counter(registered_domain(host_of(page.url)) for page in found)
-    what = "another price or offer than the kept page"
-    yield from _dropped(summary, where, "it says", "they say", what, "the price", "them")
+def _other_offers(summary: Summary, pages: Iterable[LoggedVerdict]) -> Iterator[Finding]:
+    where = Counter(registered_domain(host_of(page.url)) for page in pages)
+    what = "the text says another price or offer than that of the kept page"
+    yield from _dropped(summary, where, what, "the price")
 
 
-def _dropped(
-    summary: Summary, where: Counter[str], one: str, more: str, what: str, such_as: str, these: str
-) -> Iterator[Finding]:
-    """Tell of pages, by domain, that were dropped although they say `what`."""
+def _dropped(summary: Summary, where: Counter[str], what: str, such_as: str) -> Iterator[Finding]:
+    """Tell of pages, by domain, that were dropped although `what`."""
     if number := where.total():
-        were = "1 page was" if number == 1 else f"{number:,} pages were"
-        says = one if number == 1 else more
         yield Finding(
-            f"{were} dropped although {says} {what}: {_by_domain(where)}.",
-            f"Compare {these}. If they are pages of their own, {_stricter(summary, such_as)}",
+            f"{how_many(number, 'page', ',')} dropped although {what}: {_by_domain(where)}.",
+            "Compare the first ones with their kept pages. If they are pages of their own, "
+            + _stricter(summary, such_as),
             "duplicates",
         )
 
@@ -128,17 +123,13 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
     if not found:
         return
     pages = sum(cluster.copies.seen for cluster in found)
-    of, these, they = (
-        ("one page", "this page", "it is a")
-        if len(found) == 1
-        else (f"{len(found):,} pages", "these pages", "one is a")
-    )
-    titles = _listed((f"“{_cut(c.kept.title or c.kept.url)}”" for c in found), "page")
+    titles = _listed((f"“{shortened(c.kept.title or c.kept.url, _TITLE)}”" for c in found), "page")
+    kept = how_many(len(found), "page", ",")
     yield Finding(
-        f"{pages:,} pages at different addresses are duplicates of {of}: {titles}.",
-        f"Open {these}. If {they} block page, a 'not found' page or a wall that asks for consent, "
-        "slow the crawl down or render its pages, and crawl again. If the site has more to say, "
-        "name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
+        f"{pages:,} pages at different addresses are duplicates of {kept}: {titles}.",
+        "Open the kept pages. If one is a block page, a 'not found' page or a wall that asks for "
+        "consent, slow the crawl down or render its pages, and crawl again. If the site has more "
+        "to say, name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
         "clusters",
     )
 
@@ -188,7 +179,7 @@ def _unjudged(summary: Summary) -> Iterator[Finding]:
 
 
 def _why(reasons: Iterable[tuple[str, int]]) -> str:
-    return _listed((f"{_cut(reason)} ({n:,})" for reason, n in reasons), "reason")
+    return _listed((f"{shortened(reason, _TITLE)} ({n:,})" for reason, n in reasons), "reason")
 
 
 def _lost(summary: Summary) -> Iterator[Finding]:
@@ -221,7 +212,3 @@ def _listed(items: Iterable[str], noun: str) -> str:
     more = len(each) - _NAMED
     shown = ", ".join(each[:_NAMED])
     return f"{shown} and {how_many(more, f'more {noun}', ',')}" if more > 0 else shown
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _TITLE else f"{text[:_TITLE]}…"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import re
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
@@ -18,9 +18,10 @@ from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
 from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
+from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.judged import LONGEST_URL, ORDER, difference
-from simhash_gate.report.pairs import Texts, safe, side_by_side
+from simhash_gate.report.judged import LONGEST_URL
+from simhash_gate.report.pairs import Texts, side_by_side
 from simhash_gate.report.summary import OTHERS, Summary
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ SHOWN = (
 )
 """The outcomes of pages, in the order in which they are shown."""
 HERE = Path(__file__).parent
+# What would change how the rest of a text is read, or is no character.
+_UNSAFE = re.compile(
+    "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # "#" marks columns of numbers; "*" stands for the outcomes that a report counts.
 TABLES = {
     "settings": "Pages of|Settings that are not the default",
@@ -107,7 +112,7 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
         made=time.time(),
         copies=COPIES,
         order=ORDER,
-        findings=findings(summary, pairs.pairs),
+        findings=findings(summary, pairs.of_other_offers),
         notes=notes(summary),
         pairs=pairs,
         **figures,
@@ -128,7 +133,7 @@ def _template() -> Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"count": "{:,}".format, "how_many": how_many, "share": _share}
-    environment.filters |= {"size": _size, "utc": _utc, "code": _code, "safe_text": safe}
+    environment.filters |= {"size": _size, "utc": _utc, "code": _code, "safe_text": _safe}
     environment.tests["web"] = _is_web
     environment.globals["difference"] = difference
     return environment.get_template("report.html.jinja")
@@ -139,16 +144,12 @@ def _figures(summary: Summary) -> dict[str, Any]:
     buckets = summary.timeline.buckets()
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
     shown = [outcome for outcome in SHOWN if summary.total.outcomes[outcome]]
-    by_bits: dict[int, Counter[str]] = {}
-    others: Counter[int] = Counter()
-    for (bits, outcome), pages in sorted(summary.distances.items()):
-        by_bits.setdefault(bits, Counter())[outcome] = pages
-        others[bits] += summary.of_other_names[bits, outcome]
+    distances = sorted(summary.distances.items())
     return {
-        "distances": [(bits, pages, others[bits]) for bits, pages in by_bits.items()],
-        "most_apart": max((pages.total() for pages in by_bits.values()), default=0),
+        "distances": distances,
+        "most_apart": max((pages.total() for _, pages in distances), default=0),
         "most_at_once": max((bucket.outcomes.total() for bucket in buckets), default=0),
-        "last_within": max((bits for bits in by_bits if bits <= (threshold or 0)), default=None),
+        "last_within": max((n for n, _ in distances if n <= (threshold or 0)), default=None),
         "shown": shown,
         "tables": _tables(shown),
         "threshold": threshold,
@@ -180,6 +181,11 @@ def _code(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
     )
     return Markup("").join(coded)
+
+
+def _safe(text: str) -> str:
+    """Return a text in which no character changes how others are shown."""
+    return _UNSAFE.sub("\ufffd", text)
 
 
 def _share(part: int, whole: int) -> str:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.report.bounded import Clusters, Timeline, Top, UnsentRequests
-from simhash_gate.report.judged import (
-    ADVICE,
-    REVISITS,
-    Crawled,
-    CrawlNote,
-    LoggedVerdict,
-    Named,
-    doubt,
-)
+from simhash_gate.report.bounded import Clusters, Timeline, Top
+from simhash_gate.report.doubt import ADVICE, Named, doubt, has_another_name
+from simhash_gate.report.judged import REVISITS, Crawled, CrawlNote, LoggedVerdict, read
 from simhash_gate.values import PREFIX
 
 Key = TypeVar("Key", bound="Hashable")
@@ -31,11 +24,14 @@ MOST_TALLIES = 10_000
 MOST_RUNS = 1_000
 MOST_REASONS = 1_000
 MOST_NOTES = 100
+MOST_UNSENT = 2_000
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
+_EXAMPLES = 2  # of requests that were not sent
+_WHY = {"rule": "makes no difference", "trap": "is a trap", "listing": "leads to nothing new"}
 
 
 @dataclass(slots=True)
@@ -68,7 +64,7 @@ class Tally:
         if page.differs:
             self.differs[page.differs] += 1
         if page.is_within and page.outcome not in REVISITS:
-            self.named.add(other=page.has_another_name, dropped=page.dropped)
+            self.named.add(other=has_another_name(page), dropped=page.dropped)
 
 
 @dataclass(slots=True)
@@ -117,6 +113,14 @@ class Crawler:
         )
 
 
+class Unsent(NamedTuple):
+    """Why requests of a domain were not sent: `what` makes no difference, or is a trap's shape."""
+
+    domain: str
+    what: str
+    why: str
+
+
 class Summary:
     """Counts by domain and crawler, distances, a timeline, clusters, and the pages worth a look.
 
@@ -133,13 +137,14 @@ class Summary:
         self.notes: list[CrawlNote] = []
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.missed = self.unusable = 0
-        self.distances: Counter[tuple[int, str]] = Counter()
-        self.of_other_names: Counter[tuple[int, str]] = Counter()
+        self.distances = defaultdict[int, Counter[str]](Counter)
+        self.of_other_names: Counter[int] = Counter()
         self.thresholds: Counter[int] = Counter()
         self.timeline = Timeline()
         self.duplicates: Top[LoggedVerdict] = Top(MOST_DUPLICATES)
         self.near: Top[LoggedVerdict] = Top(MOST_NEAR)
-        self.unsent = UnsentRequests()
+        self.unsent: Counter[Unsent] = Counter()
+        self.unsent_examples = defaultdict[Unsent, list[LoggedVerdict]](list)
         self._places: list[str] = []
         self._filled: set[str] = set()
         self._is_new = True
@@ -226,16 +231,24 @@ class Summary:
         Raises ValueError that names the key, if the value of a verdict is wrong.
         """
         if isinstance(line.get("crawl"), dict):
-            crawl = Crawled.of(line["crawl"])
+            crawl = read(Crawled, line["crawl"])
             self._crawler(begins=bool(self.crawlers and self.crawlers[-1].crawl)).crawl = crawl
         if isinstance(line.get("crawl_note"), dict):
-            self.notes = [*self.notes, CrawlNote.of(line["crawl_note"])][:MOST_NOTES]
+            self.notes = [*self.notes, read(CrawlNote, line["crawl_note"])][:MOST_NOTES]
         elif "outcome" in line:
             page = LoggedVerdict.of(line, self._crawler().number)
             self.add(page)
             self._filled.update(self._places[-1:])
         elif "not_sent" in line:
-            self.unsent.add(line)
+            self._add_unsent(LoggedVerdict.of(line))
+
+    def _add_unsent(self, request: LoggedVerdict) -> None:
+        why = _WHY.get(request.not_sent, request.not_sent)
+        found = Unsent(registered_domain(host_of(request.url)), request.what, why)
+        found = _known(found, self.unsent, MOST_UNSENT, Unsent(OTHERS, "", ""))
+        self.unsent[found] += 1
+        if len(self.unsent_examples[found]) < _EXAMPLES:
+            self.unsent_examples[found].append(request)
 
     def _crawler(self, *, begins: bool = False) -> Crawler:
         """Return the crawler that a line is of: a new one where a crawl or a log begins."""
@@ -256,8 +269,8 @@ class Summary:
         self._crawler().add(page)
         # How far a page is from what it was tells nothing of how far other pages are.
         if page.distance is not None and page.outcome not in ("updated", "rewritten"):
-            self.distances[page.distance, page.outcome] += 1
-            self.of_other_names[page.distance, page.outcome] += page.has_another_name
+            self.distances[page.distance][page.outcome] += 1
+            self.of_other_names[page.distance] += has_another_name(page)
             if page.threshold is not None:
                 self.thresholds[page.threshold] += 1
         if page.is_duplicate:

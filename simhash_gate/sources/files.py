@@ -17,8 +17,9 @@ from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.gate.policy import is_public_host
 from simhash_gate.identity.canonical import canonical_urls
 from simhash_gate.sources import TOO_LARGE, Entry, File, Known, read_body
-from simhash_gate.sources.jsonl import check_strings, json_objects
+from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.markdown import front_matter, markdown_as_html
+from simhash_gate.values import TEXT, checked
 
 PAGES = ("html", "path", "markdown", "text")
 """Keys of a line that hold a page, or name its file. The first of them that is there counts."""
@@ -153,7 +154,9 @@ def paths(path: str) -> Iterator[str]:
 def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> Entry:
     """Return the page of a line; its HTML may be bytes. Raises ValueError."""
     held = next((key for key in PAGES if line.get(key) or line.get(key) in ("", b"")), None)
-    check_strings(line, (key for key in _TEXTS if not isinstance(line.get(key), bytes)))
+    for key in _TEXTS:
+        if not isinstance(line.get(key), bytes):
+            checked(line, key, TEXT)
     if held is None or (held == "path" and not line["path"]):
         raise ValueError("no 'html', 'path', 'markdown' or 'text'")
     encoding = line.get("encoding") or None

@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.fingerprints.hamming import from_hex
-from simhash_gate.sources.jsonl import (
-    OF_A_LOG,
-    check_strings,
-    json_objects,
-)
+from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
+from simhash_gate.values import TEXT, ValueKind, checked
 
 _DIGITS = 16
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")
@@ -27,6 +24,7 @@ _LINES = 1 << 18
 _SHOWN = 40
 _EXAMPLE = '{"url": …, "fingerprint": "b0621b61d9d51ad2"}'
 _NO_PAGES = OF_A_LOG - {"outcome"} | {"kind"}
+FINGERPRINT = ValueKind("16 hex digits", from_hex)
 _TEXTS = ("url", "path", "scope", "title", "pipeline")
 
 
@@ -110,8 +108,6 @@ def fingerprinted(
         with complaining(complain, place):
             if "fingerprint" not in line:
                 raise ValueError("no 'fingerprint'")
-            check_strings(line, _TEXTS)
-            digits = line["fingerprint"]
-            if digits is not None and not isinstance(digits, str):
-                raise ValueError(f"'fingerprint' is {digits!r}: expected 16 hex digits")
-            yield place, line, None if digits is None else from_hex(digits)
+            for key in _TEXTS:
+                checked(line, key, TEXT)
+            yield place, line, checked(line, "fingerprint", FINGERPRINT)

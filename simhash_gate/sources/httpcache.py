@@ -66,12 +66,7 @@ def _entry(place: str, max_bytes: int) -> Entry:
     # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
     timestamp, url, status, packed = _read_meta(place)
     folder = Path(place)
-    known: dict[str, Any] = {
-        "url": url,
-        "id": folder.name,
-        "request": folder.name,
-        "time": timestamp,
-    }
+    known: Any = {"url": url, "id": folder.name, "request": folder.name, "time": timestamp}
     body = read_body(folder / "response_body", max_bytes)
     head = read_body(folder / "response_headers", _META_BYTES) or b""
     if body is None:

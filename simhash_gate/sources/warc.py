@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import Complain, DamagedError, complaining, why
+from simhash_gate.common.wording import Complain, DamagedError, complaining, printable, why
 from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File
 from simhash_gate.sources.http import read_headers, response
 
@@ -118,11 +118,8 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
         return None
     if not url:
         raise DamagedError("a response without WARC-Target-URI")
-    known: dict[str, Any] = {
-        "url": url,
-        "id": record.record_id,
-        "time": unix_time(record.headers.get("WARC-Date")),
-    }
+    time = unix_time(record.headers.get("WARC-Date"))
+    known: Any = {"url": url, "id": record.record_id, "time": time}
     if skipped:
         return Entry(place, skipped=skipped, **known)
     return _response(_with_headers(record, block), place, max_bytes, **known)
@@ -207,10 +204,7 @@ def _members(
         if not members:
             complain(place, "no WACZ file: no WARC file is in it")
         for member in sorted(members, key=lambda one: one.filename):
-            name = "".join(
-                c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in member.filename
-            )
-            inner = f"{place}, {name}"
+            inner = f"{place}, {printable(member.filename)}"
             try:
                 unpacked = cast("ZipExtFile", packed.open(member))
             except _ZIP_FAILURES as error:

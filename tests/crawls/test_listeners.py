@@ -71,3 +71,44 @@ def test_the_page_on_listeners_names_all_that_they_may_override() -> None:
     rows = (ROOT / "docs/listeners.md").read_text("utf-8").partition("| Method |")[2]
     told = re.findall(r"^\| `(?:await )?(\w+)\(", rows, re.MULTILINE)
     assert told == [name for name in vars(Listener) if not name.startswith("_")]
+
+
+ENTERED = """
+import sys
+from pathlib import Path
+import simhash_gate
+from simhash_gate.plugin.signals import near_duplicate_dropped
+
+ROOT, entered = Path(simhash_gate.__file__).parent.as_posix(), set()
+
+def note(frame, event, argument):
+    if event == "call" and frame.f_code.co_filename.startswith(ROOT):
+        entered.add(frame.f_code.co_filename)
+
+class Profiler:
+    def __init__(self, crawler):
+        crawler.signals.connect(self.dropped, near_duplicate_dropped)
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def process_request(self, request):
+        if request.url.endswith("/b"):
+            sys.setprofile(note)
+
+    def dropped(self):
+        sys.setprofile(None)
+        Path("entered.txt").write_text("\\n".join(entered))
+
+Spider.custom_settings = {"DOWNLOADER_MIDDLEWARES": {Profiler: 19}}
+"""
+
+
+def test_a_duplicate_enters_few_modules_in_the_process_of_the_crawl(tmp_path) -> None:
+    routes = {"/a": page(1), "/c": page(3), "/b": page(1, noise=2)}
+    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_WORKERS": 1}
+    result = crawl(tmp_path, routes, "/a /c /b", spider=ENTERED, settings=settings)
+    assert result.delivered() == ["/a", "/c"]
+    entered = (tmp_path / "entered.txt").read_text().splitlines()
+    assert 40 < len(entered) <= 60

@@ -109,7 +109,7 @@ def test_the_report_of_a_crawl_has_the_texts_of_what_differs(tmp_path) -> None:
     assert own.text_content().startswith(kept.text_content()[:40])
     assert second.xpath(".//div[@class='text']") == []
     (finding,) = root.xpath("//section[@id='answer']//li/b")
-    assert finding.text_content().startswith("1 page was dropped although it says another price")
+    assert finding.text_content().startswith("1 page dropped although the text says another price")
 
 
 @pytest.mark.parametrize(

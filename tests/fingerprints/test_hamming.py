@@ -8,17 +8,18 @@ FINGERPRINTS = st.integers(0, 2**64 - 1)
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "distance", "percent"),
+    ("a", "b", "distance", "cosine"),
     [
-        (0, 0, 0, 100.0),
-        (0b1010, 0b0101, 4, 93.75),
-        (2**63, 0, 1, 98.4375),
-        (0, 2**64 - 1, 64, 0.0),
+        (0, 0, 0, 1.0),
+        (0b1010, 0b0101, 4, 0.98079),
+        (2**63, 0, 1, 0.99880),
+        (0, 2**32 - 1, 32, 0.0),
+        (0, 2**64 - 1, 64, -1.0),
     ],
 )
-def test_distance_counts_differing_bits_and_similarity_the_equal_ones(a, b, distance, percent):
+def test_distance_counts_differing_bits_and_similarity_is_the_cosine(a, b, distance, cosine):
     assert hamming_distance(a, b) == hamming_distance(b, a) == distance
-    assert similarity(a, b) == percent
+    assert similarity(a, b) == pytest.approx(cosine, abs=1e-5)
 
 
 @pytest.mark.parametrize("value", [-1, 2**64])

@@ -15,9 +15,10 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.history.versions import History
-from simhash_gate.offline.why import Explanation, Side
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
+from simhash_gate.report.explanation import Explanation, Side
+from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.stores import open_store
 from tests.crawls.harness import text
 from tests.stores.kept import histories
@@ -81,7 +82,9 @@ def test_beyond_the_threshold_a_closer_look_decides_and_the_reason_says_so(gate)
     assert verdict.reason == "distance 8, near 8; the same text at a closer look"
     line = line_of(verdict, url="https://example.com/b", dropped=True, size=0)
     side = Side.read("https://example.com/b", far)
-    settings = [way.setting for way in Explanation(line, side, None, DEFAULT).ways]
+    settings = [
+        way.setting for way in Explanation(LoggedVerdict.of(line), side, None, DEFAULT).ways
+    ]
     assert settings[0] == 'SIMHASH_GATE_DOMAINS = {"example.com": {"near": 7}}'
     assert judge(gate, far, "/c", replace(DEFAULT, near=7)).outcome == "new"
 

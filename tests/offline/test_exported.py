@@ -10,10 +10,10 @@ RULE = rule("a.example")
 BAD = [
     ("no json", "not JSON"),
     ({key: value for key, value in GOOD.items() if key != "url"}, "no 'url': expected a line"),
-    (GOOD | {"fingerprint": 17}, "'fingerprint' is 17: expected a string"),
+    (GOOD | {"fingerprint": 17}, "'fingerprint' is 17: expected 16 hex digits"),
     (GOOD | {"words": -1}, "'words' is -1"),
-    (GOOD | {"words": "many"}, "'words' is 'many': expected a number"),
-    (GOOD | {"sketch": "?" * 1_000}, f"'sketch' is '{'?' * 79}…: "),
+    (GOOD | {"words": "many"}, "'words' is 'many': expected a count"),
+    (GOOD | {"sketch": "?" * 1_000}, f"'sketch' is '{'?' * 78}…: "),
     (GOOD | {"first_seen": float("nan")}, "'first_seen' is nan"),
     (GOOD | {"last_seen": 1e300}, "'last_seen' is 1e+300: expected a time"),
     (GOOD | {"last_seen": 10**400}, "'last_seen' is 1"),

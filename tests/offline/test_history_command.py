@@ -139,28 +139,28 @@ def test_what_changed_between_two_versions_is_shown(run, texts) -> None:
     assert (result.status, result.err) == (0, "")
     lines = result.out.splitlines()
     assert lines[0] == f"{HOME}/news/2"
-    assert "   Bees A worker bee lives [-*six*-] {+*five*+} weeks." in lines
+    assert "   A worker bee lives [-*six*-] {+*five*+} weeks." in lines
     assert lines[-2:] == [f"   [-{HOME}/a-]", f"   {{+{HOME}/c+}}"]
     (line,) = run("history", "diff", texts, f"{HOME}/news/2", "2", "3", "--json").lines
     (change,) = line["changes"]
-    assert (change["removed"], change["added"]) == (["*six*"], ["*five*"])
-    assert [link["added"] for link in line["links"]] == [[], [f"{HOME}/c"]]
-    assert (line["distance"], line["a"]["text"]) == (1, True)
+    assert (change["removed"], change["added"]) == ("*six*", "*five*")
+    assert line["links"] == {"removed": [f"{HOME}/a"], "added": [f"{HOME}/c"]}
+    assert (line["distance"], line["kept"]["title"], line["page"]["title"]) == (1, "ab", "abc")
 
 
 def test_without_a_text_a_difference_says_so_and_what_would_keep_one(run, texts) -> None:
     result = run("history", "diff", texts, f"{HOME}/news/2", "1", "3")
     assert result.status == 0
     assert result.out.count("SIMHASH_GATE_KEEP_MARKDOWN") == 1
-    assert "words that differ" not in result.out
+    assert "\nwords that differ\n" not in result.out
     (line,) = run("history", "diff", texts, f"{HOME}/news/2", "1", "3", "--json").lines
-    assert (line["changes"], line["links"], line["a"]["text"]) == (None, None, False)
+    assert (line["changes"], line["links"]) == (None, None)
     with closing(open_store(texts)) as store:
         keep_text_of(store, "hive.example", digest("abc"), b"broken", START, 1 << 20)
     result = run("history", "diff", texts, f"{HOME}/news/2")
     assert result.status == 1
     assert "text of 2024-06-10T00:00:00Z: no text of a page" in result.err
-    assert "words that differ" not in result.out
+    assert "\nwords that differ\n" not in result.out
 
 
 def test_what_has_no_difference_is_said(run, kept) -> None:

@@ -38,7 +38,7 @@ def said(result) -> str:
         f"similar {{}} {SECRET}nowhere",
         "tune {}",
         "report {}",
-        f"compare a.html b.html --url-a {SECRET}a --url-b {SECRET}b --markdown --json",
+        f"why a.html b.html --url {SECRET}b --markdown --json",
     ],
 )
 def test_commands_name_pages_without_passwords(run, pages, command: str) -> None:

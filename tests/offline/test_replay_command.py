@@ -75,16 +75,6 @@ def test_a_scope_replaces_that_of_the_url_and_a_path_the_url(run, write, manifes
     assert result.column("matched_url") == [None, None, SITE, None, "a.html"]
 
 
-def test_what_a_crawl_would_pass_unjudged_is_skipped(run, tmp_path, manifest) -> None:
-    (tmp_path / "empty.html").write_bytes(b"<html></html>")
-    (tmp_path / "large.html").write_bytes(b"<p>word" * 100)
-    path = manifest(*({"path": f"{n}.html", "url": SITE} for n in ("empty", "large")))
-    result = run("replay", path, "-s", "SIMHASH_GATE_MAX_BYTES=100")
-    assert result.status == 0
-    assert result.column("outcome") == ["skipped", "skipped"]
-    assert result.column("reason") == ["no text", "too large"]
-
-
 def test_a_page_that_could_not_be_read_is_an_error_and_remembered_nowhere(
     run, write_named, manifest
 ) -> None:

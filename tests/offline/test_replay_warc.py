@@ -144,11 +144,3 @@ def test_a_damaged_record_is_reported_and_the_rest_goes_on(run, tmp_path) -> Non
     for number in (1, 2, 3, 4):
         assert f"{path}, record {number}: " in result.err
     assert "could not be used: 4" in result.err
-
-
-def test_a_file_of_another_kind_is_reported(run, tmp_path) -> None:
-    for content in (b"", b"garbage\r\n" * 20, b"\x1f\x8b garbage"):
-        (tmp_path / "no.warc").write_bytes(content)
-        result = run("replay", "no.warc")
-        assert (result.status, result.out) == (1, "")
-        assert result.err.startswith("no.warc: ")

@@ -105,14 +105,12 @@ def test_a_domain_has_a_threshold_of_its_own_where_its_labels_say_so(run, store,
     assert settings["SIMHASH_GATE_DOMAINS"]["wasp.example"] == {"threshold": 1}
 
 
-def test_without_labels_nothing_is_read_out_of_a_store(run, store) -> None:
-    result = run("tune", store(0, bits(5), 1 << 63), "--scope", "hive.example")
-    assert "threshold 3 (as it is): only labelled pairs can tell" in result.out
-
-
 def test_of_several_pipeline_versions_the_one_with_most_pages_is_taken(run, store) -> None:
     store(0, bits(20), 1 << 63, pipeline="new")
-    result = run("tune", store(1, pipeline="old"), "--json")
+    url = store(1, pipeline="old")
+    shown = run("tune", url, "--scope", "hive.example").out
+    assert "threshold 3 (as it is): only labelled pairs can tell" in shown
+    result = run("tune", url, "--json")
     assert result.status == 1
     assert "left out 1 page of other pipeline versions than 'new', that of 3 pages:" in result.err
     assert result.lines[0]["scopes"][0]["pages"] == 3

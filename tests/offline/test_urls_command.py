@@ -24,22 +24,16 @@ def kept(url):
     return url
 
 
-def test_what_is_known_is_listed_one_a_line(run, kept) -> None:
+def test_what_is_known_is_listed_and_forgotten_by_site(run, kept) -> None:
     result = run("urls", "list", kept)
     assert (result.status, result.err) == (0, "")
     assert result.lines == [LINE | {"scope": OTHER}, *LINES]
-
-
-def test_what_is_known_of_a_site_is_forgotten_and_nothing_else(run, kept) -> None:
     result = run("urls", "forget", kept, SITE)
     assert (result.status, result.out, result.err) == (0, "", "")
     assert run("urls", "list", kept).column("scope") == [OTHER]
     with closing(open_store(kept)) as store:
         assert store.get(SITE_NOTES, SITE) == b"{}"
-
-
-def test_a_site_that_is_not_known_is_named_and_the_others_are_forgotten(run, kept) -> None:
-    result = run("urls", "forget", kept, "nobody.example", OTHER, SITE)
+    result = run("urls", "forget", kept, "nobody.example", OTHER)
     assert result.status == 1
     assert result.err.startswith("nobody.example: nothing is known of its URLs\n")
     result = run("urls", "list", kept)

@@ -84,6 +84,8 @@ HOSTILE = {
     "an endless attribute": b"<p class='" + b"x " * 200_000,
     "an endless tag": b"<" + b"a" * 500_000,
     "50,000 links": b"<a href=x>word</a> " * 50_000,
+    "200,000 links": b"<ul>" + b"<li><a href=x>word</a>" * 200_000,
+    "100,000 rows": b"<table>" + b"<tr><td>1<td>word" * 100_000,
     "20,000 headlines": b"<title>same</title>" + b"<h1>same</h1>" * 20_000,
     "20,000 list items": b"<ol>" + b"<li>item" * 20_000,
     "spaces": b"<p>a" + b" " * 1_000_000 + b"b</p>",
@@ -131,6 +133,8 @@ WITH_TEXT = {
     "NULs in words",
     "utf-8 said to be ascii",
     "30 MB",
+    "200,000 links",
+    "100,000 rows",
 }
 
 

@@ -315,13 +315,3 @@ def test_a_report_of_several_crawlers_is_accessible_and_fits(show: Open) -> None
     assert_accessible(page, PHONE)
     assert texts_where(page, "#fleet td", CUT_OFF) == []
     assert page.evaluate("window.pwned") is None
-
-
-def test_a_crawl_of_one_page_has_a_report_too(show: Open) -> None:
-    for line in (
-        verdict("a", "skipped"),
-        verdict("a", "error", time=None),
-        copy("b", "a", threshold=None, action="tag", dropped=False),
-        copy("", "a", 64, title="", words=None, matched_words=None),
-    ):
-        assert tiles(show(line))["Responses"] == "1", line

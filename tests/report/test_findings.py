@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from simhash_gate.report.doubt import MANY
 from simhash_gate.report.findings import SWALLOWED, Finding, findings, notes
-from simhash_gate.report.judged import MANY
 from simhash_gate.report.pairs import side_by_side
 from tests.report.verdicts import copy, crawl, near, summary_of, verdict
 
@@ -17,7 +17,7 @@ def found(*lines: dict[str, Any], **counts: int) -> list[Finding]:
     summary = summary_of(*lines)
     for name, number in counts.items():
         setattr(summary, name, number)
-    return findings(summary, side_by_side(summary.duplicates.ranked(), None).pairs)
+    return findings(summary, side_by_side(summary.duplicates.ranked(), None).of_other_offers)
 
 
 def test_a_crawl_that_drops_copies_looks_right() -> None:
@@ -41,9 +41,15 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
     ]
     got = found(*lines, missed=7, unusable=1)
     expected = [
-        ("duplicates", "its title names something else than that of the kept page"),
-        ("duplicates", "it says another price or offer than the kept page"),
-        ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of one page"),
+        (
+            "duplicates",
+            "1 page dropped although the title names something else than that of the kept page",
+        ),
+        (
+            "duplicates",
+            "1 page dropped although the text says another price or offer than that of the kept",
+        ),
+        ("clusters", f"{SWALLOWED} pages at different addresses are duplicates of 1 page"),
         ("unjudged", "1 page could not be judged"),
         ("unjudged", "1 page skipped"),
         ("figures", "These figures lack 7 verdicts"),

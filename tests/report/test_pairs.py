@@ -16,7 +16,7 @@ def pairs_of(*lines: dict, texts: Texts | None = None) -> Pairs:
 
 
 def names(pairs: Pairs) -> list[str]:
-    return [pair.page.url.removeprefix(SITE) for pair in pairs.pairs]
+    return [pair.found.verdict.url.removeprefix(SITE) for pair in pairs.pairs]
 
 
 def test_what_differs_decides_the_order_and_bits_come_last() -> None:
@@ -31,7 +31,7 @@ def test_what_differs_decides_the_order_and_bits_come_last() -> None:
         copy("none", "a", 0, **SAME),
     )
     assert names(pairs) == ["name", "price", "title", "length", "words", "bits", "none"]
-    assert [pair.differences for pair in pairs.pairs] == [
+    assert [pair.found.differences for pair in pairs.pairs] == [
         "another name",
         "another price or offer; only '12 €' → '13 €'",
         "another title",
@@ -44,7 +44,7 @@ def test_what_differs_decides_the_order_and_bits_come_last() -> None:
 def test_a_list_in_another_order_is_told_to_be_one() -> None:
     texts = {f"{SITE}a": "- ax\n- bee\n- cow", f"{SITE}b": "- cow\n- bee\n- ax"}
     (pair,) = pairs_of(copy("b", "a", 1, **SAME), texts=lambda _: texts).pairs
-    assert pair.differences == "the same words in another order"
+    assert pair.found.differences == "the same words in another order"
 
 
 def test_texts_are_asked_for_once_and_only_those_of_doubtful_pages() -> None:
@@ -74,8 +74,11 @@ def test_a_text_that_says_another_price_puts_its_page_first_and_one_that_agrees_
         *(copy("near", "a", 3, **SAME), copy("far", "a", 1, **SAME)),
         texts=lambda names: {SITE + name: text for name, text in found.items()},
     )
-    assert [(pair.differences, pair.text and pair.text.number) for pair in pairs.pairs] == [
-        *(("another price or offer", 1), ("", 0)),
+    assert [
+        (pair.found.differences, pair.found.changes and len(pair.found.changes))
+        for pair in pairs.pairs
+    ] == [
+        *(("another price or offer", 1), ("", [])),
     ]
 
 

@@ -5,10 +5,17 @@ from collections import Counter
 import pytest
 from lxml import html
 
-from simhash_gate.report.bounded import MOST_KINDS, Clusters, Timeline, UnsentRequests
+from simhash_gate.report.bounded import Clusters, Timeline
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
-from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
+from simhash_gate.report.summary import (
+    MOST_DUPLICATES,
+    MOST_NEAR,
+    MOST_TALLIES,
+    MOST_UNSENT,
+    OTHERS,
+    Summary,
+)
 from tests.report.verdicts import copy, near, summary_of, verdict
 
 
@@ -25,7 +32,7 @@ def test_responses_are_counted_by_domain_and_in_all_those_beyond_a_bound_togethe
     assert (example.checked, example.dropped, example.bytes_saved) == (3, 1, 500)
     assert summary.domains["example.co.uk"].checked == 1
     assert (summary.seen, summary.total.checked) == (5, 4)
-    assert summary.distances == {(0, "duplicate"): 1, (5, "near"): 1}
+    assert summary.distances == {0: {"duplicate": 1}, 5: {"near": 1}}
     for number in range(MOST_TALLIES):
         summary.add_line(verdict(f"https://site{number}.com/"))
     assert len(summary.domains) == MOST_TALLIES + 1
@@ -141,7 +148,7 @@ def test_pages_of_other_names_are_counted_by_domain_and_a_few_are_no_warning() -
     )
     named = summary.domains["example.com"].named
     assert (named.near, named.others, named.dropped) == (8, 6, 1)
-    assert +summary.of_other_names == {(0, "near"): 5, (2, "duplicate"): 1, (5, "near"): 1}
+    assert +summary.of_other_names == {0: 5, 2: 1, 5: 1}
     assert [*summary.remarks()][:3] == [
         "Within the threshold, but not dropped: 5 other names, 1 other offers.",
         "Dropped, although the title contradicts that of the kept page: 1 page.",
@@ -156,6 +163,20 @@ def test_pages_of_other_names_are_counted_by_domain_and_a_few_are_no_warning() -
     assert list(summary_of(*copies).remarks()) == []
     (said,) = summary_of(near("n", "a", 0, differs="repeats")).remarks()
     assert said.endswith("1 alike only in what the site repeats.")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        verdict("a", "skipped"),
+        verdict("a", "error", time=None),
+        copy("b", "a", threshold=None, action="tag", dropped=False),
+        copy("", "a", 64, title="", words=None, matched_words=None),
+    ],
+)
+def test_a_crawl_of_one_page_has_a_report_too(line: dict) -> None:
+    root = html.fromstring(render(summary_of(line), name="news"))
+    assert root.xpath("//dl/div[dt = 'Responses']/dd/text()") == ["1"]
 
 
 def unsent(
@@ -187,8 +208,7 @@ def test_requests_that_were_not_sent_are_counted_by_domain_and_by_why_and_shown(
     ):
         assert all(part in row for part in said), row
 
-    found = UnsentRequests()
-    for number in range(MOST_KINDS + 50):
-        found.add(unsent(number, what=f"?p{number}=*"))
-    assert found.seen == MOST_KINDS + 50
-    assert len(found.ranked(10_000)) == MOST_KINDS
+    for number in range(MOST_UNSENT + 50):
+        summary.add_line(unsent(number, what=f"?p{number}=*"))
+    assert len(summary.unsent) == MOST_UNSENT + 1
+    assert summary.unsent.total() == 11 + MOST_UNSENT + 50

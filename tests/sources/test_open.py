@@ -144,11 +144,12 @@ def test_what_is_missing_empty_too_large_or_no_page_is_named_and_the_rest_is_rea
     (tmp_path / "broken.html").symlink_to("nowhere")
     (tmp_path / "loop.html").symlink_to("loop.html")
     (tmp_path / "text.warc").write_text("Not an archive.\n" * 50)
+    (tmp_path / "packed.warc").write_bytes(b"\x1f\x8b garbage")
     large = ["large.html", "large.txt", "large.md", "large.jsonl"]
     for name in large:
         (tmp_path / name).write_text(json.dumps({"text": "word " * 20_001}))
-    names = "bare empty.html empty.warc.gz broken.html loop.html text.warc nowhere.wacz a.html"
-    found = opened(*(tmp_path / name for name in [*names.split(), *large]))
+    names = "bare empty.html empty.warc.gz broken.html loop.html text.warc packed.warc nowhere.wacz"
+    found = opened(*(tmp_path / name for name in [*names.split(), "a.html", *large]))
     empty, page, *skipped = found.entries
     assert [empty.path, page.path] == [f"{tmp_path}/{name}.html" for name in ("empty", "a")]
     assert [(entry.skipped, entry.body) for entry in skipped] == [("too large", b"")] * 4
@@ -159,6 +160,7 @@ def test_what_is_missing_empty_too_large_or_no_page_is_named_and_the_rest_is_rea
         "broken.html": "No such file or directory",
         "loop.html": "Too many levels of symbolic links",
         "text.warc": "Invalid WARC header; nothing after this can be read",
+        "packed.warc": "cut off, or damaged, after this: Unknown compression method",
         "nowhere.wacz": "No such file or directory",
     }
 

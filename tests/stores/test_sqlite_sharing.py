@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import StoreUnavailable, Window
-from simhash_gate.stores.sqlite import StoreLock
+from simhash_gate.stores.sqlite_file import StoreLock
 from tests.stores.kept import sqlite_store
 
 BASE = 0x9E3779B97F4A7C15

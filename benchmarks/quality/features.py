@@ -1,0 +1,91 @@
+"""Other features than the gate's own, for `--set features`: what each does to decisions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from simhash_gate.features import Idf, character_shingles, shingles, stop_words
+
+COUNTS = Path("build/quality/features.json").absolute()
+"""How many pages of the corpus have each shingle and each word."""
+TITLES = {
+    "Words": "words",
+    "Pairs": "2 words",
+    "Fives": "5 words",
+    "Characters": "5 characters",
+    "NoStopWords": "3 words, no stop words (en)",
+    "Weighted": "3 words by IDF",
+    "WeightedWords": "words by IDF",
+}
+
+
+class Words:
+    """Each word by itself."""
+
+    def __call__(self, words: list[str]) -> dict[str, float]:
+        """Return features of one weight."""
+        return dict.fromkeys(self.features(words), 1.0)
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the words."""
+        return words
+
+
+class Pairs(Words):
+    """Two words in a row."""
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the shingles."""
+        return shingles(words, 2)
+
+
+class Fives(Words):
+    """Five words in a row."""
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the shingles."""
+        return shingles(words, 5)
+
+
+class Characters(Words):
+    """Five characters in a row."""
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the shingles."""
+        return character_shingles(" ".join(words))
+
+
+class NoStopWords(Words):
+    """Three words in a row of those that are no stop words."""
+
+    def __init__(self) -> None:
+        self._stops = stop_words("en")
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the shingles."""
+        return shingles([word for word in words if word not in self._stops])
+
+
+class Weighted(Words):
+    """Three words in a row, by how few pages of the corpus have them."""
+
+    @cached_property
+    def _idf(self) -> Idf:
+        return Idf.load(COUNTS)
+
+    def __call__(self, words: list[str]) -> dict[str, float]:
+        """Return features and their weights."""
+        return self._idf.weigh(self.features(words))
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the shingles."""
+        return shingles(words)
+
+
+class WeightedWords(Weighted):
+    """Each word by itself, by how few pages of the corpus have it."""
+
+    def features(self, words: list[str]) -> list[str]:
+        """Return the words."""
+        return words
