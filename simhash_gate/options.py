@@ -64,7 +64,7 @@ class Options:
 
     extractor: str = setting(STEADY, CLASS, "The class that finds the article")
     features: str = setting("", CLASS, "The class that makes features of a page's words")
-    without: tuple[LeftOut, ...] = setting((), WITHOUT, "What the Markdown leaves out")
+    without: tuple[LeftOut, ...] = setting((), WITHOUT, "Parts that the Markdown leaves out")
     markdown: bool = False
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -122,20 +122,20 @@ class Settings:
     workers: int = setting(default_workers(), _WORKERS, "How many processes read pages")
     max_bytes: int = setting(10 * MIB, COUNT, "The largest body that is read")
     store_failure: StoreFailure = setting(
-        "pass", one_of(*get_args(StoreFailure)), "What happens if the store can't be used"
+        "pass", one_of(*get_args(StoreFailure)), "How the crawl goes on if the store can't be used"
     )
     durable: Durable = setting(
         "run", one_of(*get_args(Durable)), "When kept pages count for later crawls"
     )
     keep_markdown: int = setting(0, BUDGET, "How many bytes of Markdown the store keeps")
     tracking: tuple[str, ...] = setting((), PARAMETERS, "Names that make no difference in any URL")
-    ignore: tuple[str, ...] = setting((), LISTED, "What of requests makes no difference")
+    ignore: tuple[str, ...] = setting((), LISTED, "Parts of requests that make no difference")
     verdicts: str = setting("", PATH_PATTERN, "A verdict log")
     report: str = setting("", PATH_PATTERN, "A report, one HTML file")
     audit_fields: tuple[str, ...] = setting((), LISTED, "The fields that are compared")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
     recover: str = setting("", PATH, "Give dropped responses to their callbacks")
-    listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that pages are told to")
+    listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that are told of pages")
     policies: Policies
     options: Options
 

@@ -1,6 +1,6 @@
 """What is labelled: pairs of pages, the text of pages, whole sites; and what a method is worth.
 
-Each has `pages.jsonl` as docs/benchmarks.md says. `score` returns what a table tells of a method,
+Each has `pages.jsonl` as docs/quality.md says. `score` returns what a table tells of a method,
 by column, and all figures.
 """
 

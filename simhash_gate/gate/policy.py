@@ -73,27 +73,25 @@ class Policy:
 
     threshold: int = setting(3, BITS, "The largest distance of a duplicate by distance alone")
     near: int = setting(8, BITS, "The largest distance of a page that is looked at closer")
-    action: Action = setting("drop", ACTIONS, "What happens to a duplicate")
+    action: Action = setting("drop", ACTIONS, "How a duplicate is treated")
     window: int = setting(
         10_000, COUNT, "How many kept pages of a scope are remembered", of_request=False
     )
     ttl: float | None = setting(
         None, OPTIONAL_SECONDS, "How long a page is remembered", of_request=False
     )
-    revisit: Revisit = setting("links", REVISITS, "What happens to an `unchanged` page")
+    revisit: Revisit = setting("links", REVISITS, "How an `unchanged` page is treated")
     revisit_after: float | None = setting(None, OPTIONAL_SECONDS, "For crawls that never end")
     verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
     audit: float = setting(0.0, SHARE, "The share of duplicates that go to the spider")
     compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
-    urls: Urls = setting(
-        "off", URLS, "What the gate does with what it learns about URLs", of_request=False
-    )
+    urls: Urls = setting("off", URLS, "How the gate uses rules about URLs", of_request=False)
     traps: Traps = setting(
-        "off", TRAPS, "What the gate does with endless spaces of URLs", of_request=False
+        "off", TRAPS, "How the gate treats endless spaces of URLs", of_request=False
     )
-    blocked: Blocked = setting("pass", BLOCKED, "What happens to block pages")
+    blocked: Blocked = setting("pass", BLOCKED, "How block pages are treated")
     listings: Listings = setting(
-        "follow", LISTINGS, "What happens to the next pages of listings", of_request=False
+        "follow", LISTINGS, "How the next pages of listings are treated", of_request=False
     )
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     min_words: int = 20

@@ -15,7 +15,7 @@ from tests.crawls.loaded import LoadedProcess
 
 UNSEEN = {
     "attribute_item": "the gate sees no attributes: a page that says what another one says is "
-    "dropped, though it completes another item (docs/settings.md, What a request is for)",
+    "dropped, though it completes another item (docs/duplicates.md, What a request is for)",
 }
 """Spiders that do lose items with the gate, and why; the documentation tells what to do."""
 EACH = [
