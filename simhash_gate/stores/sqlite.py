@@ -1,7 +1,7 @@
-"""A SQLite file: each call is one transaction, among the threads and processes of a machine.
+"""A SQLite file, or SQLite in memory. Each call is one transaction.
 
-Only SQLite opens the file. On POSIX, a process that closes any descriptor of a file gives up all
-`fcntl` locks that it holds on it, SQLite's too: another process then believes that nobody uses the
+Only SQLite may open the file. On POSIX, a process that closes any descriptor of a file loses all
+its `fcntl` locks on it, those of SQLite, too. Then another process believes that nobody uses the
 database, and removes its write-ahead log (sqlite.org/howtocorrupt.html, section 2.2).
 """
 
@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 
-MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
+MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; checked after this many new scopes
 APPLICATION_ID = 0x53484754  # "SHGT"
 VERSION = 13
-"""Of the tables in `sqlite.sql`."""
+"""The version of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}
-# SQLITE_BUSY, _FULL, _IOERR, _CANTOPEN: before Python 3.11 the text alone tells them apart.
+# SQLITE_BUSY, _FULL, _IOERR, _CANTOPEN. Before Python 3.11, only their texts tell them apart.
 _PASSING_TEXTS = ("locked", "is full", "disk I/O error", "unable to open")
 _ELSEWHERE = "name another file, or move this one away to start afresh"
 
 _SESSION = """
 PRAGMA synchronous = NORMAL;
--- Of records that come up again, 100,000 or so without sketches; in KiB.
+-- In KiB: about 100,000 records without sketches.
 PRAGMA cache_size = -32000;
--- What is forgotten is overwritten: most builds of SQLite leave it in the file.
+-- Deleted data are overwritten. Most builds of SQLite leave them in the file.
 PRAGMA secure_delete = ON;
--- Each checkpoint waits for the disk: fewer of them, for a log of 20 MB at most.
+-- Each checkpoint waits for the disk. This makes fewer of them, with a log of at most 20 MB.
 PRAGMA wal_autocheckpoint = 10000;
 """
 _OPTIONS: dict[str, Any] = {"isolation_level": None, "check_same_thread": False}
@@ -59,7 +59,7 @@ FROM scope WHERE id = ?
 _NEW = "SELECT id, head FROM page WHERE scope = ? AND id > ? ORDER BY id"
 _FIRST = "SELECT coalesce(min(id), 0) FROM page WHERE scope = ?"
 _TRIM = "DELETE FROM page WHERE scope = ? AND id <= ?"
-# In microseconds: so a number comes once, though the page that had it may be gone.
+# The number is the time in microseconds: so none comes twice, even if its page is gone.
 _APPEND = """
 INSERT INTO page (id, scope, run, mark, last_seen, head, body)
 VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
@@ -79,7 +79,7 @@ _LEAVE_SCOPE = (
 
 
 def driver_opener(url: str, *, create: bool = True) -> Callable[[], MemoryDriver]:
-    """Return what opens `memory:` or `sqlite:///path`. Raises ValueError for any other URL."""
+    """Return a function that opens `memory:` or `sqlite:///path`. Raises ValueError for others."""
     scheme, _, rest = url.partition(":")
     path = rest.removeprefix("///")
     if scheme.lower() == "memory":
@@ -98,9 +98,9 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], MemoryDriver
 
 
 class MemoryDriver(SQLDriver):
-    """Keeps pages in a SQLite database: in this process, and gone with it.
+    """Keeps pages in a SQLite database in memory, which is gone with the process.
 
-    Of more than `MOST_SCOPES` scopes, those are forgotten that had their last page longest ago.
+    It remembers `MOST_SCOPES` scopes. Those that got no page for the longest time are forgotten.
     """
 
     name = "memory store"
@@ -113,9 +113,9 @@ class MemoryDriver(SQLDriver):
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
-        """Have the database alone for a block, which is done completely or not at all.
+        """Use the database alone in a block, which is done completely or not at all.
 
-        Blocks inside another one are parts of it: if one fails, all is taken back.
+        A block inside another one is part of it: if one fails, all is rolled back.
         """
         self._depth += 1
         try:
@@ -130,21 +130,21 @@ class MemoryDriver(SQLDriver):
             # SQLite itself may have rolled back already, as it does when the disk is full.
             if self._db.in_transaction:
                 self._cursor.execute("ROLLBACK")
-            # A damaged file can hold text that is none.
+            # A damaged file can hold text that can't be decoded: ValueError.
             if isinstance(error, (sqlite3.Error, ValueError, OSError)):
                 raise failure(self.name, error) from error
             raise
         finally:
             self._depth -= 1
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        scope, here, old = number_of(known.scope), self._state(known.scope), b""
-        if here != known:
-            if here.last and not known.last:
-                return self.news(known)
-            old, through = self.news(known).heads, 0
-        if not here.last:
-            self._ask("INSERT INTO scope VALUES (?, ?, 0)", scope, as_bytes(known.scope))
+    def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
+        scope, current, earlier_heads = number_of(earlier.scope), self._state(earlier.scope), b""
+        if current != earlier:
+            if current.last and not earlier.last:
+                return self.news(earlier)
+            earlier_heads, through = self.news(earlier).heads, 0
+        if not current.last:
+            self._ask("INSERT INTO scope VALUES (?, ?, 0)", scope, as_bytes(earlier.scope))
             self._new_scopes += 1
             if self._new_scopes % _AT_ONCE == 0:
                 self._bound_scopes()
@@ -152,30 +152,32 @@ class MemoryDriver(SQLDriver):
         values = (time_ns() // 1000, scope, number_of(record.run), mark, record.last_seen, head)
         number = self._cursor.execute(_APPEND, (*values, base.pack(record))).lastrowid or 0
         if through:
-            self.trim(known.scope, through)
-        first = through + 1 if not old and here.last else self._ask(_FIRST, scope)[0][0]
-        heads = old + number.to_bytes(8, "big") + head
-        return News(State(known.scope, number, here.removals), first, heads, number)
+            self.trim(earlier.scope, through)
+        first = (
+            through + 1 if not earlier_heads and current.last else self._ask(_FIRST, scope)[0][0]
+        )
+        heads = earlier_heads + number.to_bytes(8, "big") + head
+        return News(State(earlier.scope, number, current.removals), first, heads, number)
 
-    def news(self, known: State) -> News:
-        scope, here = number_of(known.scope), self._state(known.scope)
-        rows = self._ask(_NEW, scope, known.last if here.continues(known) else 0)
-        heads = b"".join(its.to_bytes(8, "big") + head for its, head in rows)
-        return News(here, self._ask(_FIRST, scope)[0][0], heads)
+    def news(self, earlier: State) -> News:
+        scope, current = number_of(earlier.scope), self._state(earlier.scope)
+        rows = self._ask(_NEW, scope, earlier.last if current.continues(earlier) else 0)
+        heads = b"".join(number.to_bytes(8, "big") + head for number, head in rows)
+        return News(current, self._ask(_FIRST, scope)[0][0], heads)
 
     def trim(self, scope: str, through: int) -> None:
         self._ask(_TRIM, number_of(scope), through)
 
-    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
-        found = [row and Row(known.scope, *row) for row in rows]
-        return None if self._state(known.scope) == known else self.news(known), found
+    def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
+        rows = (self._cursor.execute(_LOAD, (number,)).fetchone() for number in numbers)
+        pages = [row and Row(earlier.scope, *row) for row in rows]
+        return None if self._state(earlier.scope) == earlier else self.news(earlier), pages
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        self._cursor.executemany(_CHANGE, [(mark, seen, changed) for changed in numbers])
+        self._cursor.executemany(_CHANGE, [(mark, seen, number) for number in numbers])
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
-        self._cursor.executemany("DELETE FROM page WHERE id = ?", [(gone,) for gone in numbers])
+        self._cursor.executemany("DELETE FROM page WHERE id = ?", [(number,) for number in numbers])
         self._ask("UPDATE scope SET removals = removals + 1 WHERE id = ?", number_of(scope))
         self._ask(_EMPTY, number_of(scope))
         return self._state(scope)
@@ -209,12 +211,12 @@ class MemoryDriver(SQLDriver):
 
 
 class SQLiteDriver(MemoryDriver):
-    """Keeps pages in the SQLite file at `path`, made with its folders if there is none.
+    """Keeps pages in the SQLite file at `path`. The file and its folders are made if needed.
 
-    Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
-    the others. A store that has begun a run holds a lock file beside the database; the runs of one
-    whose lock is free are dead, unless they have ended. A file that was removed or replaced is
-    left: what is written there, nobody ever reads.
+    Crawlers on one machine share the file. One writes at a time; the others wait up to `timeout`
+    seconds. A store that has begun a run holds a lock file beside the database. If the lock is
+    free, its runs are dead, unless they have ended. If the file was removed or replaced, the driver
+    opens the new one: nobody would read what is written to the old one.
     """
 
     def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
@@ -226,7 +228,7 @@ class SQLiteDriver(MemoryDriver):
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
-        """Do what is asked in the block in one step, in the file that has the name now."""
+        """Make all calls of a block one step, in the file that is at the path now."""
         if write and not self._depth:
             self._leave_what_is_gone()
         with super().transaction(write=write):
@@ -236,7 +238,7 @@ class SQLiteDriver(MemoryDriver):
         return self._lock.take()
 
     def is_there(self, owner: int) -> bool:
-        """Tell whether the store that began a run is there."""
+        """Tell whether the store that began a run is still open."""
         return self._lock.is_held(owner)
 
     def close(self) -> None:
@@ -247,11 +249,11 @@ class SQLiteDriver(MemoryDriver):
         pass  # a file has room
 
     def _leave_what_is_gone(self) -> None:
-        with suppress(OSError):  # connecting says what is wrong
-            if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - half the time
+        with suppress(OSError):  # `_connect` reports the problem
+            if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - takes half the time
                 return
         before = self._db
-        self._lock.let_go()  # its file may be gone, too
+        self._lock.let_go()  # the file of the lock may be gone, too
         self._connect()
         self.connections += 1
         before.close()
@@ -266,18 +268,17 @@ def _named(query: str) -> str:
     return re.sub(r"%\((\w+)\)s", r":\1", query)
 
 
-# The locks that this process holds, by path; each is changed while its database is locked.
+# The locks that this process holds, by path. An entry changes only while its database is locked.
 _held: dict[Path, FileLock] = {}
 
 
 class StoreLock:
-    """A lock file of a store beside a database: the lock dies with the process.
+    """A lock file of a store, beside its database. The lock dies with the process.
 
-    The operating system lets go of a lock when its process ends, however it ends; child processes
-    don't inherit it. Where a file system has `fcntl` locks only, a process that closes any
-    descriptor of a file lets go of its lock on it: so a process never opens the file of a lock that
-    it holds, whichever of its stores took it. Take, ask and sweep only while the database is locked
-    for writing: so the store of a run that lives has taken its lock, or is gone.
+    The operating system frees a lock when its process ends, however it ends. Child processes don't
+    inherit it. With `fcntl` locks, a process that closes any descriptor of a file frees its lock on
+    it. So a process never opens a lock file that one of its stores holds. Call `take` and `is_held`
+    only while the database is locked for writing: then the store of a live run holds its lock.
     """
 
     def __init__(self, database: Path) -> None:
@@ -285,20 +286,20 @@ class StoreLock:
         self._own = 0
 
     def take(self) -> int:
-        """Hold the lock of this store until it is let go; returns its number."""
+        """Hold the lock of this store until `let_go`. Return the number of the lock."""
         if not self._own:
             self._sweep()
             number = secrets.randbits(63)
             path = self._path(number)
-            # It may be let go in another thread.
+            # Another thread may let go of the lock.
             lock = private_lock(path, mode_of=self._database, thread_local=False)
-            lock.acquire(blocking=False)  # there may be no room for its file
+            lock.acquire(blocking=False)  # fails if there is no room for its file
             _held[path] = lock
             self._own = number
         return self._own
 
     def is_held(self, number: int) -> bool:
-        """Tell whether somebody holds the lock of a store; if not, its file is removed."""
+        """Tell whether a process holds a lock. If none does, remove the file of the lock."""
         path = self._path(number)
         if path in _held or is_locked(path):
             return True
@@ -306,7 +307,7 @@ class StoreLock:
         return False
 
     def let_go(self) -> None:
-        """Let go of the lock, and remove its file."""
+        """Free the lock, and remove its file."""
         if self._own:
             path = self._path(self._own)
             path.unlink(missing_ok=True)
@@ -322,17 +323,17 @@ class StoreLock:
 
 
 def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
-    """Open the database at `path`, made if there is none; waits up to `timeout` s for its locks.
+    """Open the database at `path`, or make it. Wait up to `timeout` seconds for locks.
 
-    Raises StoreError if it can't be opened, is no such database, or is of another version, or if
-    there is none and none is to be made; nothing is changed then.
+    Raises StoreError, and changes nothing, if the file can't be opened, is no store or has another
+    version; and StoreMissing without `create` if there is no file.
     """
     try:
         if not create and not (path.exists() and path.stat().st_size):
             what = "an empty file" if path.exists() else "there is no such file"
             raise StoreMissing(f"{_name(path)}: {what}")
         private_folder(path.parent)
-        # SQLite would only say that it can't open the file, or that later.
+        # SQLite itself would only say that it can't open the file, or say so later.
         place = path if path.exists() else path.parent
         if path.is_dir() or not os.access(place, os.R_OK | os.W_OK):
             problem = errno.EISDIR if path.is_dir() else errno.EACCES
@@ -349,7 +350,7 @@ def connect(path: Path, timeout: float, *, create: bool) -> sqlite3.Connection:
 
 
 def failure(name: str, error: Exception) -> StoreError:
-    """Say in one line what went wrong with the database, and what to do."""
+    """Return an error that says in one line what went wrong with the database, and what to do."""
     what = str(getattr(error, "strerror", None) or error)
     passing = any(text in what for text in _PASSING_TEXTS)
     if isinstance(error, OSError):
@@ -372,14 +373,14 @@ def _tables() -> str:
 
 
 def _prepare(db: sqlite3.Connection, path: Path, timeout: float) -> None:
-    """Recognise a database of ours, or make it of an empty file, all of it or nothing."""
-    # Of a new database: a commit writes whole pages, smaller ones sooner.
+    """Recognise a database of ours, or make one in an empty file, completely or not at all."""
+    # For a new database. A commit writes whole pages: small ones take less time.
     db.execute("PRAGMA page_size = 2048")
     if not _is_ours(db, path):
         marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
         _write_ahead(db, timeout)
         db.executescript(f"BEGIN IMMEDIATE; {_tables()} {marks} COMMIT;")
-    # Before anything is written: a damaged file stays as it is, for who can mend it.
+    # Nothing is written before this check: a damaged file stays as it is for repair.
     (health,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if health != "ok":
         raise sqlite3.DatabaseError(" ".join(health.split()))
@@ -388,10 +389,8 @@ def _prepare(db: sqlite3.Connection, path: Path, timeout: float) -> None:
 
 
 def _write_ahead(db: sqlite3.Connection, timeout: float) -> None:
-    """Have one writer and many readers: after a power cut the last commits may be missing, no more.
-
-    SQLite itself does not wait here until other connections are done.
-    """
+    """Turn on the write-ahead log: one writer and many readers. A power cut can only lose the last
+    commits. SQLite itself does not wait for other connections here."""
     end = monotonic() + timeout
     while True:
         try:
@@ -404,7 +403,7 @@ def _write_ahead(db: sqlite3.Connection, timeout: float) -> None:
 
 
 def _is_ours(db: sqlite3.Connection, path: Path) -> bool:
-    """Tell whether the database is ours; one that has nothing is not yet. Else raise StoreError."""
+    """Return True for a database of ours, False for an empty one. Raises StoreError for others."""
     try:
         is_empty = not db.execute("SELECT 1 FROM sqlite_master").fetchone()
         (application,) = db.execute("PRAGMA application_id").fetchone()
