@@ -84,9 +84,9 @@ def _read_toml(path: str) -> dict[str, Any]:
         raise SettingsError(f"{path}: not TOML: {error}") from None
 
 
-def _tables(found: Mapping[str, Any], domain: str = "") -> Iterator[tuple[str, Any]]:
+def _tables(tables: Mapping[str, Any], domain: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the tables of domains: TOML takes [example.com] for a table `com` in `example`."""
-    for name, table in found.items():
+    for name, table in tables.items():
         whole = f"{domain}.{name}" if domain else name
         if isinstance(table, Mapping) and table and _has_tables_alone(table):
             yield from _tables(table, whole)
@@ -193,7 +193,7 @@ class Settings:
     def _changed(self) -> dict[str, Any]:
         """Return the settings that are not the default, by name. A store has no password."""
         default = read_settings({})
-        found = {
+        changed = {
             PREFIX + name.upper(): value
             for mine, plain, names in (
                 (self, default, _KINDS),
@@ -203,8 +203,8 @@ class Settings:
             for name, value in _differing(mine, plain, names).items()
         }
         if self.store:
-            found[PREFIX + "STORE"] = without_password(self.store)
-        return found
+            changed[PREFIX + "STORE"] = without_password(self.store)
+        return changed
 
 
 _KINDS, _OPTIONS = settings_in(Settings), settings_in(Options)
@@ -220,13 +220,13 @@ NAMES = (*TABLE, PREFIX + "DOMAINS")
 
 def _differing(mine: Any, other: Any, names: Iterable[str]) -> dict[str, Any]:
     """Return the values of one that are not those of the other. A table is shown by its length."""
-    found = {}
+    changed = {}
     for name in names:
         value = getattr(mine, name)
         if value != getattr(other, name):
             long = isinstance(value, tuple) and len(value) > _MOST_SHOWN
-            found[name] = f"{len(value)} values" if long else value
-    return found
+            changed[name] = f"{len(value)} values" if long else value
+    return changed
 
 
 def own_version() -> str:

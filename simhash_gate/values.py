@@ -32,10 +32,10 @@ class SettingsError(ValueError):
         super().__init__(f"{message[:half]} … {message[-half:]}" if long else message)
 
 
-def meant(name: str, known: Iterable[str], prefix: str = "") -> str:
+def meant(name: str, names: Iterable[str], prefix: str = "") -> str:
     """Return which name was meant by one that is not known; all of them if none is like it."""
-    near = get_close_matches(name, known, 1)
-    listed = ", ".join(prefix + each for each in near or known)
+    near = get_close_matches(name, names, 1)
+    listed = ", ".join(prefix + each for each in near or names)
     return f"did you mean {listed}?" if near else f"known are {listed}"
 
 

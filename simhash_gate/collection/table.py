@@ -1,4 +1,4 @@
-"""Rows as JSON Lines, CSV or Parquet, on stdout or in a file that is there whole or not at all."""
+"""Rows as JSON Lines, CSV or Parquet, on stdout or in a file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Row = tuple["str | int | None", ...]
 
 FORMATS = ("jsonl", "csv", "parquet")
 NUMBERS = frozenset({"distance", "words"})
-"""Columns of numbers, whatever is in their first rows."""
-_ROWS = 10_000  # written at once
+"""Columns of numbers, even if their first rows have none."""
+_ROWS = 10_000  # rows that are written at once
 
 
 def format_of(path: str | None) -> str:
-    """Return the format that a file's name tells, else JSON Lines."""
+    """Return the format by the end of a file's name, else JSON Lines."""
     suffix = Path(path or "").suffix.lower().removeprefix(".")
     return suffix if suffix in FORMATS else FORMATS[0]
 
@@ -29,7 +29,10 @@ def format_of(path: str | None) -> str:
 def write_rows(
     rows: Iterable[Row], columns: Sequence[str], form: str, file: BinaryIO, *, batch: int = _ROWS
 ) -> int:
-    """Write all rows in one of `FORMATS`; return how many. Raises `MissingExtraError`, OSError."""
+    """Write all rows in one of `FORMATS`. Return their number.
+
+    Raises `MissingExtraError` and OSError.
+    """
     if form == "parquet":
         return _write_parquet(iter(rows), columns, file, batch)
     if form == "csv":

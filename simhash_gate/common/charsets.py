@@ -9,5 +9,5 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s;"']+)""", re.I)
 
 def charset_in(content_type: str) -> str | None:
     """Return the label of an encoding in a `Content-Type` as it is written, None without one."""
-    found = _CHARSET.search(content_type)
-    return found[1] if found else None
+    match = _CHARSET.search(content_type)
+    return match[1] if match else None

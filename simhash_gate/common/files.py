@@ -168,11 +168,11 @@ def _make(path: str | os.PathLike[str], flags: int) -> int:
     return file
 
 
-def _allow_as(known: os.stat_result, file: int) -> None:
+def _allow_as(target: os.stat_result, file: int) -> None:
     with suppress(OSError, AttributeError):
-        if os.fstat(file).st_gid != known.st_gid:
-            os.fchown(file, -1, known.st_gid)
-        os.fchmod(file, stat.S_IMODE(known.st_mode))
+        if os.fstat(file).st_gid != target.st_gid:
+            os.fchown(file, -1, target.st_gid)
+        os.fchmod(file, stat.S_IMODE(target.st_mode))
 
 
 def _target_and_part(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:

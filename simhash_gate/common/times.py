@@ -19,10 +19,10 @@ _NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60}
 
 def seconds_of(span: str) -> float:
     """Return the seconds of a span of time such as 90s, 12h or 7d. Raises ValueError."""
-    found = _SPAN.fullmatch(span.strip())
-    if found is None:
+    match = _SPAN.fullmatch(span.strip())
+    if match is None:
         raise ValueError(f"{span!r}: expected a number and s, m, h or d, such as 7d")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def span_of(seconds: float) -> str:
@@ -59,10 +59,10 @@ def shown(seconds: float) -> str:
 
 
 def _of_text(text: str) -> float | None:
-    found = _ISO.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text)
+    if match is None:
         return None
-    day, minute, second, fraction, zone = found.groups()
+    day, minute, second, fraction, zone = match.groups()
     zone = "+00:00" if zone in (None, "Z", "z") else f"{zone[:3]}:{zone[-2:]}"
     try:
         moment = datetime.fromisoformat(f"{day}T{minute or '00:00'}{second or ':00'}{zone}")

@@ -20,8 +20,8 @@ def without_credentials(url: str) -> str:
     """
     if "@" not in url:
         return url
-    found = _CREDENTIALS.match(url.lstrip())
-    return url if found is None else found[1] + url.lstrip()[found.end() :]
+    match = _CREDENTIALS.match(url.lstrip())
+    return url if match is None else match[1] + url.lstrip()[match.end() :]
 
 
 def text_without_credentials(text: str) -> str:
