@@ -1,4 +1,4 @@
-"""Times as people write them: moments (Unix times, ISO 8601) and spans such as 7d."""
+"""Times as people write them: points in time (Unix times, ISO 8601) and spans such as 7d."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def span_of(seconds: float) -> str:
 
 
 def unix_time(value: object) -> float | None:
-    """Return the Unix time of a number, a date or a text of ISO 8601; None for anything else.
+    """Return the Unix time of a number, a date or a text of ISO 8601, None for anything else.
 
-    A time without its zone is one of UTC.
+    A time without a zone is in UTC.
     """
     if isinstance(value, str):
         return _of_text(value.strip())
@@ -50,7 +50,7 @@ def unix_time(value: object) -> float | None:
 
 
 def shown(seconds: float) -> str:
-    """Return a Unix time as a person reads it: 2024-06-01T12:00:00Z."""
+    """Return a Unix time as text: 2024-06-01T12:00:00Z."""
     try:
         time_of_day = datetime.fromtimestamp(seconds, timezone.utc)
     except (ValueError, OverflowError, OSError):
