@@ -11,7 +11,7 @@ from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX, SettingsError
 
 Wanted = Callable[[Settings], bool]
-"""Tells whether the settings of a crawl ask for a feature; of one that is off nothing is loaded."""
+"""Tells whether the settings of a crawl need a feature. The module of others is not loaded."""
 
 
 def _always(_: Settings) -> bool:
@@ -21,7 +21,7 @@ def _always(_: Settings) -> bool:
 FEATURES: tuple[tuple[str, Wanted], ...] = (
     ("audit.Audit", lambda its: its.audits and not its.recover),
     ("stats.GateStats", _always),
-    # Before `StandIns`: what it holds back stands for no other request.
+    # This comes before `StandIns`: a request that is held back stands for no other one.
     ("trap_shield.TrapGuard", lambda its: any(it.traps != "off" for it in its.policies.all)),
     ("stand_ins.StandIns", lambda its: any(it.urls != "off" for it in its.policies.all)),
     ("kept_texts.KeptTexts", lambda its: its.keep_markdown > 0),
@@ -37,13 +37,16 @@ FEATURES: tuple[tuple[str, Wanted], ...] = (
     ("journal.Journal", lambda its: bool(its.journal)),
     ("announcements.Announcements", _always),
 )
-"""Who is asked and told, in this order, and when; those of the project come after them."""
+"""The listeners in the order of their calls, and when each is needed. Those of the project follow.
+"""
 
 
 def listeners_of(crawl: Crawl) -> Iterator[Listener]:
     """Yield the listeners of a crawl. Raises `SettingsError`."""
-    ours = (f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(crawl.settings))
-    for path in (*ours, *crawl.settings.listeners):
+    own_paths = (
+        f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(crawl.settings)
+    )
+    for path in (*own_paths, *crawl.settings.listeners):
         try:
             kind = load_object(path)
         except (ImportError, NameError, ValueError) as error:

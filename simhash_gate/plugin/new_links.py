@@ -82,8 +82,8 @@ class NewLinks(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._known: set[int] = set()
-        self._known_before: set[int] = set()
+        self._seen: set[int] = set()
+        self._seen_before: set[int] = set()
         self._shown: WeakKeyDictionary[FollowedPage, array[int]] = WeakKeyDictionary()
         self._copies: WeakKeyDictionary[Request, _Copy] = WeakKeyDictionary()
         # By domain, less what it begins with, or by the page that a copy is like.
@@ -98,8 +98,8 @@ class NewLinks(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Go on with what waits since the last part of the job."""
-        known = self._credit, self._tries
-        self._credit, self._tries = self._parked.claim("links", known, lambda _: True)
+        state = self._credit, self._tries
+        self._credit, self._tries = self._parked.claim("links", state, lambda _: True)
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict on a page as it is once its links are known."""
@@ -107,9 +107,9 @@ class NewLinks(Listener):
         unpaid = verdict.unpaid and verdict.outcome == "duplicate"
         if not (unpaid or self._is_dropped_copy(verdict)) or page is None:
             return verdict
-        found = {hash((asker, target)): target for target in page.targets.split("\n")}
-        new = found.keys() - self._known - self._known_before
-        new = {link for link in new if is_of_domain(found[link], domain)}
+        targets = {hash((asker, target)): target for target in page.targets.split("\n")}
+        new = targets.keys() - self._seen - self._seen_before
+        new = {link for link in new if is_of_domain(targets[link], domain)}
         if not (new or unpaid):
             return verdict
         assert verdict.match is not None
@@ -128,8 +128,8 @@ class NewLinks(Listener):
         if verdict.outcome != "duplicate" or verdict.audited or verdict.policy.action != "drop":
             return False
         assert verdict.match is not None
-        own = verdict.match.record.run == self._crawl.store.run.name
-        return own or verdict.policy.revisit != "drop"
+        is_own = verdict.match.record.run == self._crawl.store.run.name
+        return is_own or verdict.policy.revisit != "drop"
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Know the links that a callback is to follow; note what a link of a copy brought."""
@@ -144,9 +144,9 @@ class NewLinks(Listener):
             shown &= copy.links
         if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
             shown = set()  # none of them is followed
-        self._known |= shown
-        if len(self._known) > MOST_KNOWN // 2:
-            self._known, self._known_before = set(), self._known
+        self._seen |= shown
+        if len(self._seen) > MOST_KNOWN // 2:
+            self._seen, self._seen_before = set(), self._seen
         if page is not None:
             self._shown[page] = array("q", shown)
         if judged.held:
@@ -180,8 +180,8 @@ class NewLinks(Listener):
         kept, ended = page.record, page.stage is Stage.SETTLED and not page.sent
         barren = ended and kept is not None and self._crawl.yields.wants_more(kept)
         if barren or page.stage is Stage.FAILED:
-            self._known.difference_update(self._shown.get(page, ()))
-            self._known_before.difference_update(self._shown.get(page, ()))
+            self._seen.difference_update(self._shown.get(page, ()))
+            self._seen_before.difference_update(self._shown.get(page, ()))
 
     def idle(self) -> None:
         """Spend the credit that is left, and once as much as a domain begins with."""
@@ -203,7 +203,7 @@ class NewLinks(Listener):
             logger.info("Not followed: %s of copies; others brought only copies", links)
 
     def _is_known(self, link: int) -> bool:
-        return link in self._known or link in self._known_before
+        return link in self._seen or link in self._seen_before
 
     def _has_credit(self, domain: str, original: str, tries: int | None = None) -> bool:
         tries = self._tries[original] if tries is None else tries

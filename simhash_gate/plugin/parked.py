@@ -54,8 +54,8 @@ class Parked:
     def size(self) -> int:
         """Roughly the bytes that it takes."""
         request = self.request
-        known = (request.url, request.body, dict(request.headers), request.meta, request.cb_kwargs)
-        return _OBJECTS + sum(map(_weight, known))
+        parts = (request.url, request.body, dict(request.headers), request.meta, request.cb_kwargs)
+        return _OBJECTS + sum(map(_weight, parts))
 
 
 class ParkedRequests:
@@ -72,8 +72,8 @@ class ParkedRequests:
         self._let_go: Counter[Belief] = Counter()
         self._bytes: Counter[Hashable] = Counter()
         self._unsent: list[Parked] = []
-        self._known: dict[str, Any] = {}
-        self._known_before: dict[str, Any] = {}
+        self._states: dict[str, Any] = {}
+        self._earlier_states: dict[str, Any] = {}
         self._warned: set[Hashable] = set()
         self._file = Path(folder).resolve() / JOB_FILE if folder else None
         self._takes_requests = True
@@ -159,18 +159,18 @@ class ParkedRequests:
         for parked in unsent:
             self.send(parked.request)
 
-    def claim(self, kind: str, known: T, holds: Callable[[Request], bool]) -> T:
-        """Return what was known of a kind of beliefs before a pause; else `known`.
+    def claim(self, kind: str, state: T, holds: Callable[[Request], bool]) -> T:
+        """Return what was known of a kind of beliefs before a pause; else `state`.
 
         It is written with the requests. These wait on if by the settings of now the belief `holds`.
         """
-        found: T = self._known_before.pop(kind, known)
-        self._known[kind] = found
+        earlier: T = self._earlier_states.pop(kind, state)
+        self._states[kind] = earlier
         for parked in self._unsent:
             if parked.belief[0] == kind and holds(parked.request):
                 self.add(parked)
         self._unsent = [parked for parked in self._unsent if parked not in self._kinds[kind]]
-        return found
+        return earlier
 
     def restore(self, spider: Spider) -> None:
         """Take up what the last part of the job has left."""
@@ -178,19 +178,19 @@ class ParkedRequests:
             return
         try:
             with self._file.open("rb") as file:
-                written, packed, waiting = pickle.load(file)
-            if written != _FORMAT:
-                raise ValueError(f"its format is {written}, not {_FORMAT}")
-            self._known_before, self._let_go = pickle.loads(packed)
+                format_of_file, packed, waiting = pickle.load(file)
+            if format_of_file != _FORMAT:
+                raise ValueError(f"its format is {format_of_file}, not {_FORMAT}")
+            self._earlier_states, self._let_go = pickle.loads(packed)
         except FileNotFoundError:
             return
         except Exception as error:  # a pickle may raise anything
             logger.error("What waited before the pause can't be read: %s: %s", self._file, error)
             return
         lost = []
-        for each in waiting:
+        for pickled in waiting:
             try:
-                parked = pickle.loads(each)
+                parked = pickle.loads(pickled)
                 parked.request = request_from_dict(parked.request, spider=spider)
                 self._unsent.append(parked)
             except Exception as error:
@@ -221,7 +221,7 @@ class ParkedRequests:
                 self._file.unlink(missing_ok=True)
                 return
             with whole_file(self._file) as file:
-                pickle.dump((_FORMAT, pickle.dumps((self._known, self._let_go)), waiting), file)
+                pickle.dump((_FORMAT, pickle.dumps((self._states, self._let_go)), waiting), file)
         except Exception as error:
             logger.error("What waits can't be written with the job: %s: %s", self._file, error)
 

@@ -86,10 +86,10 @@ class VerdictProvider(PageObjectInputProvider):
     ) -> Sequence[Any]:
         """Return what is asked for. Raises `NearDuplicate` for a page that is dropped."""
         verdict = await self._verdict(request, response)
-        found: list[Any] = [verdict] if Verdict in to_provide else []
+        provided: list[Any] = [verdict] if Verdict in to_provide else []
         if MarkdownPage in to_provide:
-            found.append(MarkdownPage.of(without_credentials(response.url), verdict.page))
-        return found
+            provided.append(MarkdownPage.of(without_credentials(response.url), verdict.page))
+        return provided
 
     async def _verdict(self, request: Request, response: Response) -> Verdict:
         gate = self._crawler.get_downloader_middleware(CrawlGate)

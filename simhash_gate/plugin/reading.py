@@ -107,10 +107,10 @@ class PageReader:
         body, url, charset = response.body, response.url, _charset(response)
         where = url if self._settings.options.anchors else url.partition("?")[0]
         key = hash_bytes(body), charset or "", where  # a site that makes two alike harms itself
-        known = self._recent.get(key)
-        if known is not None:
+        repeat = self._recent.get(key)
+        if repeat is not None:
             self._stats.inc_value("simhash_gate/repeated")  # a body that is not parsed again
-            return replace(known, url=without_credentials(url))
+            return replace(repeat, url=without_credentials(url))
         page: Page = await result(self._reader.read(body, url, charset))
         if page.unreadable:
             raise ReadError(page.reason)

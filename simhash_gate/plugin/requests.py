@@ -128,17 +128,17 @@ def request_of(found: dict[str, Any], spider: Spider) -> Request:
 
 
 def _json_dict(values: dict[Any, Any], where: str, omitted: list[str]) -> dict[str, Any]:
-    found = {}
+    parts = {}
     for key, value in values.items():
         if key == VERDICT_KEY:
             continue
         try:
             if not isinstance(key, str):
                 raise _NotJsonError
-            found[key] = _json_value(value)
+            parts[key] = _json_value(value)
         except (_NotJsonError, RecursionError):
             omitted.append(f"{where}[{key!r}]")
-    return found
+    return parts
 
 
 def _json_value(value: Any) -> Any:
@@ -147,9 +147,9 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, list | tuple):
-        return [_json_value(each) for each in value]
+        return [_json_value(part) for part in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _json_value(each) for key, each in value.items()}
+        return {key: _json_value(part) for key, part in value.items()}
     raise _NotJsonError
 
 

@@ -75,20 +75,20 @@ class Resending(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Send again what was dropped for a page that failed or gave no item; else forget it."""
-        kept, why = page.record or page.unpaid_for, ""
-        if kept is None or kept.identity in self._crawl.followed:
+        record, why = page.record or page.unpaid_for, ""
+        if record is None or record.identity in self._crawl.followed:
             return
         if page.stage is Stage.FAILED:
-            why = f"{kept.url} failed"
-        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(kept):
-            why = "" if self._crawl.yields.is_tried(kept) else f"{kept.url} gave no item"
-        copies = self._parked.take(("copy", kept.identity), why)
+            why = f"{record.url} failed"
+        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(record):
+            why = "" if self._crawl.yields.is_tried(record) else f"{record.url} gave no item"
+        copies = self._parked.take(("copy", record.identity), why)
         if why:
             self._send(copies, why)
-        elif copies and self._crawl.yields.is_tried(kept):
+        elif copies and self._crawl.yields.is_tried(record):
             logger.info(
                 "%s stay dropped for %s: it gave no item, and nor did %d copies of it",
-                *(how_many(len(copies), "page"), kept.url, IN_A_ROW),
+                *(how_many(len(copies), "page"), record.url, IN_A_ROW),
             )
 
     def idle(self) -> None:

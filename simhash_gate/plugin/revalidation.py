@@ -129,49 +129,51 @@ class Revalidation(Listener):
         if not may_have_condition(request):
             return
         try:
-            known = await self._look_up(request)
+            known_page = await self._look_up(request)
         except Exception as error:
             self._failed(error)
             return
-        if known is not None and self._may_ask(request, known):
-            self._asked[request] = known
-            headers = conditions(known.previous.validators)
+        if known_page is not None and self._may_ask(request, known_page):
+            self._asked[request] = known_page
+            headers = conditions(known_page.previous.validators)
             request.headers.update(headers)
             request.meta[CONDITION_KEY] = [*headers]  # `take_condition` takes them out
             self._count("validators/sent")
 
     def answered(self, request: Request, response: Response) -> Response | Request:
         """Return what answers a request: in place of a 304 the page, where it is needed."""
-        known = self._asked.pop(request, None)
+        known_page = self._asked.pop(request, None)
         take_condition(request)
         self._crawl.variants.learn(request, response)
-        if known is None:
+        if known_page is None:
             return response
         if response.status != NOT_MODIFIED:
             return response
         self._count("validators/not_modified")
-        source, site = known.source, known.site
+        source, site = known_page.source, known_page.site
         refused = same_version(
-            known.previous.validators, validators_in(response)
-        ) is False or not self._trusts.of(site).believed(known.page.last_seen)
-        if refused or (source is None and needs_page(known.policy)):
+            known_page.previous.validators, validators_in(response)
+        ) is False or not self._trusts.of(site).believed(known_page.page.last_seen)
+        if refused or (source is None and needs_page(known_page.policy)):
             return plainly(request)
         self._parked.add(Parked(("unchanged", *site), plainly(request)))
-        if source is not None and needs_page(known.policy):
+        if source is not None and needs_page(known_page.policy):
             return response_of(request.url, source)
-        self._unmodified[request] = known
+        self._unmodified[request] = known_page
         return response
 
     def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
         """Return the verdict on a page that has not changed, and its request's fingerprint."""
-        known = self._unmodified.pop(request, None)
-        if known is None or response.status != NOT_MODIFIED:
+        known_page = self._unmodified.pop(request, None)
+        if known_page is None or response.status != NOT_MODIFIED:
             return None
-        confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
+        confirm = partial(Gate.confirm, record=known_page.page, policy=known_page.policy)
         confirmed = self._crawl.store.submit(confirm)
         confirmed.add_done_callback(lambda done: self._failed(done.exception()))
-        verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
-        return replace(verdict, kept=known.kept), known.page.request
+        verdict = unfetched(
+            known_page.revisit, known_page.page, known_page.policy, "not modified (304)"
+        )
+        return replace(verdict, kept=known_page.kept), known_page.page.request
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a page that was fetched whether what was said of it was so."""
@@ -226,11 +228,11 @@ class Revalidation(Listener):
             return None
         return KnownPage(page, policy, site.domain, revisit, before, kept)
 
-    def _may_ask(self, request: Request, known: KnownPage) -> bool:
-        before = known.previous
-        if not any(before.validators) or precise(before.url) != precise(known.page.url):
+    def _may_ask(self, request: Request, known_page: KnownPage) -> bool:
+        before = known_page.previous
+        if not any(before.validators) or precise(before.url) != precise(known_page.page.url):
             return False  # another address may have other validators
-        site, at = known.site, known.page.last_seen
+        site, at = known_page.site, known_page.page.last_seen
         trust = self._trusts.of(site)
         if at < trust.until:
             if self._once(site):
@@ -240,14 +242,14 @@ class Revalidation(Listener):
                     *(site.domain, shown(trust.until), PREFIX),
                 )
             return False
-        variant, versions = known.previous.variant, known.revisit.history.versions
+        variant, versions = known_page.previous.variant, known_page.revisit.history.versions
         validators = [version.validators for version in versions if version.variant == variant]
         if contradict(validators):  # whatever others of its domain do
             return False
-        if needs_page(known.policy) and known.source is None:
+        if needs_page(known_page.policy) and known_page.source is None:
             return False
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
-        return trust.believed(at) and drawn >= known.policy.revalidate * (1 << 32)
+        return trust.believed(at) and drawn >= known_page.policy.revalidate * (1 << 32)
 
     def _learn(self, site: SignalSource, seen: Trust) -> None:
         """Take in what a page tells; fetch what was not fetched for a domain that is wrong."""
@@ -283,9 +285,9 @@ class Revalidation(Listener):
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
 
 
-def _is_trifle(known: Validators, verdict: Verdict) -> bool:
+def _is_trifle(validators: Validators, verdict: Verdict) -> bool:
     """Tell whether a page has changed so little that a weak validator need not say so."""
-    if is_strong(known) or verdict.outcome != "updated" or verdict.match is None:
+    if is_strong(validators) or verdict.outcome != "updated" or verdict.match is None:
         return False
     before, page = verdict.previous, verdict.page
     same = before is not None and page is not None and before.words == page.words

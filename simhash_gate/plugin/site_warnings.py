@@ -180,11 +180,11 @@ class SelectorWatch(Listener):
         read = judged.verdict.page
         if judged.skipped or not judged.verdict.policy.compare or read is None or not read.sketch:
             return
-        for selector, found in decode(read.sketch).compared:
+        for selector, value in decode(read.sketch).compared:
             key = judged.domain, selector
             if key in self._matched or len(self._missed) + len(self._matched) > _MOST_SELECTORS:
                 continue
-            if found:
+            if value:
                 self._matched.add(key)
                 self._missed.pop(key, None)
                 continue
@@ -283,8 +283,8 @@ class RedesignWatch(Listener):
             return
         domain, url = judged.domain, without_credentials(judged.response.url)
         at = time_of_visit(judged.request)
-        if found := self._site((scope, domain)).redesign(before, read, url, at):
-            self._crawl.note(f"{domain} was redesigned: {found}", _ADVICE, wrong=True)
+        if redesign := self._site((scope, domain)).redesign(before, read, url, at):
+            self._crawl.note(f"{domain} was redesigned: {redesign}", _ADVICE, wrong=True)
             self._count("redesigns")
             self._learned.merge(scope, lambda known: known.update({domain: at}))
 
@@ -303,8 +303,8 @@ def _is_same(before: Version, page: Page) -> bool:
 
 
 def _templates(structures: Iterable[int]) -> list[int]:
-    found: list[int] = []
+    templates: list[int] = []
     for structure in structures:
-        if not any(hamming_distance(structure, other) <= FAR for other in found):
-            found.append(structure)
-    return found
+        if not any(hamming_distance(structure, other) <= FAR for other in templates):
+            templates.append(structure)
+    return templates

@@ -95,7 +95,7 @@ class GateComponent:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._found: CrawlGate | None = None
+        self._gate: CrawlGate | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -108,10 +108,10 @@ class GateComponent:
     @property
     def gate(self) -> CrawlGate | None:
         """The downloader middleware that judges this crawl's pages; None without an engine."""
-        if self._found is None:
+        if self._gate is None:
             with suppress(RuntimeError):  # tests of middlewares have no engine, or not yet
-                self._found = self._crawler.get_downloader_middleware(CrawlGate)
-        return self._found
+                self._gate = self._crawler.get_downloader_middleware(CrawlGate)
+        return self._gate
 
 
 class ConditionalRequests(GateComponent):
@@ -230,8 +230,8 @@ def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMid
 
 def enabled(settings: BaseSettings, kind: str) -> list[type]:
     """Return the components of a kind that the settings enable, such as `SPIDER_MIDDLEWARES`."""
-    found = build_component_list(settings.get_component_priority_dict_with_base(kind))
-    return [load_object(each) for each in found]
+    paths = build_component_list(settings.get_component_priority_dict_with_base(kind))
+    return [load_object(path) for path in paths]
 
 
 def sees_pages_end(settings: BaseSettings) -> bool:

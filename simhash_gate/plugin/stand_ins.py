@@ -92,10 +92,10 @@ class StandIns(Listener):
         """Go on from what the last part of the job knew."""
         policies = self._policies
         with self._failing_open():
-            known = self._parked.claim(
+            keys = self._parked.claim(
                 "rule", self._keys, lambda r: policies.site_of(r.url).policy.urls == "skip"
             )
-            self._keys.take_over(known)
+            self._keys.take_over(keys)
             for skipped in self._parked.of_kind("rule"):
                 skipped.earlier = True
         if all(policy.urls == "off" or not policy.verify for policy in policies.all):
@@ -152,25 +152,25 @@ class StandIns(Listener):
 
     def _learn(self, judged: Judged, site: Site, page: FollowedPage | None) -> None:
         url = without_credentials(judged.response.url)
-        asked = addresses(judged.request, url)
+        urls = addresses(judged.request, url)
         if page is not None:
-            self._asked_for[page] = asked
+            self._asked_for[page] = urls
         verdict = judged.verdict  # a page stands for others that was kept, or is a copy of one
         seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
         stands = verdict.record is not None or (seen and not verdict.unpaid)
         if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
             stands = False  # its links were not followed
-        self._note_asked(asked, judged.request)
+        self._note_asked(urls, judged.request)
         evidence = _evidence_of(judged, site) if stands else Evidence()
         sketch = verdict.page.sketch if verdict.page and evidence.same is not None else b""
         hashes = name_and_words(sketch, MOST_WORDS) if sketch else b""
         self._saw(site.scope, url, evidence, stands=stands, hashes=hashes)
-        for other in asked:
+        for other in urls:
             if other != url:
                 scope = self._policies.site_of(other).scope
-                one = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
-                found = Evidence(url, None if evidence.same is None else True)
-                self._saw(scope, other, found, stands=stands and one)
+                one_page = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
+                evidence_of_other = Evidence(url, None if evidence.same is None else True)
+                self._saw(scope, other, evidence_of_other, stands=stands and one_page)
 
     def _saw(
         self, scope: str, url: str, evidence: Evidence, *, stands: bool, hashes: bytes = b""
@@ -254,10 +254,10 @@ class StandIns(Listener):
             if entries:
                 self._crawl.store.submit(partial(_keep, scope=scope, entries=entries))
 
-    def _take(self, scope: str, known: bytes) -> None:
+    def _take(self, scope: str, data: bytes) -> None:
         try:
-            if known:
-                lines = from_json(known, f"URLs of {scope} in the store")
+            if data:
+                lines = from_json(data, f"URLs of {scope} in the store")
                 load(self._keys.host(scope), lines, links=self._keys.canonical(scope))
         except AtomsError as error:
             logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
@@ -274,9 +274,9 @@ class StandIns(Listener):
 
 def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
     """Add lines to those that the store has: other crawls may have written some meanwhile."""
-    known = gate.store.get(URL_RULES, scope)
+    data = gate.store.get(URL_RULES, scope)
     try:
-        lines = merged(known, entries, f"what the store has of {scope}")
+        lines = merged(data, entries, f"what the store has of {scope}")
     except AtomsError as error:
         logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
         lines = merged(b"", entries, "")

@@ -268,8 +268,8 @@ class LearnedNotes(Learned):
 
         def merge(gate: Gate) -> None:
             notes = gate.store.get(SITE_NOTES, scope)
-            known = note_in(notes, self._key)
-            change(known)
-            gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, self._key, known)))
+            note = note_in(notes, self._key)
+            change(note)
+            gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, self._key, note)))
 
         self._store.submit(merge)

@@ -80,10 +80,10 @@ class TrapGuard(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Go on with what the last part of the job knew, held back and counted."""
-        known = (self._shield, self._examples, self._counts)
+        state = (self._shield, self._examples, self._counts)
         site_of = self._policies.site_of
         self._shield, self._examples, self._counts = self._parked.claim(
-            "trap", known, lambda request: site_of(request.url).policy.traps == "limit"
+            "trap", state, lambda request: site_of(request.url).policy.traps == "limit"
         )
 
     def ask(self, request: Request, site: Site) -> None:
@@ -125,9 +125,9 @@ class TrapGuard(Listener):
         visit = self._visits.get(response.request) if response.request is not None else None
         if visit is None:
             return True
-        known, goes_on = visit.fresh, list_of(request.url) == list_of(response.url)
+        fresh_before, goes_on = visit.fresh, list_of(request.url) == list_of(response.url)
         self._leads_to(visit, request.url)
-        leads = goes_on and visit.shows and visit.fresh > known
+        leads = goes_on and visit.shows and visit.fresh > fresh_before
         visit.shows &= not leads
         request.meta[FOUND_KEY] = list(visit.as_origin._replace(released=leads))
         return True
@@ -193,11 +193,11 @@ class TrapGuard(Listener):
         for held in self._parked.of_kind("trap"):
             if held.group not in self._sampled:
                 waiting[held.group].append(held)
-        for group, its in waiting.items():
+        for group, requests in waiting.items():
             self._sampled.add(group)
-            count = max(SAMPLE, min(MOST, len(its) // SHARE))
-            of_each = {held.shape: held.belief for held in its}.values()
-            spread = (held.belief for held in its[:: -max(1, len(its) // count)])
+            count = max(SAMPLE, min(MOST, len(requests) // SHARE))
+            of_each = {held.shape: held.belief for held in requests}.values()
+            spread = (held.belief for held in requests[:: -max(1, len(requests) // count)])
             self._send(islice(dict.fromkeys((*of_each, *spread)), count))
 
     def _send_more(self, visit: TracedRequest) -> None:
@@ -222,8 +222,8 @@ class TrapGuard(Listener):
     def _send(self, beliefs: Iterable[Belief]) -> None:
         for held in chain.from_iterable(map(self._parked.take, beliefs)):
             request = held.request
-            found = Origin(*request.meta[FOUND_KEY])
-            request.meta[FOUND_KEY] = list(found._replace(released=True))
+            origin = Origin(*request.meta[FOUND_KEY])
+            request.meta[FOUND_KEY] = list(origin._replace(released=True))
             self._count("trap/resent")
             self._counts["resent", ""] += 1
             self._parked.send(request)
@@ -258,4 +258,4 @@ def offers_of(page: Page) -> tuple[tuple[str, str], ...]:
     """Return what a page sells; a calendar has new dates for ever."""
     if page.listing or not page.sketch:
         return ()
-    return tuple(each for each in decode(page.sketch).offered if "Date" not in each[0])
+    return tuple(field for field in decode(page.sketch).offered if "Date" not in field[0])
