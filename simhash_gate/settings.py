@@ -88,14 +88,11 @@ def _tables(tables: Mapping[str, Any], domain: str = "") -> Iterator[tuple[str, 
     """Yield the tables of domains. TOML reads [example.com] as a table `com` in `example`."""
     for name, table in tables.items():
         whole = f"{domain}.{name}" if domain else name
-        if isinstance(table, Mapping) and table and _has_tables_alone(table):
+        values = table.values() if isinstance(table, Mapping) else ()
+        if values and all(isinstance(value, Mapping) for value in values):
             yield from _tables(table, whole)
         else:
             yield whole, table
-
-
-def _has_tables_alone(table: Mapping[str, Any]) -> bool:
-    return all(isinstance(value, Mapping) for value in table.values())
 
 
 STORE = ValueKind("the URL of a store", _store_url)
@@ -112,8 +109,7 @@ _WORKERS = ValueKind(
 class Settings:
     """All settings of one crawl.
 
-    `store` is "" if the user left the choice to the gate. `journal` and `recover` are "" if there
-    is none.
+    `store` is "" if the gate chooses it. `journal` and `recover` are "" if there is none.
     """
 
     enabled: bool = setting(True, FLAG, "Switch the gate on or off")
@@ -170,8 +166,7 @@ class Settings:
         """Return the first line of a verdict log: who judged, with which versions and settings.
 
         `by` is `crawl` or the name of a command. `name` is that of the spider or of the sources.
-        `run` is the name of the crawl in the store, `started` a Unix time, `scrapy` the version of
-        Scrapy.
+        `run` is the crawl's name in the store, `started` a Unix time, `scrapy` Scrapy's version.
         """
         versions = {"simhash_gate": own_version(), "scrapy": scrapy}
         versions["pipeline"] = pipeline_version(self.options)

@@ -33,8 +33,7 @@ def find_pairs(
 ) -> NDArray[np.uint64]:
     """Return all pairs of a collection within `radius` bits, 0 to 8, packed for `pair_rows`.
 
-    `tell` is called with the number of new pairs, again and again. Raises `TooManyError` for more
-    than 2 ** 28 pairs.
+    `tell` is called with the numbers of new pairs. Raises `TooManyError` for more than 2 ** 28.
     """
     count = 0
 

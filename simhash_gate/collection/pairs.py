@@ -169,7 +169,6 @@ def _compare_small(
 
 
 def _search(fingerprints: Fingerprints, radius: int, use: Use) -> None:
-    """Find the pairs of one scope."""
     order = np.argsort(fingerprints)
     groups = Groups(fingerprints[order])
 

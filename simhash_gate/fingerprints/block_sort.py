@@ -260,7 +260,6 @@ def _sparse(piece: Fingerprints, table: Table, radius: int) -> Iterator[Portion]
 
 
 def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
-    """Compare all fingerprints with all, some rows at a time."""
     rows = max(1, _COMPARED // len(run))
     portions: list[tuple[Positions, Positions]] = []
     count = 0

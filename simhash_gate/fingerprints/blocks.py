@@ -61,8 +61,7 @@ class BitBlock(NamedTuple):
 def split(count: int, widest: int = BITS) -> tuple[BitBlock, ...]:
     """Cut a fingerprint into `count` blocks, 1 to 64, of about equal size, from the lowest bits up.
 
-    A block that is wider than `widest` bits keeps its lowest ones. Raises ValueError for another
-    count.
+    A block keeps at most its `widest` lowest bits. Raises ValueError for another count.
     """
     if not 1 <= count <= BITS:
         raise ValueError(f"not a number of blocks from 1 to {BITS}: {count}")
@@ -92,8 +91,7 @@ def probes(count: int, radius: int, widest: int = BITS) -> tuple[tuple[int, tupl
     """Return the keys that a lookup must try so that nothing within `radius` is missed.
 
     They are pairs of a block's number and flips. The keys are that of the query, xor each flip.
-    Flips of few bits come first. There are `probe_count(count, radius, widest)` keys in all, which
-    can be very many.
+    Flips of few bits come first. There may be very many keys: `probe_count` tells.
     """
     blocks = split(count, widest)
     return tuple(
@@ -165,8 +163,7 @@ def cheapest(size: int, radius: int, fixed: int | None) -> Layout:
     """Choose the layout for which a lookup and an insert touch the fewest entries.
 
     Few blocks are wide: a lookup tries more keys, but finds fewer fingerprints that are not near.
-    `Layout.most` is reached when there is memory for one more bit. `fixed` is the number of blocks
-    if the user chose it.
+    `Layout.most` is reached when there is memory for one more bit. `fixed` is the user's choice.
     """
     heads = _HEADS // array(_code(size)).itemsize
 

@@ -57,8 +57,7 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradi
 
     Names contradict if each has a word that the article and the names of the other page lack. They
     also contradict if one name has an additional word that is nowhere on the other page, unless
-    `are_one` finds that templates made the difference. Offers contradict if a field that both pages
-    have differs.
+    `are_one` finds that templates made the difference. Offers contradict if a common field differs.
     """
     if reason := _of_fields(kept.compared, new.compared):
         return Contradiction("fields", reason)
@@ -90,7 +89,6 @@ def _of_offers(kept: Sketch, new: Sketch) -> str:
 
 
 def _numbers(page: Sketch) -> set[str]:
-    """Return the product numbers in the data or the text of a page."""
     values = [value for name, value in page.offered if name in _NUMBERS]
     return {number.casefold() for value in values for number in value.split(", ")}
 

@@ -1,8 +1,7 @@
 """Words -> shingles, the features of a page.
 
 A shingle is three words in a row, or five characters in scripts without spaces between words. Each
-shingle counts once, however often it comes. Otherwise one repeated phrase would outvote a changed
-paragraph.
+shingle counts once, however often it comes. Else a repeated phrase would outvote a paragraph.
 """
 
 from __future__ import annotations

@@ -65,7 +65,6 @@ def words_of_each(texts: Sequence[str]) -> list[list[str]]:
 
 
 def _fold(text: str) -> str:
-    """Return the text folded, with white space around tokens."""
     for several, folded_to in _SEVERAL:
         text = text.replace(several, folded_to)
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
@@ -80,7 +79,6 @@ def _fold(text: str) -> str:
 
 
 def _spaced(text: str, signs: str) -> str:
-    """Put a space before and after each sign."""
     for sign in signs:
         text = text.replace(sign, f" {sign} ")
     return text
@@ -111,7 +109,6 @@ def _joins(character: str) -> bool:
 
 
 def _set_apart(units: CodeUnits, alone: NDArray[np.bool_]) -> CodeUnits:
-    """Put a space before and after each character that is a word alone."""
     before = alone | np.append(False, alone[:-1])
     spaced = np.full(len(units) + np.count_nonzero(before), _SPACE, np.uint16)
     spaced[np.arange(len(units)) + np.cumsum(before)] = units

@@ -50,8 +50,7 @@ class HammingIndex:
     `max_distance` is the radius of lookups without one. Any radius from 0 to 64 is exact. `blocks`,
     1 to 64, is the number of tables; see the module `blocks`. With None, it depends on
     `max_distance` and on the size, and changes as the set grows. Neighbours are in the order of
-    distance, then of fingerprint. In a set of at least a thousand, each fingerprint takes 34 to 64
-    bytes at distance 3.
+    distance, then of fingerprint. In a large set, one takes 34 to 64 bytes at distance 3.
 
     All methods raise ValueError for a fingerprint or a radius out of range. Several threads must
     not change the index at once.
@@ -237,13 +236,11 @@ class HammingIndex:
         return [pair for pair in pairs if pair[0] <= limit]
 
     def _build(self, stored: Fingerprints) -> None:
-        """Store exactly these fingerprints, which are distinct."""
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
         self._make_tables()
 
     def _make_tables(self) -> None:
-        """Choose a new layout for the stored fingerprints, and make its tables."""
         self._tables: list[Table] = []  # the old tables are freed first, to save memory
         self._plans: dict[int | None, list[_Probe]] = {}
         size = len(self)
@@ -254,5 +251,4 @@ class HammingIndex:
             self._link(1)
 
     def _link(self, start: int) -> None:
-        """Put all fingerprints from slot `start` on into the tables."""
         link(self._tables, np.frombuffer(self._values, np.uint64), start)

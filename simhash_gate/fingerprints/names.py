@@ -92,7 +92,6 @@ def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _joined(tokens: Sequence[str]) -> Sequence[str]:
-    """Return tokens with successive signs joined."""
     if not any(one in SIGNS and other in SIGNS for one, other in pairwise(tokens)):
         return tokens
     joined: list[str] = []

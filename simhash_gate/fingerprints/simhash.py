@@ -58,7 +58,6 @@ def simhash_of_hashes(hashes: Fingerprints) -> int:
 
 
 def _halves(hashes: bytes) -> Fingerprints:
-    """Return the first halves of hashes of 128 bits."""
     return np.frombuffer(hashes, "<u8")[::2].astype(np.uint64)
 
 

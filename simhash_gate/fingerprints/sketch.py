@@ -2,8 +2,7 @@
 
 A fingerprint tells how much of two texts differs, but not what: a changed clock and a changed price
 move it alike. A sketch has the names and the offer of a page. It also has short hashes of its
-words, of its lines and of the pairs of words in its article. These are long enough to show a
-missing one.
+words, its lines and the pairs of words in its article: a missing one shows.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ _SPARE = 13  # bits that keep a gap in two bytes
 class Hashes(NamedTuple):
     """A set of hashes of `bits` bits, ascending. `own` marks those of the page's own article.
 
-    A larger set has longer hashes. So a text that is not in the set seems to be in it only once in
-    8,192 to 16,384 times.
+    A larger set has longer hashes: a missing text seems present once in 8,192 to 16,384 times.
     """
 
     bits: int

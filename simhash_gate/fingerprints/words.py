@@ -66,7 +66,6 @@ _WRITTEN += [("\uff03", "#"), ("\uff0a", "*"), ("\uff1c", "<"), ("\uff1e", ">")]
 
 
 def _any_of(characters: Iterable[str]) -> str:
-    """Return some characters as ranges for a set in a pattern."""
     codes = enumerate(sorted(map(ord, characters)))
     runs = ([code for _, code in run] for _, run in groupby(codes, lambda pair: pair[1] - pair[0]))
     return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)

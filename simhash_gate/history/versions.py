@@ -89,8 +89,7 @@ class History:
     def visited(self, version: Version, *, again: Version | None, most: int) -> History:
         """Return the history after a visit that found `version`. It keeps `most` versions.
 
-        `again` is the earlier version with the same content, if any. The run of `version` replaces
-        that of `again`.
+        `again` is the earlier version with the same content, if any. Its run is replaced.
         """
         others = tuple(before for before in self.versions if before is not again)
         if again is not None:

@@ -33,8 +33,7 @@ _UNREADABLE = "(unreadable)"
 class Address(NamedTuple):
     """The parts of a URL in the form that all URLs of one request have.
 
-    `extra` are the parameters in the path (`;name=value`), sorted. `slash` tells whether the path
-    ends in one.
+    `extra` are the sorted parameters in the path (`;name=value`), `slash` whether it ends in one.
     """
 
     scheme: str

@@ -45,7 +45,6 @@ def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
 
 
 def _is_canonical(parameters: str) -> bool:
-    """Tell whether one of the parameters of a link is `rel=canonical`, quoted or not."""
     for parameter in parameters.lower().split(";"):
         name, _, value = parameter.partition("=")
         if name.strip() == "rel" and "canonical" in value.strip(" \t\"',").split():

@@ -74,7 +74,6 @@ class Contents:
         return old
 
     def _both(self, one: str, other: str) -> tuple[bytes, bytes]:
-        """Return the results of `name_and_words` for two contents."""
         return self._hashes.get(one, b""), self._hashes.get(other, b"")
 
 

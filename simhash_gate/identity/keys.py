@@ -1,8 +1,7 @@
 """The key of a page: one value for all its addresses.
 
-The first of these decides: the spider's word; a canonical link that no page refutes; the URL. The
-URL goes without names that track visitors, and without the parts that make no difference on its
-host.
+The first of these decides: the spider's word; a canonical link that no page refutes; the URL,
+without names that track visitors and without the parts that make no difference on its host.
 """
 
 from __future__ import annotations

@@ -154,7 +154,6 @@ class Host:
         self.skips.make_room()
 
     def _differs(self, other: str, url: str) -> bool:
-        """Tell whether the pages of two addresses clearly have different contents."""
         one, two = self.contents.of.get(other), self.contents.of[url]
         if one is None or one == two:
             return False

@@ -63,8 +63,8 @@ def _pattern_of(names: frozenset[str]) -> re.Pattern[str]:
 
 def without_visitor(urls: str) -> str:
     """Return URLs, a line each, without the parameters of sessions and of campaigns."""
-    return _PARAMETER.sub(_unless_of_visitor, urls) if "=" in urls else urls
 
+    def kept(match: re.Match[str]) -> str:
+        return "" if SESSION.match(match[2]) or is_one_of(TRACKING, match[2]) else match[0]
 
-def _unless_of_visitor(match: re.Match[str]) -> str:
-    return "" if SESSION.match(match[2]) or is_one_of(TRACKING, match[2]) else match[0]
+    return _PARAMETER.sub(kept, urls) if "=" in urls else urls

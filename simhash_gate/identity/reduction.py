@@ -82,8 +82,7 @@ class Reduction:
         return len(group.contents.get(atom, ())) if group else 0
 
     def cut(self, kind: str, number: tuple[int, ...]) -> bool:
-        """Move the addresses with higher numbers to a kind of their own. Return False if this kind
-        was cut already."""
+        """Move addresses with higher numbers to a kind of their own. Return False if it was cut."""
         if kind in self._cuts or AFTER in kind:
             return False
         self._cuts[kind] = number

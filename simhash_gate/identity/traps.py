@@ -1,9 +1,8 @@
 """The trap shield finds endless URL spaces, by what their pages bring and by how they grow.
 
 A part of a site is a trap if its pages bring nothing new, and lead to ever more pages of the part
-that bring nothing new. Three kinds of requests are never held back: those found in another part,
-those of a kind of address that brings something new, and those of a kind that leads to no more
-pages of its part.
+that bring nothing new. Never held back are requests found in another part, those of a kind of
+address that brings something new, and those of a kind that leads to no more pages of its part.
 
 A maze is a trap with new text on each page. Its pages lead to more and more of their part and never
 back. A generator makes its text: no page has a new word. A chain is no maze: each of its pages
@@ -262,8 +261,7 @@ class TrapShield:
         return [self._limit(parent, "")] if parent.why == "barren" else []
 
     def is_known(self, visit: TracedRequest) -> None:
-        """Note a page that brings nothing new. In another part, it makes the part of its origin
-        grow."""
+        """Note a page with nothing new. If it is in another part, that of its origin grows."""
         if visit.origin is not None and not visit.inside:
             self._groups.get(visit.origin.group, visit.group).growth += 1
 

@@ -75,8 +75,7 @@ class Segment:
 class Segments:
     """Appends to the journal in a folder, which is made if needed.
 
-    The folder keeps at most `bound` bytes from all crawls together. Other files in it stay, and do
-    not count.
+    The folder keeps at most `bound` bytes from all crawls together, not counting other files.
     """
 
     def __init__(self, folder: Path, bound: int) -> None:

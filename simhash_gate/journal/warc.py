@@ -1,7 +1,6 @@
 """WARC files of dropped pages (ISO 28500, version 1.1): each WARC record is a gzip member.
 
-A journal is read member by member, because fastwarc takes the start of a member that is cut off for
-the end of the file.
+A journal is read member by member: fastwarc takes a member that is cut off for the end of the file.
 """
 
 from __future__ import annotations
@@ -140,8 +139,7 @@ def pack(drop: Drop, stored: Stored) -> bytes:
 def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
     """Return the content of the gzip member at a byte, and the byte where it ends.
 
-    Returns None at the end of the file. Raises OSError, and `DamagedError` if the member is cut off
-    or if there is none.
+    Returns None at the end of the file. Raises OSError, and `DamagedError` for a broken one.
     """
     file.seek(start)
     unpacker, content = zlib.decompressobj(16 + zlib.MAX_WBITS), bytearray()

@@ -259,8 +259,7 @@ class Audit(Listener):
     def _compare(self, kept: Harvest, page: AuditedHarvest) -> None:
         """Count a pair and log it: `a` is the kept page and `b` the dropped one.
 
-        `duplicate` tells whether the items agree. `distance` is in bits. `fields` are those that
-        differ.
+        `duplicate` tells whether the items agree, `fields` differ. `distance` is in bits.
         """
         if kept.failure:
             reason = "kept_page_failed" if kept.failure == "failed" else kept.failure

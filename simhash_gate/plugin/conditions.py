@@ -198,6 +198,5 @@ class Trusts:
 
 
 def _merge(notes: dict[str, Any], new: Mapping[str, Trust]) -> None:
-    """Add new visits to the notes on the domains of a scope."""
     for domain, seen in new.items():
         notes[domain] = Trust.of_json(notes.pop(domain, None)).then(seen)  # now the last

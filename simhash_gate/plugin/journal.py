@@ -143,7 +143,6 @@ class Journal(Listener):
         )
 
     def _tell(self, error: Exception) -> None:
-        """Log why a page is not kept, once for each reason."""
         reason = why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
         if self._once(reason):
             logger.error(

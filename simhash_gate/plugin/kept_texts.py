@@ -98,7 +98,6 @@ class KeptTexts(Listener):
         return FetchedPage(request, response.body, headers, encoding)
 
     def _failed(self, error: BaseException | None) -> None:
-        """Log why a text could not be kept or read, once for each reason."""
         if error is None:
             return
         reason = str(error) if isinstance(error, StoreError) else repr(error)

@@ -124,8 +124,7 @@ class Lifecycle:
     def left(self, request: Request) -> None:
         """Note that the last output has left the spider middlewares.
 
-        If the callback was cut short, or never reached (then an errback made the output), the page
-        has failed.
+        If the callback was cut short, or an errback was called in its place, the page has failed.
         """
         page = self._of(request)
         if page is None or page.stage in (Stage.PASSED, Stage.RECEIVED):

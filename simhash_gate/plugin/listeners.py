@@ -82,8 +82,7 @@ class Judged:
 
     `fingerprint` is the key of the page: often the request's fingerprint in hex. `domain` is the
     registered one. `skipped` says why the response was not judged, "" if it was. `seconds` is the
-    time from the response to the verdict. `cb_kwargs` are those of the request when it was sent,
-    None if unknown.
+    time from the response to the verdict. `cb_kwargs` are those that the request was sent with.
     """
 
     request: Request

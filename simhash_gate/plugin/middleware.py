@@ -105,8 +105,7 @@ class SimhashGateMiddleware(CrawlGate):
             return gate
 
     def open_store(self) -> None:
-        """Open the store. Raises `SettingsError` if it can't be used, or can't be reached though
-        the settings need it."""
+        """Open the store. Raises `SettingsError` if it can't be used, or is needed but away."""
         try:
             self._store.open(self._url, at_once=self._url.startswith("memory:")).result()
         except StoreError as error:

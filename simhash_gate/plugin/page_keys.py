@@ -128,8 +128,7 @@ def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Po
 
 
 class PageKeyFingerprinter(RequestFingerprinter):
-    """Gives requests of one page the same fingerprint: by the spider's word, without parameters
-    that track visitors.
+    """Gives requests one fingerprint by the spider's word, and without names that track visitors.
 
     It does not use canonical links, or what the pages of a host have shown: a fingerprint must
     never change. Requests that it drops are not tested, and never sent again.

@@ -62,8 +62,7 @@ class ParkedRequests:
     """All requests of a crawl that wait, the oldest first. `folder` is that of a job.
 
     They take at most `MOST_BYTES`. If there are more, the oldest of the largest kind are let go:
-    they are never sent. After a pause, requests whose kind is not claimed are sent when the crawl
-    is idle.
+    they are never sent. After a pause, requests that nobody claims are sent when the crawl is idle.
     """
 
     def __init__(self, crawler: Crawler, folder: str | None = None) -> None:
@@ -82,8 +81,7 @@ class ParkedRequests:
     def add(self, parked: Parked, most: int | None = None) -> None:
         """Let a request wait; with `most`, only if fewer wait for the same belief.
 
-        A request that a callback awaits itself never waits: sent later, its page would go to
-        another callback.
+        A request that a callback awaits itself never waits: its page would go to another callback.
         """
         if INLINE_KEY in parked.request.meta:
             return
@@ -164,8 +162,7 @@ class ParkedRequests:
     def claim(self, kind: str, state: T, holds: Callable[[Request], bool]) -> T:
         """Return the state of a kind of beliefs from before a pause, else `state`.
 
-        The state is written with the requests. Those for which `holds` is true by the current
-        settings wait on.
+        It is written with the requests. These wait on if `holds` is true by the current settings.
         """
         earlier: T = self._earlier_states.pop(kind, state)
         self._states[kind] = earlier

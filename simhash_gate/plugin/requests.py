@@ -216,8 +216,7 @@ def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol)
 def forget_page(request: Request, response: Response) -> None:
     """Remove from a request the notes on the page that it was found on.
 
-    The spider may have copied the page's meta. If the request is for the same page again, note
-    that.
+    The spider may have copied the page's meta. Note a request for the same page again.
     """
     page = response.request
     if page is None:
@@ -256,8 +255,7 @@ def mark_inline(crawler: Crawler, awaits: Callable[[Request], None]) -> None:
 
 
 def is_retry(request: Request, fingerprint: str) -> bool:
-    """Tell whether a request was sent again, by its callback or as a retry, after its page had been
-    kept."""
+    """Tell whether a request was sent again, by its callback or as a retry, after it was kept."""
     if AGAIN_KEY in request.meta:
         return True
     kept, times = request.meta.get(KEPT_KEY) or ("", 0)

@@ -277,7 +277,6 @@ class Revalidation(Listener):
             )  # fmt: skip
 
     def _failed(self, error: BaseException | None) -> None:
-        """Log why requests are sent without conditions, once for each reason."""
         if error is None or isinstance(error, StoreError):
             return  # `StoreFailures` reports it
         reason = f"{type(error).__name__}: {error}"

@@ -250,7 +250,6 @@ def crawl_to(
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Shorten a log record about a failed page to one line, without a traceback."""
     if str(record.msg).startswith("Error downloading") and record.exc_info:
         message, reason = record.getMessage(), str(record.exc_info[1])
         record.msg = message if reason in message else f"{message}: {reason}"

@@ -295,7 +295,6 @@ class RedesignWatch(Listener):
 
 
 def _is_same(before: Version, page: Page) -> bool:
-    """Tell whether a page is still the same, by its title or its text."""
     if before.title and before.title.casefold() == page.title.casefold():
         return True
     now = page.fingerprint

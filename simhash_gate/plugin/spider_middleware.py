@@ -41,8 +41,7 @@ _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
 def refusing() -> Iterator[None]:
     """Log a `SettingsError` in one line, and raise it.
 
-    If nobody awaits the crawl, asyncio would log it once more with a traceback, and Twisted twice:
-    these are suppressed.
+    If nobody awaits the crawl, asyncio and Twisted would log it, too: that is suppressed.
     """
     try:
         yield
@@ -170,9 +169,8 @@ class OutputFilter(GateComponent, ABC):
 class SimhashGateSpiderMiddleware(OutputFilter):
     """Stands nearest to the engine (order -10000): Scrapy gets exactly its outputs.
 
-    It holds back the items of duplicates that reached their callback for their links or for the
-    audit. It removes the verdict from requests. It tells the gate if a page failed in any spider
-    middleware.
+    It holds back the items of duplicates that reached their callback, removes the verdict from
+    requests, and tells the gate if a page failed in any spider middleware.
     """
 
     def __init__(self, crawler: Crawler) -> None:

@@ -286,7 +286,6 @@ def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
 
 
 def _evidence_of(judged: Judged, site: Site) -> Evidence:
-    """Return what a verdict says about two URLs."""
     verdict = judged.verdict
     if judged.not_modified or not site.policy.verify or verdict.not_compared:
         return Evidence()
@@ -308,7 +307,6 @@ def _asking(url: str, request: Request) -> int:
 
 
 def _left_alone(request: Request) -> bool:
-    """Tell whether a request must not be skipped."""
     if request.meta.get("is_start_request") or any(key in request.meta for key in _LEFT_ALONE):
         return True
     return bool(request.body) or (request.dont_filter and RELEASED_KEY not in request.meta)

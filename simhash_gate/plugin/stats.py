@@ -120,7 +120,6 @@ class GateStats(Listener):
         self._count_why(verdict)
 
     def _count_why(self, verdict: Verdict) -> None:
-        """Count why a page passed though it is like a kept one."""
         if verdict.differs == "carried":
             self._count("requests_differ")
         if verdict.not_compared:

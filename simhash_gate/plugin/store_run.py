@@ -41,8 +41,7 @@ class Call(NamedTuple):
 class Outage:
     """The time from the first failure of a store until it works again.
 
-    The store is tried again after longer and longer waits. It is not called before `retry_at`
-    (`time.monotonic`).
+    The store is not called before `retry_at` (`time.monotonic`). Waits get longer and longer.
     """
 
     def __init__(self, error: Exception) -> None:
@@ -152,7 +151,6 @@ class StoreRun:
             logger.error("The gate's store failed: %s", error)
 
     def _tell_lost(self, store: Store) -> None:
-        """Log once that the store has lost the run, which was begun anew."""
         if self.name in store.lost and not self._warned_lost:
             self._warned_lost = True
             logger.warning(

@@ -68,8 +68,7 @@ class StoreThread:
         """Open the store and begin the run, before all calls that are submitted later.
 
         With `at_once`, for a store that never waits, the calling thread makes all calls itself: all
-        futures are done when they are returned. The future raises `StoreError` if the first attempt
-        fails.
+        futures are done when they are returned. It raises `StoreError` if the first attempt fails.
         """
         self._at_once = at_once
         if at_once:

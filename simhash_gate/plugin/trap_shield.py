@@ -41,8 +41,7 @@ logger = logging.getLogger(__name__)
 AT_ONCE = 14
 """Requests of a shape that are sent after one page of the shape brought something new."""
 SAMPLE, SHARE, MOST = 5, 20, 50
-"""Before a crawl ends, 5 requests of each part are sent, or one in 20 up to 50. One of each shape
-comes first."""
+"""Before a crawl ends, 5 requests of each part are sent, or one in 20 up to 50, of all shapes."""
 _SHOWN = 10
 _BARREN = frozenset({"duplicate", *ANSWERED})
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "unchanged", *_BARREN})

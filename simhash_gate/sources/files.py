@@ -111,7 +111,7 @@ def url_of_path(path: str, folder: str = "") -> str:
     named = Path(folder).parts if folder else ()
     parts = Path(path).parts
     places = [*range(len(named), len(parts) - 1), *range(len(named))]
-    host = next((place for place in places if _is_host(parts[place])), None)
+    host = next((place for place in places if is_public_host(_host_in(parts[place]))), None)
     if host is None:
         return ""
     scheme = parts[host - 1] if host and parts[host - 1] in ("http", "https") else "https"
@@ -120,8 +120,8 @@ def url_of_path(path: str, folder: str = "") -> str:
     return f"{scheme}://{parts[host].lower().replace('+', ':')}{address}"
 
 
-def _is_host(name: str) -> bool:
-    return bool(_HOST.fullmatch(name)) and is_public_host(re.split("[:+]", name)[0].lower())
+def _host_in(name: str) -> str:
+    return re.split("[:+]", name)[0].lower() if _HOST.fullmatch(name) else ""
 
 
 def is_pages(keys: Iterable[str]) -> bool:

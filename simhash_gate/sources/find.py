@@ -105,7 +105,7 @@ def look_at(
     A path that is named more than once counts once. With `fingerprints`, a folder of files that
     have only fingerprints is a source, too. `complain` is called for a folder without sources, and
     for one with files for which a package is missing. Raises `MissingExtraError` if the user named
-    such a file itself.
+    such a file.
     """
     return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]
 
@@ -246,7 +246,6 @@ def _kind_of_file(path: str) -> str:
 
 
 def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
-    """Tell whether a file in a folder may have pages, or fingerprints."""
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
         wanted = {*files.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ())}

@@ -37,8 +37,7 @@ def response(
 ) -> Entry:
     """Return a stored response as an entry. It is skipped if a crawl would not judge it.
 
-    `headers` are those of `read_headers`; `fields` are other fields of the entry. Raises
-    `DamagedError`.
+    `headers` come from `read_headers`, `fields` go into the entry. Raises `DamagedError`.
     """
     content_type = headers.get("content-type", "")
     if is_success(status):

@@ -18,8 +18,7 @@ STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
 """Each line of a verdict log has one of these keys."""
 WITH_FINGERPRINTS = frozenset({"fingerprint", "not_sent"})
-"""The first line of a file of fingerprints has one of these keys. A log can begin with a request
-that was not sent."""
+"""The first line of a file of fingerprints has one of these: a log can begin with `not_sent`."""
 _MOST = 1 << 20  # bytes that are searched for the first object of a file
 
 
@@ -61,7 +60,6 @@ def _lines(file: BinaryIO | GzipFile) -> Iterator[bytes]:
 
 
 def _object(line: bytes, example: str) -> dict[str, Any]:
-    """Return the object of a line. Raises ValueError if it has none."""
     try:
         value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -64,7 +64,6 @@ def dedupe(
 
 
 def _by_gate(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
-    """Judge whole scopes, page by page, as `simhash-gate dedupe` does."""
     kind = dict(df.dtypes)["id"]
     return (
         df.select(*_JUDGED_BY)

@@ -7,8 +7,8 @@ agree in the block, so they differ in at most k of the other bits. These are cut
 in turn, and each fingerprint goes to k + 1 smaller groups, with the others that have the same bits
 in the block and in the piece.
 
-A pair that meets in several groups belongs to the first of them: it differs in all earlier blocks,
-or pieces.
+A pair that meets in several groups belongs to the first: it differs in all earlier blocks or
+pieces.
 
 Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3.
 """
@@ -212,7 +212,6 @@ def pieces_of(block: int, radius: int) -> range:
 
 
 def _pieces(mask: int, count: int) -> list[int]:
-    """Cut the bits of a mask into `count` masks of about the same size."""
     bits = [bit for bit in range(BITS) if mask >> bit & 1]
     edges = [len(bits) * number // count for number in range(count + 1)]
     return [sum(1 << bit for bit in bits[low:high]) for low, high in pairwise(edges)]

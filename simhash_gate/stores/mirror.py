@@ -1,7 +1,6 @@
 """A process remembers the heads of the pages of its scopes: enough to find possible matches.
 
-A lookup compares all fingerprints of a scope at once: 10,000 in 5 µs, a million in half a
-millisecond.
+A lookup compares all fingerprints of a scope at once: 10,000 in 5 µs, a million in 0.5 ms.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ Rank: TypeAlias = "tuple[int, int, int]"
 class Lookup(NamedTuple):
     """A page with the conditions for pages to compare it with; see `Store.check_and_add`.
 
-    Compared records are at most `limit` bits away (`radius` or more), and were last seen at `since`
-    or later.
+    Compared records are at most `limit` bits away, and were last seen at `since` or later.
     """
 
     record: Record

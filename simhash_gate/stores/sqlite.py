@@ -288,7 +288,9 @@ class StoreLock:
     def take(self) -> int:
         """Hold the lock of this store until `let_go`. Return the number of the lock."""
         if not self._own:
-            self._sweep()
+            pattern = f"{escape(self._database.name)}-store-*.lock"
+            for path in self._database.parent.glob(pattern):
+                self.is_held(int(path.stem.rpartition("-")[2], 16))  # removes files of dead stores
             number = secrets.randbits(63)
             path = self._path(number)
             # Another thread may let go of the lock.
@@ -313,10 +315,6 @@ class StoreLock:
             path.unlink(missing_ok=True)
             _held.pop(path).release()
             self._own = 0
-
-    def _sweep(self) -> None:
-        for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
-            self.is_held(int(path.stem.rpartition("-")[2], 16))
 
     def _path(self, number: int) -> Path:
         return self._database.with_name(f"{self._database.name}-store-{number:016x}.lock")

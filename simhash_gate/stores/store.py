@@ -36,8 +36,7 @@ class Store:
     """Remembers the kept pages of each scope. It decides nothing. Several threads may call it.
 
     Every method raises `StoreError` if it fails, and `StoreUnavailable` if the same object may work
-    again later, without a new `begin`. A call that failed may have been carried out: its answer can
-    get lost on the way.
+    again later, without a new `begin`. A call that failed may have been carried out.
 
     `lost` are the runs of this store that had to be begun anew, because the store was emptied or
     took them for dead. Their pages from before do not count; their pages from then on do.
@@ -190,8 +189,7 @@ class Store:
         """Group the calls of this thread in a block, where that makes them cheaper.
 
         Runs must begin and end outside. Do not act on any result before the block has ended well.
-        If it ends in a `StoreError`, the store may have done nothing: make the calls again, one by
-        one.
+        If it ends in a `StoreError`, the store may have done nothing: repeat the calls one by one.
         """
         with self._asking():
             yield
@@ -426,8 +424,7 @@ class Store:
 class ReadStore(Store):
     """Shows the pages of another store, and keeps new pages apart from it.
 
-    The settled pages of a scope are copied when it is first used. Later changes by other crawls are
-    not seen.
+    The settled pages of a scope are copied when it is first used, and do not change later.
     """
 
     def __init__(self, below: Store, driver: Driver) -> None:

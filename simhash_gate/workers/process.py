@@ -1,7 +1,6 @@
 """The parent's end of a page-reading process: it sends pages and gets results without blocking.
 
-Messages go out as one pickle after the other. An answer comes as its length (`LENGTH`) and a
-pickle.
+Messages go out as one pickle after the other. Answers have their `LENGTH` in front.
 """
 
 from __future__ import annotations
