@@ -140,7 +140,7 @@ class KeptFingerprints:
     def add(self, bits: int, page: Any) -> tuple[Any, int] | None:
         """Keep a page and return None, or return the kept page that it copies, and their distance.
 
-        That is the nearest kept page, the last one if several are equally near.
+        It is a copy of the nearest kept page, and of the last one if several are equally near.
         """
         if bits in self._pages:
             return self._pages[bits], 0

@@ -51,7 +51,7 @@ def new_file(path: str | os.PathLike[str]) -> int:
 def open_anew(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a file to write, and empty it. Raises OSError.
 
-    What is written up to a flush goes to its end in one piece: another crawl may write, too.
+    All writes up to a flush go to its end in one piece: another crawl may write, too.
     """
     return open(path, "wb", _WHOLE, opener=lambda to, how: _private(to, how | os.O_APPEND))
 

@@ -1,4 +1,4 @@
-"""What the pages of one host have shown not to matter in their addresses.
+"""Learn which parts of addresses make no difference to the pages of one host.
 
 Atoms are read off pairs of addresses with one content. They are tried together, since some come
 only as a bundle. An atom is removed if it would make addresses of different contents one. The
@@ -28,7 +28,7 @@ BELOW = 9
 
 
 class Host:
-    """What the pages of one host, or of one domain, have shown.
+    """Learns from the pages of one host, or of one domain, which parts of addresses do not matter.
 
     `stand_ins` maps a key to the address that stands for it. `back` lists skipped addresses that
     are to be fetched after all. `changes` lists atoms that start or stop acting: kind of addresses,
@@ -273,7 +273,7 @@ class Host:
             anywhere = self._anywhere[atom.name] if atom.kind == "drop" else set()
             if len(values | anywhere) < VALUES:
                 return False
-        # What acted in an earlier crawl, or matters on no site, needs one content to confirm it.
+        # One content is enough for an atom that acted in an earlier crawl, or seldom matters.
         earlier = self.earlier.get((group.name, atom), 0)
         if contents >= (1 if atom.is_listed or earlier >= OWN else OWN):
             return True

@@ -70,8 +70,8 @@ class Origin(NamedTuple):
 class Shape:
     """Counts of one kind of addresses, found on pages of their own part.
 
-    There is one for addresses found on barren pages, and one for those found on others. Of the
-    `fetched` pages, `fruits` brought something new, and `grown` led to more of the part.
+    There is one for addresses found on barren pages, and one for those found on others. `fruits` of
+    the `fetched` pages brought something new, `grown` led to more of the part.
     """
 
     name: str
@@ -135,7 +135,7 @@ class TracedRequest:
 
     @property
     def deep(self) -> bool:
-        """Whether a page of its own part that brought nothing new led to it."""
+        """Whether a barren page of its own part led to it."""
         return self.inside and self.origin is not None and self.origin.barren
 
     @property
@@ -298,7 +298,7 @@ class TrapShield:
         return Change(why, group.name)
 
     def _group(self, address: Address, scope: str) -> Group:
-        """Return the part of a site: the host, the first part of the path, whether more follow."""
+        """Return the part of a site: addresses that share the host and the start of the path."""
         end = ("/.." if len(address.path) > 1 else "") + ("?" if address.query else "")
         name = self._masked(scope, _parts(address)[:2]) + end
         return _latest(self._groups, name, Group, MOST_SHAPES)

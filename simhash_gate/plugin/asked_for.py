@@ -1,4 +1,4 @@
-"""What requests are for: their callback, their visitor, and the values that they hand on.
+"""The purpose of requests: their callback, their visitor, and the values that they hand on.
 
 A copy is dropped only if its request is for the same as that of the kept page.
 """

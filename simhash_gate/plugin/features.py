@@ -1,4 +1,4 @@
-"""The features of a crawl, each a listener of its own module: the one list that names them."""
+"""The list of the features of a crawl. Each is a listener in a module of its own."""
 
 from __future__ import annotations
 

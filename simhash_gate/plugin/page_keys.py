@@ -87,9 +87,10 @@ _FOR_GOOD = frozenset({301, 308})
 
 
 def walled_from(request: Request) -> str:
-    """Return the first URL of a request if it was redirected to one with that URL in its query.
+    """Return the first URL of a request, or "" unless it was redirected to one with it in its
+    query.
 
-    Pages that ask for a login or for consent have such URLs, to lead back afterwards. Else "".
+    Pages that ask for a login or for consent have such URLs, to lead back afterwards.
     """
     asked, *_ = request.meta.get("redirect_urls") or [""]
     path = unquote(urlsplit(asked).path)

@@ -51,7 +51,7 @@ _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
 class Evidence(NamedTuple):
-    """What a verdict says about a page and the page of the URL `kept`.
+    """Evidence from a verdict about a page and the page of the URL `kept`.
 
     `same` tells whether both have one content, None if that is not sure. `nearly` tells whether
     only a few words differ.

@@ -1,8 +1,8 @@
 """The store of a crawl on a thread of its own, because it may wait for a disk.
 
 A store in memory never waits, and is called directly: passing calls to a thread costs more. A
-failure of the store is reported, and ends the crawl if the settings say so. What other crawls
-learned of a scope is read once from the store, and merged into it at the end.
+failure of the store is reported, and ends the crawl if the settings say so. Facts about a scope
+that crawls have learned are read once, and merged into the store at the end.
 """
 
 from __future__ import annotations
