@@ -79,7 +79,7 @@ def read_one(source: Mapping[str, Any], name: str, kind: ValueKind, default: Any
 
 
 def whole_number(low: int, high: int | None = None) -> ValueKind:
-    """Return the kind of whole numbers from `low` to `high`, without an upper bound if None."""
+    """Return the kind of values that are whole numbers from `low` to `high`, or from `low` on."""
 
     def parse(value: Any) -> int:
         number = int(value) if isinstance(value, str) else value
@@ -94,7 +94,7 @@ def whole_number(low: int, high: int | None = None) -> ValueKind:
 
 
 def one_of(*choices: str) -> ValueKind:
-    """Return the kind of these choices."""
+    """Return the kind of values that are one of these choices."""
     return ValueKind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
 
 

@@ -170,7 +170,7 @@ class _Tally:
         }
 
     def worst(self, group: AddressGroup, bad: Collection[Atom]) -> Atom | None:
-        """Return the atom to blame: first one that stands alone between contents, then a wide one."""
+        """Return the atom to blame: first one that stands alone, then a wide one."""
 
         def blame(atom: Atom) -> tuple[float, ...]:
             wrong_alone, right_alone = (counts[_name(atom)] for counts in self._alone)

@@ -185,7 +185,7 @@ class ParkedRequests:
         except FileNotFoundError:
             return
         except Exception as error:  # a pickle may raise anything
-            logger.error("What waited before the pause can't be read: %s: %s", self._file, error)
+            logger.error("Requests that waited can't be read: %s: %s", self._file, error)
             return
         lost = []
         for pickled in waiting:
@@ -223,7 +223,7 @@ class ParkedRequests:
             with whole_file(self._file) as file:
                 pickle.dump((_FORMAT, pickle.dumps((self._states, self._let_go)), waiting), file)
         except Exception as error:
-            logger.error("What waits can't be written with the job: %s: %s", self._file, error)
+            logger.error("Requests that wait can't be written: %s: %s", self._file, error)
 
     def _lose(self, which: str, lost: list[str], why: str) -> None:
         self._crawler.stats.inc_value("simhash_gate/parked/lost", len(lost))

@@ -261,7 +261,7 @@ class Revalidation(Listener):
         trust = self._trusts.of(site)
         if not trust.wrong:
             return
-        why = f"What {site.domain} says of its pages is wrong"
+        why = f"The validators of {site.domain} are wrong"
         again = self._parked.take(("unchanged", *site), why)
         for parked in again:
             self._count("validators/fetched_again")

@@ -155,8 +155,8 @@ class AnswerWatch(Listener):
         if verdict.outcome in ANSWERED and self._once((judged.domain, verdict.outcome)):
             decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
             self._crawl.note(
-                f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
-                f"{without_credentials(judged.response.url)}: {verdict.reason}.",
+                f"{judged.domain} has answered with something that is no page ({verdict.outcome}), "
+                f"such as {without_credentials(judged.response.url)}: {verdict.reason}.",
                 f"Such answers are never kept; {decided} decides what becomes of them.",
                 wrong=True,
             )

@@ -262,7 +262,7 @@ class StandIns(Listener):
                 lines = from_json(data, f"URLs of {scope} in the store")
                 load(self._keys.host(scope), lines, links=self._keys.canonical(scope))
         except AtomsError as error:
-            logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
+            logger.warning("Stored rules for URLs of %s were not read: %s", scope, error)
 
     @contextmanager
     def _failing_open(self) -> Iterator[None]:
@@ -280,7 +280,7 @@ def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
     try:
         lines = merged(data, entries, f"what the store has of {scope}")
     except AtomsError as error:
-        logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
+        logger.warning("Stored rules for URLs of %s are replaced: %s", scope, error)
         lines = merged(b"", entries, "")
     gate.store.put(Blob(URL_RULES, scope, "", lines))
 

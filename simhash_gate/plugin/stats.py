@@ -202,7 +202,7 @@ class GateStats(Listener):
             self._crawl.note(
                 f"{how_many(number, 'page')} passed that are like kept ones: their requests are "
                 f"for something else, by their {names}.",
-                f"What makes no difference can be named in {PREFIX}IGNORE.",
+                f"{PREFIX}IGNORE names what makes no difference.",
             )
         for (old, new), number in self._renamed.most_common(5):
             self._crawl.note(

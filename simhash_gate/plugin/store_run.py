@@ -155,8 +155,8 @@ class StoreRun:
             self._warned_lost = True
             logger.warning(
                 "The store has lost what this crawl kept: somebody emptied it, or took the crawl "
-                "for dead. Pages that are like those pass once more, here and in later crawls. "
-                "What is kept from now on counts"
+                "for dead. Copies of its pages pass once more, here and in later crawls. "
+                "Pages that are kept from now on count"
             )
 
     def retry(self) -> None:
@@ -214,7 +214,7 @@ class StoreRun:
         try:
             gate.keep_memories()
         except StoreError as error:
-            logger.warning("What sites repeat could not be kept for later crawls: %s", error)
+            logger.warning("The site memory could not be kept for later crawls: %s", error)
 
     def _begin(self) -> None:
         try:
@@ -246,9 +246,8 @@ class StoreRun:
             logger.log(
                 logging.INFO if kept else logging.WARNING,
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
-                "are compared with nothing: what is like them passes once more, and is compared "
-                "with from then on. To compare with them, take the release that read them, and "
-                "SIMHASH_GATE_EXTRACTOR as it was",
+                "are compared with nothing: copies of them pass once, and are kept. To compare "
+                "with them, take the release that read them, and SIMHASH_GATE_EXTRACTOR as it was",
                 how_many(sum(counts.values()), "remembered page"),
                 ", ".join(sorted(counts)), self.pipeline, kept,
             )  # fmt: skip

@@ -102,8 +102,8 @@ def fingerprinted(
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
-    Skipped are lines of a verdict log that are no verdicts (audits, requests that were not sent,
-    notes), and lines of an exported store that are no pages.
+    Other lines of a verdict log (audits, requests that were not sent, notes) are skipped, and lines
+    of an exported store that are no pages.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
         if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):

@@ -40,7 +40,7 @@ MOST_TOGETHER = 2_000_000
 
 
 def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = True) -> DataFrame:
-    """Return each pair of pages whose fingerprints differ in at most 0 to 8 bits, once.
+    """Return each pair of pages whose fingerprints differ in at most `max_distance` bits, 0 to 8.
 
     `df` has columns `id`, of any type that can be ordered, and `fingerprint`, the 64 bits as a
     signed bigint. If it has a column `scope`, only pages of one scope are compared. Returns columns

@@ -97,8 +97,8 @@ class Store:
 
         The best match has the same request fingerprint; else the sketch begins with the same 8
         bytes; else with the same 4; then the least distance decides, then the latest. It is exact
-        for every radius from 0 to 64, and so is `near`. With the radius None, the record is added
-        unseen. If the match has the same request, its `last_seen` becomes that of `record`. Adding
+        for every radius from 0 to 64, and so is `near`. With the radius None, the record is just
+        added. If the match has the same request, its `last_seen` becomes that of `record`. Adding
         evicts the records that fall out of the window.
 
         Raises StoreError unless the record's run is live and was begun in this very store, and
