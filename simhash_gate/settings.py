@@ -239,7 +239,7 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
 
     Raises `SettingsError` with the setting, its value, and the allowed values.
     """
-    given = {
+    by_name = {
         name.removeprefix(PREFIX).lower(): source.get(name)
         for name in source
         if str(name).startswith(PREFIX)
@@ -247,9 +247,9 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
     _refuse_unknown(source)
     values, of_domains, of_pages = (
         {
-            name: kind.of(PREFIX + name.upper(), given[name])
+            name: kind.of(PREFIX + name.upper(), by_name[name])
             for name, kind in kinds.items()
-            if given.get(name) is not None
+            if by_name.get(name) is not None
         }
         for kinds in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
@@ -264,11 +264,11 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
 
 
 def _refuse_unknown(source: Mapping[str, Any]) -> None:
-    known = [name.removeprefix(PREFIX) for name in NAMES]
+    short_names = [name.removeprefix(PREFIX) for name in NAMES]
     for name in map(str, source):
         short = name.upper().replace("SIMHASHGATE", "SIMHASH_GATE").removeprefix(PREFIX.rstrip("_"))
         if short != name.upper() and name not in NAMES:
-            near = meant(short.lstrip("_"), known, PREFIX)
+            near = meant(short.lstrip("_"), short_names, PREFIX)
             raise SettingsError(f"{name} is not a setting; {near}")
 
 

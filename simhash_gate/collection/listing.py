@@ -76,8 +76,10 @@ def find_query(page: str, gathered: Gathered) -> tuple[int, int | None] | None:
     return None if row is None else (int(gathered.fingerprints[row]), row)
 
 
-def similar_rows(gathered: Gathered, wanted: int, own: int | None, radius: int) -> Iterator[Row]:
-    """Yield a row for each page but `own` within `radius` bits, the nearest first."""
+def similar_rows(
+    gathered: Gathered, wanted: int, own_row: int | None, radius: int
+) -> Iterator[Row]:
+    """Yield a row for each page but `own_row` within `radius` bits, the nearest first."""
     start = 0
     near: list[tuple[int, int]] = []
     for chunk in in_chunks(gathered.fingerprints):
@@ -87,7 +89,7 @@ def similar_rows(gathered: Gathered, wanted: int, own: int | None, radius: int) 
         start += len(chunk)
     near.sort()
     for distance, row in near:
-        if row != own:
+        if row != own_row:
             (name,), (title,) = gathered.names([row]), gathered.titles([row])
             bits = to_hex(int(gathered.fingerprints[row]))
             yield (name, distance, title, bits) if gathered.named else (name, distance, bits)

@@ -54,18 +54,20 @@ def validators_of(headers: Mapping[str, str]) -> Validators:
     return Validators(etag, modified)
 
 
-def conditions(known: Validators) -> dict[str, str]:
+def conditions(validators: Validators) -> dict[str, str]:
     """Return the headers of a request for a page unless it is the known version.
 
     Some servers do not recognise the suffix that they add to ETags of compressed answers (Apache's
     `-gzip`). So the request names the ETag with and without it.
     """
     headers = {}
-    if known.etag:
-        plain = _without_suffix(known.etag)
-        headers["If-None-Match"] = known.etag if plain == known.etag else f"{known.etag}, {plain}"
-    if known.modified:
-        headers["If-Modified-Since"] = known.modified
+    if validators.etag:
+        plain = _without_suffix(validators.etag)
+        headers["If-None-Match"] = (
+            validators.etag if plain == validators.etag else f"{validators.etag}, {plain}"
+        )
+    if validators.modified:
+        headers["If-Modified-Since"] = validators.modified
     return headers
 
 
@@ -78,9 +80,9 @@ def same_version(before: Validators, now: Validators) -> bool | None:
     return None
 
 
-def is_strong(known: Validators) -> bool:
+def is_strong(validators: Validators) -> bool:
     """Tell whether equal validators promise the same bytes, and not only the same meaning."""
-    return bool(known.etag) and not known.etag.startswith(("W/", "w/"))
+    return bool(validators.etag) and not validators.etag.startswith(("W/", "w/"))
 
 
 def contradict(versions: Iterable[Validators]) -> bool:

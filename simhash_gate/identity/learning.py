@@ -337,8 +337,8 @@ class Host:
 
     def _regroup(self) -> None:
         """Sort the pages into kinds anew, after other atoms of the path act or a kind was cut."""
-        apply, known = self._whole.ready.apply, self._whole.pages
-        pages = [(apply(address), content) for address, content in known.items()]
+        apply, unreduced = self._whole.ready.apply, self._whole.pages
+        pages = [(apply(address), content) for address, content in unreduced.items()]
         self.reduction.regroup()
         for path, _ in pages:
             self._met(path)

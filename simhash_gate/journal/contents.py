@@ -119,9 +119,9 @@ def selected(
             yield page
 
 
-def line(found: Found) -> dict[str, Any]:
+def line(page: Found) -> dict[str, Any]:
     """Return the line of a dropped page for a list: all its values but its text."""
-    drop = found.drop
+    drop = page.drop
     names = "distance threshold outcome reason title words fingerprint pipeline"
     return {
         "url": without_credentials(drop.url),
@@ -130,7 +130,7 @@ def line(found: Found) -> dict[str, Any]:
         "time": datetime.fromtimestamp(drop.time, timezone.utc).isoformat(timespec="milliseconds"),
         "spider": drop.spider,
         "callback": drop.request.get("callback") or "parse",
-        "file": found.place.file,
+        "file": page.place.file,
     }
 
 
@@ -141,12 +141,12 @@ def copy(pages: Iterable[Found], to: str) -> int:
     """
     number = 0
     with closing(Segment(Path(to))) as segment:
-        for found in pages:
+        for page in pages:
             if not number:
                 segment.append(warcinfo())
-            with Path(found.place.file).open("rb") as file:
-                file.seek(found.place.offset)
-                segment.append(file.read(found.end - found.place.offset))
+            with Path(page.place.file).open("rb") as file:
+                file.seek(page.place.offset)
+                segment.append(file.read(page.end - page.place.offset))
             number += 1
     return number
 

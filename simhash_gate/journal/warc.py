@@ -55,17 +55,17 @@ class Drop:
         """Read a drop from JSON values. Other keys are ignored. Raises `DamagedError`."""
         if not isinstance(values, dict):
             raise DamagedError("metadata that are no JSON object")
-        given = {f.name: values[f.name] for f in fields(cls) if f.name in values}
+        present = {f.name: values[f.name] for f in fields(cls) if f.name in values}
         needed = [f.name for f in fields(cls) if f.default is f.default_factory is MISSING]
-        missing = [name for name in needed if name not in given]
+        missing = [name for name in needed if name not in present]
         if missing:
             raise DamagedError(f"metadata without {', '.join(missing)}")
-        for name, value in given.items():
+        for name, value in present.items():
             if not isinstance(value, _TYPES[name]):
                 raise DamagedError(f"metadata whose {name!r} is {value!r}")
-        if not 0 <= given["time"] < _LAST_TIME:
-            raise DamagedError(f"metadata whose 'time' is {given['time']!r}")
-        return cls(**given)
+        if not 0 <= present["time"] < _LAST_TIME:
+            raise DamagedError(f"metadata whose 'time' is {present['time']!r}")
+        return cls(**present)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from scrapy.utils.misc import load_object
 
+from simhash_gate.gate.policy import Policy
 from simhash_gate.plugin.listeners import Crawl, Listener
 from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX, SettingsError
@@ -18,27 +19,30 @@ def _always(_: Settings) -> bool:
     return True
 
 
+def _any_policy(is_wanted: Callable[[Policy], bool]) -> Wanted:
+    return lambda settings: any(map(is_wanted, settings.policies.all))
+
+
 FEATURES: tuple[tuple[str, Wanted], ...] = (
-    ("audit.Audit", lambda its: its.audits and not its.recover),
+    ("audit.Audit", lambda settings: settings.audits and not settings.recover),
     ("stats.GateStats", _always),
     # This comes before `StandIns`: a request that is held back stands for no other one.
-    ("trap_shield.TrapGuard", lambda its: any(it.traps != "off" for it in its.policies.all)),
-    ("stand_ins.StandIns", lambda its: any(it.urls != "off" for it in its.policies.all)),
-    ("kept_texts.KeptTexts", lambda its: its.keep_markdown > 0),
-    ("known_pages.KnownPages", lambda its: any(it.listings == "stop" for it in its.policies.all)),
-    ("revalidation.Revalidation", lambda its: its.revalidates),
-    ("new_links.NewLinks", lambda its: any(it.action == "drop" for it in its.policies.all)),
+    ("trap_shield.TrapGuard", _any_policy(lambda policy: policy.traps != "off")),
+    ("stand_ins.StandIns", _any_policy(lambda policy: policy.urls != "off")),
+    ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
+    ("known_pages.KnownPages", _any_policy(lambda policy: policy.listings == "stop")),
+    ("revalidation.Revalidation", lambda settings: settings.revalidates),
+    ("new_links.NewLinks", _any_policy(lambda policy: policy.action == "drop")),
     ("resend_dropped.Resending", _always),
     ("site_warnings.AlikePages", _always),
     ("site_warnings.AnswerWatch", _always),
-    ("site_warnings.SelectorWatch", lambda its: bool(its.policies.compared)),
+    ("site_warnings.SelectorWatch", lambda settings: bool(settings.policies.compared)),
     ("site_warnings.RedesignWatch", _always),
-    ("verdict_log.VerdictLog", lambda its: bool(its.verdicts or its.report)),
-    ("journal.Journal", lambda its: bool(its.journal)),
+    ("verdict_log.VerdictLog", lambda settings: bool(settings.verdicts or settings.report)),
+    ("journal.Journal", lambda settings: bool(settings.journal)),
     ("announcements.Announcements", _always),
 )
-"""The listeners in the order of their calls, and when each is needed. Those of the project follow.
-"""
+"""The listeners in the order of their calls, and when each is needed. The project's own follow."""
 
 
 def listeners_of(crawl: Crawl) -> Iterator[Listener]:

@@ -134,8 +134,8 @@ class KnownPages(Listener):
     async def closed(self) -> None:
         """Report the requests that were held back. Keep in the store when listings are due."""
         if waiting := len(self._parked.of_kind("listing")):
-            held = f"{waiting} held back: {BECAUSE['listing']}."
-            self._crawl.note(held, f"See {PREFIX}LISTINGS.")
+            message = f"{waiting} held back: {BECAUSE['listing']}."
+            self._crawl.note(message, f"See {PREFIX}LISTINGS.")
         for scope in {scope for scope, _ in self._due}:
             new = {listing: at for (of, listing), at in self._due.items() if of == scope}
             self._keep(scope, new)

@@ -87,8 +87,8 @@ class SiteSpider(SitemapSpider):
         for url in self.start_urls:
             yield Request(url, meta={"allow_offsite": True})
         places = ("/robots.txt", "/sitemap.xml")
-        found = [urljoin(url, place) for url in self.start_urls for place in places]
-        self.sitemap_urls = [*self.sitemap_urls, *found]
+        sitemaps = [urljoin(url, place) for url in self.start_urls for place in places]
+        self.sitemap_urls = [*self.sitemap_urls, *sitemaps]
         async for request in super().start():
             request.meta[META_KEY] = False  # a missing sitemap may be answered by a page
             yield request

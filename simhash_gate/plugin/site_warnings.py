@@ -286,7 +286,7 @@ class RedesignWatch(Listener):
         if redesign := self._site((scope, domain)).redesign(before, read, url, at):
             self._crawl.note(f"{domain} was redesigned: {redesign}", _ADVICE, wrong=True)
             self._count("redesigns")
-            self._learned.merge(scope, lambda known: known.update({domain: at}))
+            self._learned.merge(scope, lambda note: note.update({domain: at}))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, at in notes.items():

@@ -181,7 +181,7 @@ class StoreRun:
         """
         if self._gate is None:
             return
-        store, until, told = self._gate.store, time.monotonic() + LONGEST_ENDING, False
+        store, until, warned = self._gate.store, time.monotonic() + LONGEST_ENDING, False
         try:
             while True:
                 try:
@@ -195,12 +195,12 @@ class StoreRun:
                 except StoreUnavailable:
                     if time.monotonic() > until:
                         raise
-                    if not told:
+                    if not warned:
                         logger.warning(
                             "The store is away. For %.0f s, the end of the crawl waits for it",
                             LONGEST_ENDING,
                         )
-                    told = True
+                    warned = True
                 time.sleep(FIRST_WAIT)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)

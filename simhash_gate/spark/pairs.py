@@ -271,7 +271,7 @@ class _Own:
 
     def of(self, differ: Fingerprints, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Tell it for pairs, by the bits in which they differ and the kinds of their groups."""
-        own: NDArray[np.bool_] = np.equal(differ & self._same[numbers], 0)
+        belongs: NDArray[np.bool_] = np.equal(differ & self._same[numbers], 0)
         for masks in self._differ.T:
-            own &= np.not_equal(differ & masks[numbers], 0)
-        return own
+            belongs &= np.not_equal(differ & masks[numbers], 0)
+        return belongs

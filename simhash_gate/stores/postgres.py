@@ -324,8 +324,8 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriv
             "application_name": "simhash-gate",
             "client_encoding": "UTF8",
         }
-        given = psycopg.conninfo.conninfo_to_dict(server.url)
-        server = server._replace(url=psycopg.conninfo.make_conninfo("", **patience | given))
+        parameters = psycopg.conninfo.conninfo_to_dict(server.url)
+        server = server._replace(url=psycopg.conninfo.make_conninfo("", **patience | parameters))
     except (ValueError, psycopg.Error) as error:
         raise refusal(url, f"{_one_line(error)}; use {FORM}") from None
     return partial(PostgresDriver, server, create=create)

@@ -30,10 +30,10 @@ def cores(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int:
     return min(available, _quota(cgroups, own) or available)
 
 
-def _quota(cgroups: Path, own: Path) -> int | None:
+def _quota(cgroups: Path, own_cgroup: Path) -> int | None:
     """Return the limit of a container or service in cores (cgroups v2), None for no limit."""
     try:
-        place = own.read_text("utf-8").partition("0::")[2].split("\n")[0].strip("/")
+        place = own_cgroup.read_text("utf-8").partition("0::")[2].split("\n")[0].strip("/")
         allowed, period = (cgroups / place / "cpu.max").read_text("utf-8").split()
         return max(1, ceil(int(allowed) / int(period)))
     except (OSError, ValueError, ZeroDivisionError):
