@@ -25,7 +25,7 @@ class Texts:
 
     def append(self, text: str) -> None:
         """Add a text."""
-        # A file name that is no UTF-8 has lone surrogates.
+        # A file name that is not UTF-8 has lone surrogates.
         data = text.encode("utf-8", "surrogatepass")
         self._file.write(data)
         self._stops.append(self._stops[-1] + len(data))

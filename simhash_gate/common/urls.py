@@ -16,7 +16,7 @@ _IN_TEXT = re.compile(r"://[^\s/?#]*@")
 
 def without_credentials(url: str) -> str:
     """Return a URL without user name and password: `https://user:secret@host/x` becomes
-    `https://host/x`. Text that is no URL is returned as it is.
+    `https://host/x`. Text that is not a URL is returned as it is.
     """
     if "@" not in url:
         return url

@@ -78,7 +78,7 @@ SIGNS = _NAMED.union(
     for symbol in re.findall(r"[^\w\s]", _TYPOGRAPHY.sub("", _UNUSUAL.sub("", _SYMBOLS)))
     if unicodedata.category(symbol) in {"Sc", "Sm", "So"}
 )
-"""The tokens that are no words."""
+"""The tokens that are not words."""
 
 _SIGN = _any_of(SIGNS)
 _TOKEN = re.compile(rf"[{UNSEGMENTED}]|(?:(?![{UNSEGMENTED}_])[\w{_MARKS}])+|[{_SIGN}]")
@@ -110,7 +110,7 @@ def words_and_signs(text: str) -> tuple[frozenset[str], list[str]]:
 
 
 def without_typography(text: str) -> str:
-    """Replace symbols that are no signs at their place by spaces. Lines end at `\\n`."""
+    """Replace symbols that are not signs at their place by spaces. Lines end at `\\n`."""
     if not text.isascii():
         for written, sign in _WRITTEN:
             text = text.replace(written, sign)

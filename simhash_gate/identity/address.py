@@ -15,7 +15,7 @@ from w3lib.url import canonicalize_url
 ANY = "*"
 """Stands in an address for a part that may have any value."""
 SIGNS = frozenset({ANY, "#", "x"})
-"""`mask` returns one of these for a part that is no word: a name, a number, a code."""
+"""`mask` returns one of these for a part that is not a word: a name, a number, a code."""
 MANY = 30
 """After this many words at one place of a path, the rare ones are names: those that came less than
 4 times, or in less than 1 of 30 paths."""

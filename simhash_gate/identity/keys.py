@@ -32,7 +32,7 @@ _MOST_TARGETS = 20_000
 class PageKey(NamedTuple):
     """Which page an address is.
 
-    `key` is the same for all addresses of the page. It is no URL to be fetched: it always begins
+    `key` is the same for all addresses of the page. It is not a URL to be fetched: it always begins
     with `https`, and has no `www.`, index page, session or slash at the end. `url` is the canonical
     URL. `by` tells what decided. `atoms` are the parts of the address that did not matter.
     """
@@ -134,7 +134,7 @@ class Keys:
         reduced = host.key(url)
         by: By = "host" if reduced != plain else "url" if plain == address_of(url) else "list"
         shown = url if by == "url" else reduced.url
-        if "*" in shown and "*" not in url:  # an address with a wildcard is no URL
+        if "*" in shown and "*" not in url:  # an address with a wildcard is not a URL
             shown = plain.url
         return PageKey(coarse(reduced), by, shown, host.reasons(url, shown) if by != "url" else ())
 

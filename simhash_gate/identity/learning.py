@@ -303,7 +303,7 @@ class Host:
     def _failed(self, url: str, stand_in: str) -> None:
         """Fetch the last skips by the same atoms. If one fails again, remove the weakest atom."""
         if self.reduction.key(url) != self.reduction.key(stand_in):
-            return  # the atoms that made them one act no more
+            return  # the atoms that made them one have stopped acting
         atoms = {*self.reduction.reasons(url, stand_in)}
         group = self.reduction.group(self.reduction.place(url)[1])
         last = self.skips.recheck(url, atoms)

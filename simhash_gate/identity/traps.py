@@ -5,7 +5,7 @@ that bring nothing new. Never held back are requests found in another part, thos
 address that brings something new, and those of a kind that leads to no more pages of its part.
 
 A maze is a trap with new text on each page. Its pages lead to more and more of their part and never
-back. A generator makes its text: no page has a new word. A chain is no maze: each of its pages
+back. A generator makes its text: no page has a new word. A chain is not a maze: each of its pages
 leads to one more. New lines (such as numbers) or images are enough on the pages of a chain.
 
 Nothing here fetches or holds back. `ask` decides. `judged` and `found` learn from the result.

@@ -51,7 +51,7 @@ Snapshot = dict[str, bytes]
 def snapshot(item: Any, response: Response, fields: Collection[str] = ()) -> Snapshot:
     """Return digests of the named fields of an item, or of all fields but the page's URL.
 
-    Raises TypeError for an object that is no item.
+    Raises TypeError for an object that is not an item.
     """
     sent = (response.request.url,) if response.request else ()
     nothing = _EMPTY if fields else _EMPTY.union(map(json.dumps, (response.url, *sent)))

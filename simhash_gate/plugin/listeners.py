@@ -51,7 +51,7 @@ class Stage(IntEnum):
     LEFT = auto()
     """The last output has left the spider middlewares. An item may still fail."""
     SETTLED = auto()
-    """All items were scraped or dropped: the page can fail no more."""
+    """All items were scraped or dropped: the page can't fail any more."""
     FAILED = auto()
     """It was taken back."""
     OUT_OF_SIGHT = auto()
@@ -60,11 +60,12 @@ class Stage(IntEnum):
 
 @dataclass(eq=False)
 class FollowedPage:
-    """A page that may still fail. `items` of it are not yet scraped or dropped.
+    """A page that may still fail.
 
-    `record` is what was remembered of a kept page. A copy that reaches its callback has none; it is
-    `unpaid_for` a kept page of which no item came. So many items were `given`, and so many requests
-    `sent`. Its callback `awaits` other pages itself.
+    `record` is that of a kept page, None for a copy that reaches its callback. `unpaid_for` is the
+    kept page of a copy if that gave no item. `items` counts the items that are not yet scraped or
+    dropped, `given` those that were scraped, `sent` the requests. `awaits` tells whether the
+    callback awaits other pages itself.
     """
 
     record: Record | None

@@ -163,7 +163,7 @@ class NewLinks(Listener):
         if copy is None:
             return True
         if copy.unpaid and (request.dont_filter or request.method != "GET"):
-            return True  # this is no link: the spider wants this request in any case
+            return True  # this is not a link: the spider wants this request in any case
         link = hash((_asker(response.request), without_visitor(request.url)))
         if link not in copy.links and self._is_known(link):
             return False

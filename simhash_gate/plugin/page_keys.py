@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class PageKeys:
     """Returns the keys of pages, by their requests and by their responses.
 
-    The key of a request that is no plain GET is its fingerprint in hex.
+    The key of a request that is not a plain GET is its fingerprint in hex.
     """
 
     def __init__(self, crawler: Crawler, keys: Keys) -> None:

@@ -117,7 +117,7 @@ class SiteSpider(SitemapSpider):
 
     def is_ours(self, url: str) -> bool:
         """Tell whether a URL belongs to the site: to one of its hosts, with `www.` or without."""
-        host = _host(url)  # "" for what is no URL
+        host = _host(url)  # "" if it is not a URL
         places = [place for ours, place in self.sites if ours == host]
         return any(f"{urlsplit(url).path}/".startswith(f"{place}/") for place in places)
 

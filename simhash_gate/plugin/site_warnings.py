@@ -257,7 +257,7 @@ class SitePages:
     def _moved(self) -> list[_ThenAndNow]:
         """Return the pages that left an old template for a new one, which no page has left.
 
-        There are none if the pages have too many structures now: those are no templates.
+        There are none if the pages have too many structures now: those are not templates.
         """
         far = [visit for visit in self._visits if visit.far]
         left = _templates(visit.was for visit in far)

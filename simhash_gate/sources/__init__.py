@@ -110,7 +110,7 @@ def request_fingerprint(url: str) -> str:
     """
     from w3lib.url import canonicalize_url
 
-    with suppress(ValueError):  # text that is no URL is hashed as it is
+    with suppress(ValueError):  # text that is not a URL is hashed as it is
         url = canonicalize_url(url)
     parts = {"method": "GET", "url": url, "body": "", "headers": {}}
     return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()

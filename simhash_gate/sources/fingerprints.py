@@ -103,7 +103,7 @@ def fingerprinted(
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
     Other lines of a verdict log (audits, requests that were not sent, notes) are skipped, and lines
-    of an exported store that are no pages.
+    of an exported store that are not pages.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
         if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):

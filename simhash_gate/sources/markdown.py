@@ -19,7 +19,7 @@ _HEADING = re.compile(r"(#{1,6})\s(.*)")
 _RULE = re.compile(r"(?:-{3,}|\|(?:\s*:?-+:?\s*\|)+)\s*")
 _CELL = re.compile(r"(?<!\\)\|")
 _INLINE = re.compile(
-    r"\\([^\w\s])"  # a sign that is no mark
+    r"\\([^\w\s])"  # a sign that is not a mark
     r"|(`+)(?!`)(.+?)(?<!`)\2(?!`)"  # code
     r"|(!?\[)"  # the start of a link or an image
     r"|\]\(<?((?:[^()<>\s]|\([^()\s]*\))*)>?(?:\s+\"[^\"]*\")?\)"  # its end

@@ -273,7 +273,7 @@ def refusal(url: str, why: str) -> StoreURLError:
 def read_server(kind: str, url: str, **defaults: str) -> Server:
     """Take the store's own options out of a URL: `defaults`, `lease` and `timeout`.
 
-    Raises ValueError if these two are no numbers of seconds, and if a port is no number.
+    Raises ValueError if these two are not numbers of seconds, and if a port is not a number.
     """
     if "://" not in url:
         raise ValueError("two slashes follow the colon")

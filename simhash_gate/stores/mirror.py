@@ -193,7 +193,7 @@ class Mirror:
         return int.from_bytes(self._fingerprints[place * 8 : place * 8 + 8], "big")
 
 
-_BEYOND = 4  # begins the rank of a page that is no match: too far away, or for another asker
+_BEYOND = 4  # begins the rank of a page that is not a match: too far away, or for another asker
 _UNKNOWN = hash64("") % 2**16
 _BUT_FINGERPRINT = [0, 2, 3]  # columns of eight bytes in the rows of drivers
 

@@ -93,7 +93,7 @@ class Store:
         A record is compared if it has the same scope and pipeline version, is in the window, not
         among `dismissed`, and its run is live or has ended. With `exact`, it must have the same
         digest. With `unseen`, another process must have added it since this store last looked. A
-        record that does not stand for this page (`stands_for`) is no match.
+        record that does not stand for this page (`stands_for`) is not a match.
 
         The best match has the same request fingerprint; else the sketch begins with the same 8
         bytes; else with the same 4; then the least distance decides, then the latest. It is exact

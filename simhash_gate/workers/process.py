@@ -67,7 +67,7 @@ def start_process() -> subprocess.Popen[bytes]:
 
     It loads its modules by itself, and ends when its stdin ends.
     """
-    # Python ignores entries that are no strings, such as a `Path` that a project adds.
+    # Python ignores entries that are not strings, such as a `Path` that a project adds.
     path = os.pathsep.join(folder or "." for folder in sys.path if isinstance(folder, str))
     # Nothing here needs numpy's threads, one a core, which use time while they wait.
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path, READER: "1"}
