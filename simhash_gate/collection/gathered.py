@@ -65,8 +65,8 @@ class Gathered:
 
     Pages of one group are compared: those of one pipeline version and, unless `across`, of one
     scope. An unknown version counts as that of the settings. After `finish`, `fingerprints` and
-    `groups` have a value for each row; `groups` is None if there is only one. Raises OSError when
-    the disk is full.
+    `groups` have a value for each row; `groups` is None if there is only one. Raises OSError on a
+    full disk.
     """
 
     def __init__(self, version: str, *, across: bool, named: bool) -> None:

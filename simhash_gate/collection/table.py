@@ -29,10 +29,7 @@ def format_of(path: str | None) -> str:
 def write_rows(
     rows: Iterable[Row], columns: Sequence[str], form: str, file: BinaryIO, *, batch: int = _ROWS
 ) -> int:
-    """Write all rows in one of `FORMATS`. Return their number.
-
-    Raises `MissingExtraError` and OSError.
-    """
+    """Write rows in one of `FORMATS`. Return their number. Raises `MissingExtraError`, OSError."""
     if form == "parquet":
         return _write_parquet(iter(rows), columns, file, batch)
     if form == "csv":

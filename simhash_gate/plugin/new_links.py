@@ -43,9 +43,8 @@ logger = logging.getLogger(__name__)
 MOST_KNOWN = 400_000
 """Links that are remembered, at most 100 bytes each. The oldest count as new again."""
 CREDIT, SHARE = 20, 25
-"""A copy that is followed costs 1 credit, and so does each request that it leads to. Each domain
-begins with 20, and gets 1 for each 25 pages that pass. If a copy leads to a new page, the copies of
-the same page get 20."""
+"""A followed copy costs 1 credit, and so does each request that it leads to. Each domain begins
+with 20, and gets 1 for each 25 pages that pass. A copy that leads to a new page brings 20."""
 TRIES = 3
 """After 3 copies of a page that brought nothing, its other copies wait."""
 MOST_COUNTED = 20_000

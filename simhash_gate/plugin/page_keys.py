@@ -87,8 +87,7 @@ _FOR_GOOD = frozenset({301, 308})
 
 
 def walled_from(request: Request) -> str:
-    """Return the first URL of a request, or "" unless it was redirected to one with it in its
-    query.
+    """Return the first URL of a request if it was redirected to one with it in its query, else "".
 
     Pages that ask for a login or for consent have such URLs, to lead back afterwards.
     """

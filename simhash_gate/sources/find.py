@@ -104,7 +104,7 @@ def look_at(
 
     A path that is named more than once counts once. With `fingerprints`, a folder of files that
     have only fingerprints is a source, too. `complain` is called for a folder without sources, and
-    for one with files for which a package is missing. Raises `MissingExtraError` if the user named
+    for one with files that need a missing package. Raises `MissingExtraError` if the user named
     such a file.
     """
     return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]

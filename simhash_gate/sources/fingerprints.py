@@ -1,7 +1,6 @@
 """Fingerprints in text files: lists of fingerprints, and JSON Lines of pages with one.
 
-A list has 16 hex digits on each line. The commands `fingerprint` and `store` write JSON Lines, and
-so do crawls.
+A list has 16 hex digits on each line. `fingerprint`, `store` and crawls write JSON Lines.
 """
 
 from __future__ import annotations

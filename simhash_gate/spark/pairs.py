@@ -7,8 +7,7 @@ agree in the block, so they differ in at most k of the other bits. These are cut
 in turn, and each fingerprint goes to k + 1 smaller groups, with the others that have the same bits
 in the block and in the piece.
 
-A pair that meets in several groups belongs to the first: it differs in all earlier blocks or
-pieces.
+A pair that meets in several groups belongs to the first: it differs in all blocks before.
 
 Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3.
 """
