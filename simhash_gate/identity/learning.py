@@ -100,6 +100,7 @@ class Host:
             self._speak(url, kept, content)
         self._speak_of_others(url, kept, content)
         failed = bool(tested) and (self._differs(tested, url) or self._is_strange(url, tested))
+        # A site may have changed its addresses at a number: then the atoms still hold below it.
         others = [tested, self.stand_ins.get(key, url)]
         if any(self._cut(group, url, other) for other in others if self._differs(other, url)):
             self._regroup()
@@ -110,6 +111,7 @@ class Host:
         if stands:
             self.stand_ins[key] = stand_in
         if self._differs(stand_in, url):
+            # Two contents have one key: nothing is skipped by it until the atoms are chosen anew.
             self._split.add(key)
             group.dirty = True
             self._whole.dirty = self._whole.dirty or bool(self._whole.acts)
@@ -123,6 +125,7 @@ class Host:
             self._regroup()
         path, kind = self.reduction.place(url)
         group = self.reduction.group(kind)
+        # Without the parameter, the page is another one: so this value of it matters here.
         for atom, other in group.with_one_less(path):
             if atom not in group.denied and self._against(content, other, (atom,)):
                 self._deny(group, atom)
@@ -237,6 +240,7 @@ class Host:
         """Choose the atoms that act: those with enough contents that no page contradicts."""
         if not group.dirty and group.grown < group.next:
             return
+        # Choosing compares all pages of the group, so it comes less often as the group grows.
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}

@@ -61,6 +61,8 @@ class Skips:
         }
         strange = not all(self._counts[place] for place in places)
         self._counts.update((*places, *(("", atom) for atom in alike)))
+        # The first skips are tested, those in a new place, and those by doubted atoms; later one
+        # after 4, 8, 16 ... skips, and one in 25.
         first = count < FIRSTS or strange or not whole.doubted.isdisjoint(atoms)
         if atoms and (not skip or first or (count & (count - 1)) == 0 or count % EVERY == 0):
             self._testing[url] = stand_in

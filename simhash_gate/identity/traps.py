@@ -270,7 +270,7 @@ class TrapShield:
         group, page = visit.group, address.digest
         if not visit.inside or visit.held or self._group(address, scope) is not group:
             return []
-        if page not in self._parents:
+        if page not in self._parents:  # a new address: the part grows
             self._know(page, visit.page)
             visit.fresh += 1
             group.growth += 1
@@ -279,6 +279,7 @@ class TrapShield:
                 group.barren = min(group.barren + 1, max(FULL, group.fruits // SHARE))
                 if not group.why and group.barren == max(FULL, group.fruits // SHARE):
                     return [self._limit(group, "barren")]
+        # A maze never leads back, except on the way by which it was entered.
         elif page not in group.returned and page not in self._way_to(visit.page):
             group.returned.add(page)
             group.seems(-_RETURN)
