@@ -1,4 +1,4 @@
-"""The SIMHASH_GATE_* settings, from any mapping to one frozen value, checked once."""
+"""The SIMHASH_GATE_* settings: read from any mapping into one frozen value, and checked once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ StoreFailure = Literal["pass", "close"]
 Durable = Literal["run", "page", "never"]
 _LEAST_MEMORY = 256 * MIB
 SQLITE_DEFAULT = "sqlite:"
-"""The store that the plugin finds a path for."""
+"""The store URL for which the plugin chooses a path."""
 _MOST_SHOWN = 20
 _HOST = re.compile(r"\.?[a-zA-Z0-9_-]+(?:\.[a-zA-Z0-9_-]+)*\.?|(?=[^:]*:[^:]*:)[0-9a-fA-F:.]+")
 
@@ -57,7 +57,7 @@ def _store_url(value: Any) -> str:
     try:
         store_opener(str(value))
     except StoreError as error:
-        # Where other URLs are listed, the one that only a crawl knows is missing.
+        # The message of the store lists all URLs but this one, which only a crawl can open.
         default = f"; or {SQLITE_DEFAULT} alone" if "sqlite:///" in str(error) else ""
         raise SettingsError(f"{error}{default}") from None
     return str(value)
@@ -84,18 +84,15 @@ def _read_toml(path: str) -> dict[str, Any]:
         raise SettingsError(f"{path}: not TOML: {error}") from None
 
 
-def _tables(found: Mapping[str, Any], domain: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the tables of domains: TOML takes [example.com] for a table `com` in `example`."""
-    for name, table in found.items():
+def _tables(tables: Mapping[str, Any], domain: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the tables of domains. TOML reads [example.com] as a table `com` in `example`."""
+    for name, table in tables.items():
         whole = f"{domain}.{name}" if domain else name
-        if isinstance(table, Mapping) and table and _has_tables_alone(table):
+        values = table.values() if isinstance(table, Mapping) else ()
+        if values and all(isinstance(value, Mapping) for value in values):
             yield from _tables(table, whole)
         else:
             yield whole, table
-
-
-def _has_tables_alone(table: Mapping[str, Any]) -> bool:
-    return all(isinstance(value, Mapping) for value in table.values())
 
 
 STORE = ValueKind("the URL of a store", _store_url)
@@ -112,8 +109,7 @@ _WORKERS = ValueKind(
 class Settings:
     """All settings of one crawl.
 
-    `store` is "" where the user left the choice to the gate; so are `journal` and `recover` where
-    there is none.
+    `store` is "" if the gate chooses it. `journal` and `recover` are "" if there is none.
     """
 
     enabled: bool = setting(True, FLAG, "Switch the gate on or off")
@@ -146,32 +142,31 @@ class Settings:
 
     @property
     def worker_memory(self) -> int:
-        """How many bytes a page-reading process may use for one page."""
+        """The bytes that a page-reading process may use for one page."""
         return max(_LEAST_MEMORY, 100 * self.max_bytes)
 
     @property
     def audits(self) -> bool:
-        """Whether any domain has a share of its duplicates audited."""
+        """Whether a share of the duplicates of any domain is audited."""
         return any(policy.audit for policy in self.policies.all)
 
     @property
     def revalidates(self) -> bool:
-        """Whether pages of any domain are asked for only if they have changed."""
+        """Whether pages of any domain are requested only if they have changed."""
         return any(policy.revalidate for policy in self.policies.all)
 
     @property
     def asks_first(self) -> bool:
         """Whether the store is asked about requests of any domain before they are sent."""
-        return any(it.revalidate or it.listings == "stop" for it in self.policies.all)
+        return any(policy.revalidate or policy.listings == "stop" for policy in self.policies.all)
 
     def crawl_line(
         self, by: str, name: str, *, run: str = "", started: float | None = None, scrapy: str = ""
     ) -> dict[str, Any]:
-        """Return what the first of some verdicts tells: who judged, in which versions, with what.
+        """Return the first line of a verdict log: who judged, with which versions and settings.
 
-        `by` is `crawl` or the name of a command, `name` that of the spider or of what was read.
-        `run` is what a store knows a crawl by, `started` a Unix time, `scrapy` the version of
-        Scrapy.
+        `by` is `crawl` or the name of a command. `name` is that of the spider or of the sources.
+        `run` is the crawl's name in the store, `started` a Unix time, `scrapy` Scrapy's version.
         """
         versions = {"simhash_gate": own_version(), "scrapy": scrapy}
         versions["pipeline"] = pipeline_version(self.options)
@@ -191,9 +186,9 @@ class Settings:
         }
 
     def _changed(self) -> dict[str, Any]:
-        """Return the settings that are not the default, by name. A store has no password."""
+        """Return the settings that are not the default, by name. The store is without password."""
         default = read_settings({})
-        found = {
+        changed = {
             PREFIX + name.upper(): value
             for mine, plain, names in (
                 (self, default, _KINDS),
@@ -203,35 +198,35 @@ class Settings:
             for name, value in _differing(mine, plain, names).items()
         }
         if self.store:
-            found[PREFIX + "STORE"] = without_password(self.store)
-        return found
+            changed[PREFIX + "STORE"] = without_password(self.store)
+        return changed
 
 
 _KINDS, _OPTIONS = settings_in(Settings), settings_in(Options)
 TABLE = {
-    PREFIX + each.name.upper(): each
+    PREFIX + field.name.upper(): field
     for table in (Settings, Policy, Options)
-    for each in fields(table)
-    if each.metadata
+    for field in fields(table)
+    if field.metadata
 }
-"""All settings but those of domains: their defaults, their kinds, and what they mean."""
+"""All settings but those of domains, as fields with their defaults, kinds and meanings."""
 NAMES = (*TABLE, PREFIX + "DOMAINS")
 
 
 def _differing(mine: Any, other: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Return the values of one that are not those of the other. A table is shown by its length."""
-    found = {}
+    """Return the values of `mine` that differ from those of `other`. Show long ones by length."""
+    changed = {}
     for name in names:
         value = getattr(mine, name)
         if value != getattr(other, name):
             long = isinstance(value, tuple) and len(value) > _MOST_SHOWN
-            found[name] = f"{len(value)} values" if long else value
-    return found
+            changed[name] = f"{len(value)} values" if long else value
+    return changed
 
 
 def own_version() -> str:
-    """Return the version of this package; "" where it runs without being installed."""
-    from importlib.metadata import PackageNotFoundError, version  # not before it is needed
+    """Return the version of this package, "" if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version  # loads slowly
 
     try:
         return version("simhash-gate")
@@ -240,11 +235,11 @@ def own_version() -> str:
 
 
 def read_settings(source: Mapping[str, Any]) -> Settings:
-    """Return the settings found in a mapping, such as Scrapy's.
+    """Read the settings from a mapping, such as Scrapy's.
 
-    Raises `SettingsError` that names the setting, its value, and what is allowed.
+    Raises `SettingsError` with the setting, its value, and the allowed values.
     """
-    given = {
+    by_name = {
         name.removeprefix(PREFIX).lower(): source.get(name)
         for name in source
         if str(name).startswith(PREFIX)
@@ -252,16 +247,16 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
     _refuse_unknown(source)
     values, of_domains, of_pages = (
         {
-            name: kind.of(PREFIX + name.upper(), given[name])
+            name: kind.of(PREFIX + name.upper(), by_name[name])
             for name, kind in kinds.items()
-            if given.get(name) is not None
+            if by_name.get(name) is not None
         }
         for kinds in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
     policy = Policy(**of_domains)
     scope: Scope = values.get("scope", "domain")
     named = read_one(source, "DOMAINS", DOMAINS, {})
-    domains = {name: _domain_policy(policy, name, each, scope) for name, each in named.items()}
+    domains = {name: _domain_policy(policy, name, table, scope) for name, table in named.items()}
     policies = Policies(policy, domains, scope)
     keeps = bool(values.get("keep_markdown"))
     options = Options(**of_pages, markdown=keeps, anchors=keeps, compare=policies.compared)
@@ -269,11 +264,11 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
 
 
 def _refuse_unknown(source: Mapping[str, Any]) -> None:
-    known = [name.removeprefix(PREFIX) for name in NAMES]
+    short_names = [name.removeprefix(PREFIX) for name in NAMES]
     for name in map(str, source):
         short = name.upper().replace("SIMHASHGATE", "SIMHASH_GATE").removeprefix(PREFIX.rstrip("_"))
         if short != name.upper() and name not in NAMES:
-            near = meant(short.lstrip("_"), known, PREFIX)
+            near = meant(short.lstrip("_"), short_names, PREFIX)
             raise SettingsError(f"{name} is not a setting; {near}")
 
 

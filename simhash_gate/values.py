@@ -1,4 +1,4 @@
-"""The kinds of values that settings take: how each is read, and what is allowed in words."""
+"""The kinds of values of settings: how each is read, and the allowed values in words."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class SettingsError(ValueError):
     """A setting, or a policy override, has a value that can't be used."""
 
     def __init__(self, message: str) -> None:
-        # What is expected comes after the value, which may be long.
+        # The value may be long, and the allowed values come after it.
         half = _LONGEST_MESSAGE // 2
         long = len(message) > _LONGEST_MESSAGE
         super().__init__(f"{message[:half]} … {message[-half:]}" if long else message)
 
 
-def meant(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """Return which name was meant by one that is not known; all of them if none is like it."""
-    near = get_close_matches(name, known, 1)
-    listed = ", ".join(prefix + each for each in near or known)
+def meant(name: str, names: Iterable[str], prefix: str = "") -> str:
+    """Return a message on an unknown name: the most similar name, or all names if none is."""
+    near = get_close_matches(name, names, 1)
+    listed = ", ".join(prefix + name for name in near or names)
     return f"did you mean {listed}?" if near else f"known are {listed}"
 
 
 class ValueKind(NamedTuple):
-    """A kind of values: what is allowed, for an error message, and how a value is read."""
+    """A kind of values: the allowed values in words, and the function that reads one."""
 
     allowed: str
     parse: Callable[[Any], Any]
@@ -50,32 +50,32 @@ class ValueKind(NamedTuple):
     def of(self, name: str, value: Any) -> Any:
         """Return the parsed value.
 
-        Raises `SettingsError` that names the setting, the value, and what is allowed.
+        Raises `SettingsError` with the setting, the value, and the allowed values.
         """
         try:
             return self.parse(value)
-        except SettingsError as error:  # it knows better what is wrong
+        except SettingsError as error:  # its message is more precise
             raise SettingsError(f"{name}: {error}") from None
         except (TypeError, ValueError, KeyError, OverflowError):
             raise SettingsError(f"{name} = {value!r}: expected {self.allowed}") from None
 
 
 def setting(default: Any, kind: ValueKind, meaning: str, *, of_request: bool = True) -> Any:
-    """Return a field of a dataclass whose value is a setting; its documentation begins so.
+    """Return a field of a dataclass that is a setting. Its documentation begins with `meaning`.
 
-    One of a domain may be `of_request` alone, too.
+    With `of_request`, a setting of domains can also be set for one request.
     """
     metadata = {"kind": kind, "meaning": meaning, "of_request": of_request}
     return field(default=default, metadata=metadata)
 
 
 def settings_in(table: Any) -> dict[str, ValueKind]:
-    """Return the settings that a dataclass has, and their kinds."""
-    return {each.name: each.metadata["kind"] for each in fields(table) if each.metadata}
+    """Return the settings of a dataclass by name, with their kinds."""
+    return {field.name: field.metadata["kind"] for field in fields(table) if field.metadata}
 
 
 def read_one(source: Mapping[str, Any], name: str, kind: ValueKind, default: Any) -> Any:
-    """Return one setting, for those who can't wait for all. Raises `SettingsError`."""
+    """Return one setting, for use before all are read. Raises `SettingsError`."""
     value = source.get(PREFIX + name)
     return default if value is None else kind.of(PREFIX + name, value)
 
@@ -109,7 +109,7 @@ def checked(line: Mapping[str, Any], key: str, kind: ValueKind, *, needed: bool 
 
 
 def whole_number(low: int, high: int | None = None) -> ValueKind:
-    """Whole numbers from `low` to `high`; no upper bound if None."""
+    """Return the kind of values that are whole numbers from `low` to `high`, or from `low` on."""
 
     def parse(value: Any) -> int:
         number = int(value) if isinstance(value, str) else value
@@ -124,7 +124,7 @@ def whole_number(low: int, high: int | None = None) -> ValueKind:
 
 
 def one_of(*choices: str) -> ValueKind:
-    """Nothing but the choices."""
+    """Return the kind of values that are one of these choices."""
     return ValueKind("one of " + ", ".join(map(repr, choices)), {c: c for c in choices}.__getitem__)
 
 
@@ -158,14 +158,14 @@ def _share(value: Any) -> float:
 
 
 def _probed(value: Any) -> float:
-    """Return the share of pages that are fetched all the same; 0 where no page is asked about."""
+    """Return the share of pages that are fetched all the same, 0 if the setting is off."""
     word = str(value).strip().lower()
     return (_OF_PROBES if FLAGS[word] else 0.0) if word in FLAGS else _share(value)
 
 
 def _budget(value: Any) -> int:
     number: int = whole_number(0).parse(0 if value in (None, "", "None") else value)
-    if 0 < number < MIB:  # megabytes, presumably
+    if 0 < number < MIB:  # the user probably meant megabytes
         raise ValueError
     return number
 

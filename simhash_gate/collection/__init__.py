@@ -1,1 +1,1 @@
-"""A collection of pages: all near-duplicate pairs, clusters, what is like one page."""
+"""A collection of pages: all near-duplicate pairs, clusters, pages similar to one page."""

@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class Texts:
-    """Texts, in the order in which they came; any of them can be looked up."""
+    """Texts in a temporary file. Each can be read by its number."""
 
     def __init__(self) -> None:
-        self._file = TemporaryFile()  # noqa: SIM115 - as long as the texts
+        self._file = TemporaryFile()  # noqa: SIM115 - it stays open as long as this object
         self._stops = array("Q", [0])
-        self._found: NDArray[np.uint8] | None = None
+        self._mapped: NDArray[np.uint8] | None = None
 
     def append(self, text: str) -> None:
         """Add a text."""
-        # A file name that is no UTF-8 has lone surrogates.
+        # A file name that is not UTF-8 has lone surrogates.
         data = text.encode("utf-8", "surrogatepass")
         self._file.write(data)
         self._stops.append(self._stops[-1] + len(data))
-        self._found = None
+        self._mapped = None
 
     def __getitem__(self, number: int) -> str:
-        if self._found is None:
+        if self._mapped is None:
             self._file.flush()
             size = self._stops[-1]
             data = np.memmap(self._file, np.uint8, "r") if size else np.empty(0, np.uint8)
-            self._found = data.view(np.ndarray)
-        part = self._found[self._stops[number] : self._stops[number + 1]]
+            self._mapped = data.view(np.ndarray)
+        part = self._mapped[self._stops[number] : self._stops[number + 1]]
         return part.tobytes().decode("utf-8", "surrogatepass")
 
     def close(self) -> None:
@@ -46,12 +46,10 @@ class Texts:
 
 
 class Member(NamedTuple):
-    """One page of a collection that has a fingerprint; `name` is its URL, else its path.
+    """One page of a collection, with a fingerprint.
 
-    A URL has no user name and no password.
-
-    `pipeline` is the version that made the fingerprint, "" where nobody knows; `words` is 0 then
-    too, if the source does not tell.
+    `name` is its URL without user name and password, else its path. `pipeline` is the version that
+    made the fingerprint, "" if unknown. `words` is 0 if unknown.
     """
 
     name: str
@@ -65,10 +63,10 @@ class Member(NamedTuple):
 class Gathered:
     """The pages of some sources by row, in their order.
 
-    Pages are compared with those of the same group: of their scope, or of all, and always of one
-    pipeline version. A version that nobody knows is taken for that of the settings.
-    `fingerprints`, and `groups` by number, None if all are in one, are there from `finish` on.
-    Raises OSError when the disk is full.
+    Pages of one group are compared: those of one pipeline version and, unless `across`, of one
+    scope. An unknown version counts as that of the settings. After `finish`, `fingerprints` and
+    `groups` have a value for each row; `groups` is None if there is only one. Raises OSError on a
+    full disk.
     """
 
     def __init__(self, version: str, *, across: bool, named: bool) -> None:
@@ -79,7 +77,7 @@ class Gathered:
         self._titles = Texts()
         self._version = version
         self._across = across
-        self._known: dict[tuple[str, str], int] = {}
+        self._group_numbers: dict[tuple[str, str], int] = {}
         self._rows: NDArray[np.uint64]
         self.named = named
         self.fingerprints: NDArray[np.uint64]
@@ -94,7 +92,7 @@ class Gathered:
         version = member.pipeline or self._version
         self.versions[version] += 1
         group = ("" if self._across else member.scope, version)
-        self._groups.append(self._known.setdefault(group, len(self._known)))
+        self._groups.append(self._group_numbers.setdefault(group, len(self._group_numbers)))
         self._bits.append(member.fingerprint)
         self._names.append(member.name)
         self._titles.append(member.title)
@@ -105,20 +103,21 @@ class Gathered:
         self._bits.frombytes(batch.fingerprints.tobytes())
 
     def finish(self) -> None:
-        """Make what was added ready to be looked up."""
+        """Make the arrays of all pages. Nothing can be added after this."""
         self.fingerprints = np.frombuffer(self._bits, np.uint64)
-        self.groups = np.frombuffer(self._groups, np.uint32) if len(self._known) > 1 else None
+        several = len(self._group_numbers) > 1
+        self.groups = np.frombuffer(self._groups, np.uint32) if several else None
         self._rows = np.frombuffer(self._numbers, np.uint64)
 
     def names(self, rows: list[int]) -> list[str] | list[int]:
-        """Return what rows are called: a URL or a path, or the number of a line."""
+        """Return the names of rows: URLs or paths, or the numbers of their lines."""
         if self.named:
             return [self._names[row] for row in rows]
         numbers: list[int] = self._rows[rows].tolist()
         return numbers
 
     def titles(self, rows: list[int]) -> list[str]:
-        """Return the titles of rows, "" where their source knows none."""
+        """Return the titles of rows, "" for rows without one."""
         return [self._titles[row] for row in rows] if self.named else [""] * len(rows)
 
     def find(self, name: str) -> int | None:
@@ -131,5 +130,5 @@ class Gathered:
         """Close the files."""
         try:
             self._names.close()
-        finally:  # on a full disk, it raises
+        finally:  # closing raises OSError on a full disk
             self._titles.close()

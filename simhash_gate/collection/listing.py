@@ -1,4 +1,4 @@
-"""The rows that `simhash-gate pairs` lists, with `--clusters` too, and those of `similar`."""
+"""The rows of `simhash-gate pairs`, also with `--clusters`, and of `simhash-gate similar`."""
 
 from __future__ import annotations
 
@@ -25,20 +25,19 @@ _MOST_PAIRS = 1 << 28  # they take 4 GB while they are sorted
 
 
 class TooManyError(Exception):
-    """There are more pairs than memory holds; the message says what to do."""
+    """There are more pairs than memory holds. The message says what to do."""
 
 
 def find_pairs(
     gathered: Gathered, radius: int, tell: Callable[[int], object]
 ) -> NDArray[np.uint64]:
-    """Find all pairs of a collection within 0 to 8 bits; `pair_rows` makes rows of what comes out.
+    """Return all pairs of a collection within `radius` bits, 0 to 8, packed for `pair_rows`.
 
-    `tell` is called with the number of pairs as they are found. Raises `TooManyError` for more
-    than 2 ** 28 pairs.
+    `tell` is called with the numbers of new pairs. Raises `TooManyError` for more than 2 ** 28.
     """
     count = 0
 
-    def found(pairs: int) -> None:
+    def count_pairs(pairs: int) -> None:
         nonlocal count
         count += pairs
         if count > _MOST_PAIRS:
@@ -48,11 +47,11 @@ def find_pairs(
             )
         tell(pairs)
 
-    return packed_pairs(gathered.fingerprints, radius, scopes=gathered.groups, tell=found)
+    return packed_pairs(gathered.fingerprints, radius, scopes=gathered.groups, tell=count_pairs)
 
 
 def pair_rows(gathered: Gathered, pairs: NDArray[np.uint64]) -> Iterator[Row]:
-    """Yield a row for each pair, in order of the first page, then of the second."""
+    """Yield a row for each pair, in the order of the first page, then of the second."""
     for packed in in_chunks(pairs):
         columns = unpack(gathered.fingerprints, packed)
         yield from _rows(gathered, *(column.tolist() for column in columns))
@@ -66,16 +65,21 @@ def cluster_rows(gathered: Gathered, radius: int) -> Iterator[Row]:
 
 
 def find_query(page: str, gathered: Gathered) -> tuple[int, int | None] | None:
-    """Return the fingerprint of 16 hex digits, or of a page by its name, with its row."""
+    """Return the fingerprint in `page`, 16 hex digits, and None; or that of a page and its row.
+
+    Then `page` is the name of a page. Returns None if there is no such page.
+    """
     try:
         return from_hex(page), None
     except ValueError:
-        row = gathered.find(without_credentials(page))  # as pages are called
+        row = gathered.find(without_credentials(page))  # names have no credentials, either
     return None if row is None else (int(gathered.fingerprints[row]), row)
 
 
-def similar_rows(gathered: Gathered, wanted: int, own: int | None, radius: int) -> Iterator[Row]:
-    """Yield a row for each page but the `own` one within `radius` bits, the nearest first."""
+def similar_rows(
+    gathered: Gathered, wanted: int, own_row: int | None, radius: int
+) -> Iterator[Row]:
+    """Yield a row for each page but `own_row` within `radius` bits, the nearest first."""
     start = 0
     near: list[tuple[int, int]] = []
     for chunk in in_chunks(gathered.fingerprints):
@@ -85,7 +89,7 @@ def similar_rows(gathered: Gathered, wanted: int, own: int | None, radius: int) 
         start += len(chunk)
     near.sort()
     for distance, row in near:
-        if row != own:
+        if row != own_row:
             (name,), (title,) = gathered.names([row]), gathered.titles([row])
             bits = to_hex(int(gathered.fingerprints[row]))
             yield (name, distance, title, bits) if gathered.named else (name, distance, bits)
@@ -100,15 +104,15 @@ def _rows(
     return zip(*columns, strict=True)
 
 
-_FEW = 1_000  # of so few, a look for those that have no neighbour does not pay
+_FEW = 1_000  # fewer pages are compared faster than those without neighbours are found
 
 
 def find_copies(
     fingerprints: Fingerprints, groups: NDArray[np.uint32] | None, radius: int
 ) -> Iterator[list[tuple[int, int, int]]]:
-    """Yield the copies of each group of pages, in order of what is kept, then of the copies.
+    """Yield the copies of each group of pages as (row of the kept page, own row, distance).
 
-    Each is told by the row of the page that is kept, its own row, and how far they are apart.
+    They come in the order of the kept pages, then of the copies.
     """
     if groups is None:
         members = [np.arange(len(fingerprints))]
@@ -121,24 +125,24 @@ def find_copies(
         rows = group[_with_neighbours(fingerprints[group], radius)]
         kept, copies = KeptFingerprints(radius), []
         for row, bits in zip(rows.tolist(), fingerprints[rows].tolist(), strict=True):
-            if found := kept.add(bits, row):
-                original, distance = found
+            if match := kept.add(bits, row):
+                original, distance = match
                 copies.append((original, row, distance))
         if copies:
             yield sorted(copies)
 
 
 class KeptFingerprints:
-    """The pages that a crawl would keep by their fingerprints alone."""
+    """The pages that a crawl would keep if it compared fingerprints alone."""
 
     def __init__(self, radius: int) -> None:
         self._index = HammingIndex(radius)
         self._pages: dict[int, Any] = {}
 
     def add(self, bits: int, page: Any) -> tuple[Any, int] | None:
-        """Keep a page, or return the page that it is a copy of, and their distance.
+        """Keep a page and return None, or return the kept page that it copies, and their distance.
 
-        That is the nearest one; of several, the last.
+        It is a copy of the nearest kept page, and of the last one if several are equally near.
         """
         if bits in self._pages:
             return self._pages[bits], 0
@@ -152,7 +156,7 @@ class KeptFingerprints:
 
 
 def _with_neighbours(fingerprints: Fingerprints, radius: int) -> Positions:
-    """Return, in order, at least those positions that are near another one."""
+    """Return, in order, all positions that are near another one, and perhaps some more."""
     if len(fingerprints) <= _FEW:
         return np.arange(len(fingerprints))
     order = np.argsort(fingerprints)

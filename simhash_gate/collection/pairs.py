@@ -1,7 +1,7 @@
 """All near pairs of a collection of fingerprints: as arrays, or in portions.
 
-How near pairs are found among distinct fingerprints is told in `fingerprints.block_sort`. Here is
-what a collection has besides: equal fingerprints, and scopes.
+`fingerprints.block_sort` finds near pairs among distinct fingerprints. This module adds equal
+fingerprints, and scopes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Places = tuple[Positions, Positions]
     Use = Callable[[Positions, Positions], object]
 
-# Pairs that are made at once: a large group has more of them than memory has room for.
+# Pairs that are made at once: those of a large group do not fit into memory.
 _AT_ONCE = 1 << 20
-# In scopes of no more, all are compared with all, which takes as long as a search of its own would.
+# In scopes of at most this size, all are compared with all: a search would take as long.
 _SMALL = 200
 _COMPARED = 1 << 16
 _HALF = np.uint64(32)
@@ -33,7 +33,7 @@ _LOW_HALF = np.uint64((1 << 32) - 1)
 
 
 class NearPairs(NamedTuple):
-    """Pairs of positions: three arrays of one length, in order of `i`, then of `j`; i < j."""
+    """Pairs of positions as three arrays of one length, in the order of `i`, then of `j`; i < j."""
 
     i: Positions
     j: Positions
@@ -44,9 +44,9 @@ def near_duplicate_pairs(fingerprints: ArrayLike, max_distance: int = 3) -> Near
     """Find every pair of fingerprints that differ in at most `max_distance` bits, 0 to 64.
 
     `fingerprints` is an array of n numpy.uint64, which may repeat. Returns positions in it and
-    distances (numpy.intp, numpy.intp, numpy.uint8). Exact; made for the distances 0 to 8, of which
-    each takes longer than the one before. Takes the memory of 2 to 8 arrays of n numpy.uint64
-    besides the result. Raises ValueError for fingerprints or a distance out of range.
+    distances (numpy.intp, numpy.intp, numpy.uint8). The result is exact. The search is made for the
+    distances 0 to 8; larger ones take longer. It takes the memory of 2 to 8 arrays of n
+    numpy.uint64 besides the result. Raises ValueError for fingerprints or a distance out of range.
     """
     array, radius = as_fingerprints(fingerprints), require_distance(max_distance)
     return unpack(array, packed_pairs(array, radius))
@@ -59,27 +59,27 @@ def packed_pairs(
     scopes: NDArray[np.uint32] | None = None,
     tell: Callable[[int], object] = lambda _: None,
 ) -> NDArray[np.uint64]:
-    """Return what `stream_pairs` finds as numbers, in order: two positions, the lower one in front.
+    """Return the pairs that `stream_pairs` finds, sorted, each packed into one number.
 
-    `tell` is called with the number of pairs as they are found.
+    The lower position is in the high half. `tell` is called with the number of new pairs.
     """
-    found = [np.empty(0, np.uint64)]
+    portions = [np.empty(0, np.uint64)]
 
     def use(one: Positions, other: Positions) -> None:
         pairs = np.minimum(one, other).astype(np.uint64)
         pairs <<= _HALF
         pairs |= np.maximum(one, other).astype(np.uint64)
-        found.append(pairs)
+        portions.append(pairs)
         tell(len(pairs))
 
     stream_pairs(fingerprints, radius, use, scopes=scopes)
-    pairs = np.concatenate(found)
+    pairs = np.concatenate(portions)
     pairs.sort()
     return pairs
 
 
 def unpack(fingerprints: Fingerprints, pairs: NDArray[np.uint64]) -> NearPairs:
-    """Return packed pairs as positions, with their distances."""
+    """Return packed pairs as positions with their distances."""
     i = (pairs >> _HALF).astype(np.intp)
     j = (pairs & _LOW_HALF).astype(np.intp)
     return NearPairs(i, j, np.bitwise_count(fingerprints[i] ^ fingerprints[j]))
@@ -88,11 +88,11 @@ def unpack(fingerprints: Fingerprints, pairs: NDArray[np.uint64]) -> NearPairs:
 def stream_pairs(
     fingerprints: Fingerprints, radius: int, use: Use, *, scopes: NDArray[np.uint32] | None = None
 ) -> None:
-    """Find every pair of one scope that differs in at most `radius` bits, 0 to 64; each pair once.
+    """Find every pair of one scope that differs in at most `radius` bits, 0 to 64, each pair once.
 
-    `fingerprints` are n numpy.uint64, which may repeat; `scopes` n small numbers, or None for one
-    scope. `use` is called with two arrays of positions, in no order, the two of a pair in no order
-    either, and from several threads. Raises ValueError for a radius out of range.
+    `fingerprints` are n numpy.uint64, which may repeat. `scopes` are n small numbers, or None for
+    one scope. `use` is called from several threads with two arrays of positions. Pairs come in no
+    order, and so do the two positions of a pair. Raises ValueError for a radius out of range.
     """
     require_distance(radius)
     if scopes is None:
@@ -112,10 +112,10 @@ def stream_pairs(
 
 
 class Groups:
-    """The distinct `values` of a sorted array, ascending, and which places each takes up in it.
+    """The distinct `values` of a sorted array, and the places of each in it.
 
-    Value number g is at the places from `edges[g]` on, up to, and not at, `edges[g + 1]`.
-    `repeated` tells whether any value is there twice.
+    Value number g is at the places from `edges[g]` up to, but not at, `edges[g + 1]`. `repeated`
+    tells whether any value occurs twice.
     """
 
     def __init__(self, ascending: Fingerprints) -> None:
@@ -124,11 +124,11 @@ class Groups:
         self.values = ascending[self.edges[:-1]] if self.repeated else ascending
 
     def sizes(self, numbers: Positions) -> Positions:
-        """Return how often each of these values is there."""
+        """Return how often each of these values occurs, by their numbers."""
         return self.edges[numbers + 1] - self.edges[numbers]
 
     def between(self, one: Positions, other: Positions) -> Iterator[Places]:
-        """Yield the pairs of places that each pair of values, given by number, has; in portions."""
+        """Yield all pairs of places for pairs of values, given by number, in portions."""
         if not self.repeated:
             yield one, other
             return
@@ -138,7 +138,7 @@ class Groups:
                 yield mine[line], theirs
 
     def within(self) -> Iterator[Places]:
-        """Yield the pairs of places that have the same value, in portions."""
+        """Yield all pairs of places with the same value, in portions."""
         large = np.flatnonzero(np.diff(self.edges) > 1)
         stops = self.edges[large + 1]
         for group, mine in _unrolled(self.edges[large], self.sizes(large)):
@@ -154,22 +154,21 @@ def _compare_small(
     radius: int,
     use: Use,
 ) -> None:
-    """Compare each of the `small` rows, which are ordered by scope, with those after it in its."""
-    values, within = fingerprints[rows], scopes[rows]
+    """Compare each `small` row with the rows after it in its scope. `rows` are ordered by scope."""
+    values, scope_of = fingerprints[rows], scopes[rows]
     for start in range(0, len(rows), _COMPARED):
         one = np.flatnonzero(small[start : start + _COMPARED]) + start
         step = 0
         while len(one):
             step += 1
             one = one[one < len(rows) - step]
-            one = one[within[one + step] == within[one]]
+            one = one[scope_of[one + step] == scope_of[one]]
             near = one[np.bitwise_count(values[one] ^ values[one + step]) <= radius]
             if len(near):
                 use(rows[near], rows[near + step])
 
 
 def _search(fingerprints: Fingerprints, radius: int, use: Use) -> None:
-    """Find the pairs of one scope."""
     order = np.argsort(fingerprints)
     groups = Groups(fingerprints[order])
 
@@ -184,7 +183,7 @@ def _search(fingerprints: Fingerprints, radius: int, use: Use) -> None:
 
 
 def _unrolled(firsts: Positions, counts: Positions) -> Iterator[Places]:
-    """Yield which range each place is of, and the place, for ranges of `counts` from `firsts` on.
+    """Yield (number of the range, place) arrays for ranges of `counts` places from `firsts` on.
 
     Long ranges are cut, so that no portion has more than `_AT_ONCE` places.
     """
@@ -194,9 +193,9 @@ def _unrolled(firsts: Positions, counts: Positions) -> Iterator[Places]:
         stop = min(start + _AT_ONCE, total)
         low = int(np.searchsorted(stops, start, side="right"))
         high = int(np.searchsorted(stops, stop - 1, side="right")) + 1
-        some, begin = counts[low:high].copy(), firsts[low:high].copy()
+        sizes, begins = counts[low:high].copy(), firsts[low:high].copy()
         passed = start - int(stops[low] - counts[low])
-        begin[0] += passed
-        some[0] -= passed
-        some[-1] -= int(stops[high - 1]) - stop
-        yield np.repeat(np.arange(low, high), some), expand(begin, some)
+        begins[0] += passed
+        sizes[0] -= passed
+        sizes[-1] -= int(stops[high - 1]) - stop
+        yield np.repeat(np.arange(low, high), sizes), expand(begins, sizes)

@@ -1,4 +1,4 @@
-"""Rows as JSON Lines, CSV or Parquet, on stdout or in a file that is there whole or not at all."""
+"""Rows as JSON Lines, CSV or Parquet, on stdout or in a file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROWS = 10_000  # written at once
 
 
 def format_of(path: str | None) -> str:
-    """Return the format that a file's name tells, else JSON Lines."""
+    """Return the format by the end of a file's name, else JSON Lines."""
     suffix = Path(path or "").suffix.lower().removeprefix(".")
     return suffix if suffix in FORMATS else FORMATS[0]
 
@@ -31,7 +31,7 @@ def format_of(path: str | None) -> str:
 def write_rows(
     rows: Iterable[Row], columns: Sequence[str], form: str, file: BinaryIO, *, batch: int = _ROWS
 ) -> int:
-    """Write all rows in one of `FORMATS`; return how many. Raises `MissingExtraError`, OSError."""
+    """Write rows in one of `FORMATS`. Return their number. Raises `MissingExtraError`, OSError."""
     if form == "parquet":
         return _write_parquet(iter(rows), columns, file, batch)
     if form == "csv":

@@ -1,1 +1,1 @@
-"""What every room may use: files, URLs, wording."""
+"""Helpers that every room may use: files, URLs, wording."""

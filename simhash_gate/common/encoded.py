@@ -1,4 +1,4 @@
-"""Text and numbers as stores keep them: any text that a page may have, 64 bits with a sign."""
+"""Text and numbers as stores keep them: UTF-8 for any text, and signed 64-bit numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ def as_bytes(text: str) -> bytes:
 
 
 def as_text(data: bytes) -> str:
-    """Return the text that was given to `as_bytes`."""
+    """Return the text that `as_bytes` encoded."""
     return data.decode("utf-8", "surrogatepass")
 
 
@@ -19,5 +19,5 @@ def signed(value: int) -> int:
 
 
 def unsigned(value: int) -> int:
-    """Return what `signed` was given."""
+    """Return a signed 64-bit value as the unsigned one with the same bits."""
     return value & ((1 << 64) - 1)

@@ -1,7 +1,7 @@
-"""Makes every file and folder of ours: private, whatever the umask, and whole where that counts.
+"""Makes all files and folders of this package: private despite the umask, and whole if needed.
 
-What is made here is its owner's alone (0600, folders 0700). What is there already keeps its
-permissions: somebody may have given them on purpose.
+New files belong to their owner alone (0600, folders 0700). Existing files keep their permissions:
+somebody may have set them on purpose.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WHOLE = 1 << 20  # bytes that are written at once
 
 
 def private_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, and those above it, where they are missing. Raises OSError."""
+    """Make a folder, and those above it, if they are missing. Raises OSError."""
     folder = Path(path)
     if folder.is_dir():
         return
@@ -36,32 +36,32 @@ def private_folder(path: str | os.PathLike[str]) -> None:
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
     else:
         with suppress(OSError):  # a file system without permissions
-            folder.chmod(_FOLDER)  # what the umask took
+            folder.chmod(_FOLDER)  # adds the permissions that the umask removed
 
 
 def new_file(path: str | os.PathLike[str]) -> int:
-    """Make a file; return its descriptor, for reading and writing.
+    """Make a file. Return its descriptor, for reading and writing.
 
-    Raises OSError, FileExistsError where there is one: what is there is not even opened, for
-    closing it would take away the locks that this process holds on it.
+    Raises OSError, and FileExistsError if the file exists. An existing file is not even opened:
+    closing it would free the locks that this process holds on it.
     """
     return _make(path, os.O_RDWR | os.O_CREAT)
 
 
 def open_anew(path: str | os.PathLike[str]) -> BinaryIO:
-    """Open a file to write; what was in it is gone. Raises OSError.
+    """Open a file to write, and empty it. Raises OSError.
 
-    What is written up to a flush goes to its end, and whole: another crawl may write to it too.
+    All writes up to a flush go to its end in one piece: another crawl may write, too.
     """
     return open(path, "wb", _WHOLE, opener=lambda to, how: _private(to, how | os.O_APPEND))
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name when the block has ended well.
+    """Open a file for writing. It takes its name when the block has ended well.
 
-    What is no ordinary file, a pipe for one, is written as it is. One that is not `private` is
-    made as the umask says, like the output of other commands. Raises OSError.
+    A pipe, or anything else that is no ordinary file, is written directly. If it is not `private`,
+    a new file has the permissions of the umask, like the output of other commands. Raises OSError.
     """
     target, part = _target_and_part(path)
     if part is None:
@@ -82,9 +82,9 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterato
 
 
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
-    """Make a file with its folders, as the umask says, like the output of other commands.
+    """Make a file with its folders, with the permissions of the umask.
 
-    Raises OSError, FileExistsError where there is one.
+    Raises OSError, and FileExistsError if the file exists.
     """
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -93,21 +93,21 @@ def write_new(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError where `whole_file` can't open a file; what is there stays as it is."""
+    """Raise OSError if `whole_file` can't open a file. An existing file stays as it is."""
     target, part = _target_and_part(path)
     if part is not None:
         open_anew(part).close()
         part.unlink(missing_ok=True)
     elif target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    elif not os.access(target, os.W_OK):  # to open a pipe would wait for its reader
+    elif not os.access(target, os.W_OK):  # opening a pipe would wait for its reader
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Connection:
-    """Open a SQLite database, made if there is none; its other files get its permissions.
+    """Open a SQLite database, made if needed. The other files of SQLite get its permissions.
 
-    `:memory:` is one in memory. Raises OSError and sqlite3.Error.
+    `:memory:` is a database in memory. Raises OSError and sqlite3.Error.
     """
     if path != ":memory:" and not Path(path).exists():
         with suppress(FileExistsError):
@@ -119,12 +119,12 @@ def open_database(path: str | os.PathLike[str], **options: Any) -> sqlite3.Conne
 def private_lock(
     path: str | os.PathLike[str], *, mode_of: str | os.PathLike[str] | None = None, **options: Any
 ) -> FileLock:
-    """Return a lock whose file only its owner can open: others could hold it for ever.
+    """Return a lock whose file only its owner can open. Other users could hold it for ever.
 
-    The file has the permissions of the file `mode_of`, if that is there. A lock file that
-    is there keeps its own: before 4.2, filelock gives it those that it is told.
+    The file gets the permissions of the file `mode_of`, if that exists. An existing lock file keeps
+    its own: filelock before 4.2 would set them to the argument `mode`.
     """
-    from filelock import FileLock  # it loads asyncio
+    from filelock import FileLock  # loads asyncio
 
     mode = _FILE
     if mode_of is not None:
@@ -136,10 +136,10 @@ def private_lock(
 
 
 def is_locked(path: str | os.PathLike[str]) -> bool:
-    """Tell whether somebody has locked a file, however many ask at once. Raises OSError."""
+    """Tell whether a process has locked a file. Several may ask at once. Raises OSError."""
     try:
         import fcntl
-    except ImportError:  # Windows, where who asks locks it
+    except ImportError:  # on Windows, asking takes the lock for a moment
         from filelock import Timeout
 
         with suppress(Timeout), private_lock(path).acquire(blocking=False):
@@ -154,7 +154,7 @@ def is_locked(path: str | os.PathLike[str]) -> bool:
 
 
 def _private(path: str, flags: int) -> int:
-    """Open a file, made if there is none, as `open` asks for it."""
+    """Open a file with these flags, and make it if needed: an opener for `open`."""
     try:
         return _make(path, flags)
     except FileExistsError:
@@ -164,19 +164,19 @@ def _private(path: str, flags: int) -> int:
 def _make(path: str | os.PathLike[str], flags: int) -> int:
     file = os.open(path, flags | os.O_EXCL, _FILE)
     with suppress(OSError, AttributeError):  # a file system, or a system, without permissions
-        os.fchmod(file, _FILE)  # what the umask took
+        os.fchmod(file, _FILE)  # adds the permissions that the umask removed
     return file
 
 
-def _allow_as(known: os.stat_result, file: int) -> None:
+def _allow_as(target: os.stat_result, file: int) -> None:
     with suppress(OSError, AttributeError):
-        if os.fstat(file).st_gid != known.st_gid:
-            os.fchown(file, -1, known.st_gid)
-        os.fchmod(file, stat.S_IMODE(known.st_mode))
+        if os.fstat(file).st_gid != target.st_gid:
+            os.fchown(file, -1, target.st_gid)
+        os.fchmod(file, stat.S_IMODE(target.st_mode))
 
 
 def _target_and_part(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:
-    """Return where a path leads, and what is written first: nothing for no ordinary file."""
+    """Return the file that a path leads to, and the file to write first, None if it is a pipe."""
     target = Path(path).resolve()
     if target.exists() and not target.is_file():
         return target, None

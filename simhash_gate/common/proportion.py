@@ -1,4 +1,4 @@
-"""How far a share that was counted in a sample may be from the true one."""
+"""Confidence intervals of shares that were counted in a sample."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """Return the score interval of a share of which `successes` of `trials` were seen.
+    """Return the score interval of a share that was counted as `successes` in `trials`.
 
-    Of no trials, it is 0 to 1. Raises ValueError for counts that can't be. Source: Wilson,
-    Probable inference, the law of succession, and statistical inference (1927).
+    Without trials, it is 0 to 1. Raises ValueError for impossible counts. Source: Wilson, Probable
+    inference, the law of succession, and statistical inference (1927).
     """
-    from statistics import NormalDist  # not before it is needed: it loads slowly
+    from statistics import NormalDist  # loads slowly
 
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials}: expected a share")

@@ -1,4 +1,4 @@
-"""Times as people write them: moments (Unix times, ISO 8601) and spans such as 7d."""
+"""Times as people write them: points in time (Unix times, ISO 8601) and spans such as 7d."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60}
 
 def seconds_of(span: str) -> float:
     """Return the seconds of a span of time such as 90s, 12h or 7d. Raises ValueError."""
-    found = _SPAN.fullmatch(span.strip())
-    if found is None:
+    match = _SPAN.fullmatch(span.strip())
+    if match is None:
         raise ValueError(f"{span!r}: expected a number and s, m, h or d, such as 7d")
-    return float(found[1]) * _SECONDS[found[2]]
+    return float(match[1]) * _SECONDS[match[2]]
 
 
 def span_of(seconds: float) -> str:
@@ -34,9 +34,9 @@ def span_of(seconds: float) -> str:
 
 
 def unix_time(value: object) -> float | None:
-    """Return the Unix time of a number, a date or a text of ISO 8601; None for anything else.
+    """Return the Unix time of a number, a date or a text of ISO 8601, None for anything else.
 
-    A time without its zone is one of UTC.
+    A time without a zone is in UTC.
     """
     if isinstance(value, str):
         return _of_text(value.strip())
@@ -50,7 +50,7 @@ def unix_time(value: object) -> float | None:
 
 
 def shown(seconds: float) -> str:
-    """Return a Unix time as a person reads it: 2024-06-01T12:00:00Z."""
+    """Return a Unix time as text: 2024-06-01T12:00:00Z."""
     try:
         time_of_day = datetime.fromtimestamp(seconds, timezone.utc)
     except (ValueError, OverflowError, OSError):
@@ -59,10 +59,10 @@ def shown(seconds: float) -> str:
 
 
 def _of_text(text: str) -> float | None:
-    found = _ISO.fullmatch(text)
-    if found is None:
+    match = _ISO.fullmatch(text)
+    if match is None:
         return None
-    day, minute, second, fraction, zone = found.groups()
+    day, minute, second, fraction, zone = match.groups()
     zone = "+00:00" if zone in (None, "Z", "z") else f"{zone[:3]}:{zone[-2:]}"
     try:
         moment = datetime.fromisoformat(f"{day}T{minute or '00:00'}{second or ':00'}{zone}")

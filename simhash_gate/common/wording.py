@@ -1,4 +1,4 @@
-"""How things are said: numbers in sentences, and what can't be used."""
+"""Wording of messages: numbers with nouns, and problems with inputs."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Complain = Callable[[str, str], None]
 
 
 class DamagedError(ValueError):
-    """An input is cut off or damaged, or can't be decoded; the message says how."""
+    """An input is cut off or damaged, or can't be decoded. The message says how."""
 
 
 class MissingExtraError(Exception):
-    """An optional dependency is not installed; the message says how to install it."""
+    """An optional dependency is not installed. The message says how to install it."""
 
 
 def need(package: str, what: str, extra: str) -> Any:
@@ -30,7 +30,7 @@ def need(package: str, what: str, extra: str) -> Any:
 
 @contextmanager
 def complaining(complain: Complain, place: str) -> Iterator[None]:
-    """Complain of the place, and go on after the block, if it raises OSError or ValueError."""
+    """If the block raises OSError or ValueError, report it with the place, and go on after it."""
     try:
         yield
     except OSError as error:
@@ -40,17 +40,17 @@ def complaining(complain: Complain, place: str) -> Iterator[None]:
 
 
 def why(error: OSError) -> str:
-    """Return what went wrong, without the path that the place names already."""
+    """Return the reason of an error without the path, which the place names already."""
     return error.strerror or str(error)
 
 
 def how_many(number: int, noun: str, form: str = "") -> str:
-    """Return a number with what is counted: "1 page", "2 pages"; `form` is how to format it."""
+    """Return a number with a noun: "1 page", "2 pages". `form` is the format of the number."""
     return f"{number:{form}} {noun}{'s' * (abs(number) != 1)}"
 
 
 def printable(text: str) -> str:
-    """Return what a page says in one line, without what controls terminals and turns directions."""
+    """Return a page's text on one line, without characters that control a terminal."""
     return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 

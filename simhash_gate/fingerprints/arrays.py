@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 CHUNK = 1 << 16
-"""So many fingerprints fit the cache of a core, with scratch arrays beside them."""
+"""This many fingerprints fit into the cache of a core, with scratch arrays beside them."""
 
 
 def as_fingerprints(values: ArrayLike) -> Fingerprints:
-    """Return a flat array of numpy.uint64; raises ValueError for values that don't fit."""
+    """Return a flat array of numpy.uint64. Raises ValueError for values that don't fit."""
     array = np.asarray(values)
     if array.dtype != np.uint64:
         if array.size and (array.dtype.kind not in "iu" or array.min() < 0):
@@ -35,7 +35,7 @@ def in_chunks(values: NDArray[_Scalar]) -> Iterator[NDArray[_Scalar]]:
 
 
 def first_of_each(values: NDArray[Any]) -> Positions:
-    """Return the positions in a sorted array at which a value differs from the one before."""
+    """Return the positions in a sorted array where a value differs from the one before."""
     return np.flatnonzero(_are_first(values))
 
 
@@ -46,14 +46,14 @@ def _are_first(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def distinct(*arrays: NDArray[_Scalar]) -> NDArray[_Scalar]:
-    """Return all values sorted, each once; many times faster than numpy.unique, which hashes."""
+    """Return all values sorted, each once. This is many times faster than numpy.unique."""
     ascending = np.concatenate(arrays)
     ascending.sort()
     return ascending[_are_first(ascending)]
 
 
 def is_in(values: Fingerprints, members: Fingerprints) -> NDArray[np.bool_]:
-    """Tell of each value if it is one of `members`, which are sorted; fastest for sorted values."""
+    """Tell for each value whether it is one of the sorted `members`. Sorted values are fastest."""
     if not len(members):
         return np.zeros(len(values), np.bool_)
     places = np.minimum(np.searchsorted(members, values), len(members) - 1)
@@ -61,10 +61,8 @@ def is_in(values: Fingerprints, members: Fingerprints) -> NDArray[np.bool_]:
 
 
 def locate(values: Fingerprints, members: Fingerprints) -> Positions:
-    """Return where each value is in `members`, which are sorted and have it.
-
-    Looked up in order, which spares most of the waiting for memory.
-    """
+    """Return the position of each value in the sorted `members`, which have all of them."""
+    # Looking values up in order spares most of the waiting for memory.
     order = np.argsort(values)
     places = np.empty(len(values), np.intp)
     places[order] = np.searchsorted(members, values[order])
@@ -72,6 +70,6 @@ def locate(values: Fingerprints, members: Fingerprints) -> Positions:
 
 
 def expand(firsts: Positions, counts: Positions) -> Positions:
-    """Return `counts` positions from each of `firsts` on, one range after the other."""
+    """Return the positions of ranges, one range after the other: `counts` from each of `firsts`."""
     before = np.cumsum(counts) - counts
     return np.repeat(firsts - before, counts) + np.arange(counts.sum(dtype=np.intp))

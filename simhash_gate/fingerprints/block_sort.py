@@ -1,9 +1,10 @@
-"""Near pairs among many fingerprints: sorted by some of their blocks, near ones stand together.
+"""Near pairs among many fingerprints. After sorting by some blocks, near ones stand together.
 
-Cut 64 bits into m blocks. Two fingerprints that differ in at most k < m bits agree in m - k blocks
-at least. So for each choice of m - k blocks: bring these to the top, sort, and compare what has the
-same top bits. Many blocks give long keys that few others share, but many sorts; m depends on how
-many fingerprints there are. With m = k the key is empty, and everything is compared.
+The 64 bits are cut into m blocks. Two fingerprints that differ in at most k < m bits agree in at
+least m - k blocks. So for each choice of m - k blocks, these become the top bits (the key), the
+fingerprints are sorted, and those with the same key are compared. Many blocks give long keys that
+few fingerprints share, but need many sorts: m depends on the number of fingerprints. With m = k the
+key is empty, and all are compared.
 
 Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3.
 """
@@ -29,18 +30,18 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
-    # Bits that go from one place to another: where they are, a mask of them there, where they go.
+    # Moves bits to another place: the shift from where they are, their mask, the shift to there.
     Move = tuple[np.uint64, np.uint64, np.uint64]
 
 Result = TypeVar("Result")
 
 # Comparisons that fit the cache of a core.
 _COMPARED = 1 << 15
-# Pairs that a portion may have; to look up where they came from takes as long for few as for many.
+# Pairs of a portion: looking up their positions takes as long for few pairs as for many.
 _HELD = 1 << 20
-# From here on, fingerprints with the same key are compared all with all.
+# In longer runs of one key, all fingerprints are compared with all.
 _LONG_RUN = 128
-# Fewer are done before a thread is started. A thread holds one more copy of the fingerprints.
+# Fewer take less time than starting a thread. A thread holds one more copy of the fingerprints.
 _FEW = 1 << 16
 _MOST_THREADS = 4
 _MOST_TABLES = 1000
@@ -49,7 +50,7 @@ _DISTANCE_BITS = np.uint64(7)
 
 
 class Near(NamedTuple):
-    """Pairs that are near: three arrays of one length, in order of query, distance, fingerprint."""
+    """Near pairs as three arrays of one length, in the order of query, distance, fingerprint."""
 
     query: Positions
     fingerprint: Fingerprints
@@ -57,11 +58,11 @@ class Near(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One order of the bits, its key on top.
+    """One order of the bits, with the key on top.
 
-    Of two fingerprints with the same key, those bits below it that differ are inside `low`. A pair
-    that agrees in more blocks than a key has meets in several tables; it belongs to the one where
-    it differs in all of `skipped`, blocks that come before the last one of the key.
+    `there` moves the bits to this order, `back` to the old one. `low` are the bits below the key. A
+    pair that agrees in more blocks than a key has meets in several tables. It belongs to the table
+    where it differs in all `skipped` blocks: those before the last block of the key.
     """
 
     there: tuple[Move, ...]
@@ -70,7 +71,7 @@ class Table(NamedTuple):
     skipped: tuple[np.uint64, ...]
 
     def own(self, differ: Fingerprints) -> NDArray[np.bool_]:
-        """Tell of pairs, by the bits in which they differ, which ones belong to this table."""
+        """Tell whether pairs belong to this table, by the bits in which they differ."""
         touched = np.ones(differ.shape, np.bool_)
         for block in self.skipped:
             touched &= (differ & block).astype(np.bool_)
@@ -86,7 +87,7 @@ class Portion(NamedTuple):
     table: Table
 
     def look_up(self, values: Fingerprints) -> tuple[Positions, Positions]:
-        """Return where the two of each pair are in `values`, which are sorted."""
+        """Return the positions of both fingerprints of each pair in the sorted `values`."""
         back = self.table.back
         if 2 * len(self.one) < len(self.permuted):
             ends = permute(self.permuted[np.concatenate((self.one, self.other))], back)
@@ -99,10 +100,10 @@ class Portion(NamedTuple):
 def near_pairs(
     values: Fingerprints, radius: int, use: Callable[[Portion], Result]
 ) -> Iterator[Result]:
-    """Find the pairs of values that differ in at most `radius` bits, 0 to 64; each pair once.
+    """Find the pairs of values that differ in at most `radius` bits, 0 to 64, each pair once.
 
-    `values` must be distinct. The pairs come in portions, and `use` is called with each, on several
-    threads if there are many values; yields what it returns. Each thread sorts a copy of all.
+    `values` must be distinct. `use` is called with each portion of pairs, on several threads if
+    there are many values. Its results are yielded. Each thread sorts a copy of all values.
     """
     plan = tables(_cheapest(len(values), radius), radius)
     work = partial(_search, values, radius, use)
@@ -119,17 +120,17 @@ def near_pairs(
 def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:
     """Find every stored fingerprint within `radius` bits of each query.
 
-    Both may repeat, and stand in any order. `Near.query` holds positions in `queries`.
+    Both arrays may have repetitions, in any order. `Near.query` are positions in `queries`.
     """
     order = np.argsort(queries)
-    ascending, known = queries[order], distinct(stored)
+    ascending, members = queries[order], distinct(stored)
     every = distinct(queries, stored)
     firsts = np.searchsorted(ascending, every)
     counts = np.searchsorted(ascending, every, side="right") - firsts
-    asked, answers = counts > 0, is_in(every, known)
+    asked, answers = counts > 0, is_in(every, members)
 
     def both_ways(portion: Portion) -> tuple[Positions, Positions]:
-        """Return those pairs of which one is a query, the other stored: the query first."""
+        """Return the pairs of a query and a stored fingerprint, the query first."""
         one, other = portion.look_up(every)
         there, back = asked[one] & answers[other], asked[other] & answers[one]
         return (
@@ -139,25 +140,25 @@ def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:
 
     same = np.flatnonzero(asked & answers)
     pairs = [(same, same), *near_pairs(every, radius, both_ways)]
-    query, found = (np.concatenate(side) for side in zip(*pairs, strict=True))
-    distance = np.bitwise_count(every[query] ^ every[found])
+    query, matched = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    distance = np.bitwise_count(every[query] ^ every[matched])
     repeats = counts[query]
     positions = order[expand(firsts[query], repeats)]
-    return _in_order(positions, np.repeat(distance, repeats), np.repeat(found, repeats), every)
+    return _in_order(positions, np.repeat(distance, repeats), np.repeat(matched, repeats), every)
 
 
 def _in_order(
-    query: Positions, distance: NDArray[np.uint8], found: Positions, every: Fingerprints
+    query: Positions, distance: NDArray[np.uint8], matched: Positions, every: Fingerprints
 ) -> Near:
-    """Sort by query, distance and fingerprint, which are in order in `every`, as one number."""
+    """Sort by query, distance and fingerprint. All three are packed into one number."""
     low = np.uint64(len(every).bit_length())
     rows = (query.astype(np.uint64) << _DISTANCE_BITS | distance) << low
-    rows |= found.astype(np.uint64)
+    rows |= matched.astype(np.uint64)
     rows.sort()
-    found = (rows & ((_ONE << low) - _ONE)).astype(np.intp)
+    matched = (rows & ((_ONE << low) - _ONE)).astype(np.intp)
     rows >>= low
     distance = (rows & ((_ONE << _DISTANCE_BITS) - _ONE)).astype(np.uint8)
-    return Near((rows >> _DISTANCE_BITS).astype(np.intp), every[found], distance)
+    return Near((rows >> _DISTANCE_BITS).astype(np.intp), every[matched], distance)
 
 
 def permute(values: Fingerprints, moves: Sequence[Move]) -> Fingerprints:
@@ -210,7 +211,7 @@ def _search(
 
 
 def _with_whole_keys(ordered: Fingerprints, low: np.uint64) -> Iterator[Fingerprints]:
-    """Cut a sorted array into pieces: never between two equal keys."""
+    """Cut a sorted array into pieces, never between two equal keys."""
     start = 0
     while start < len(ordered):
         end = ordered[min(start + CHUNK, len(ordered)) - 1] | low
@@ -238,31 +239,30 @@ def _long_runs(piece: Fingerprints, low: np.uint64) -> list[tuple[int, int]]:
 
 
 def _sparse(piece: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
-    """Compare each with the next, then those that have more of their key with the one after."""
+    """Compare each fingerprint with the next one, the one after, and so on while keys are equal."""
     step = 1
     differ = piece[1:] ^ piece[:-1]
     starts = np.flatnonzero(differ <= table.low)
     differ = differ[starts]
-    found: list[tuple[Positions, Positions]] = []
+    portions: list[tuple[Positions, Positions]] = []
     while len(starts):
         near = np.bitwise_count(differ) <= radius
         near &= table.own(differ)
         if near.any():
-            found.append((starts[near], starts[near] + step))
+            portions.append((starts[near], starts[near] + step))
         step += 1
         starts = starts[starts < len(piece) - step]
         differ = piece[starts + step] ^ piece[starts]
         same = differ <= table.low
         starts, differ = starts[same], differ[same]
-    if found:
-        yield _portion(piece, found, table)
+    if portions:
+        yield _portion(piece, portions, table)
 
 
 def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
-    """Compare all with all, some rows at a time."""
     rows = max(1, _COMPARED // len(run))
-    found: list[tuple[Positions, Positions]] = []
-    held = 0
+    portions: list[tuple[Positions, Positions]] = []
+    count = 0
     for start in range(0, len(run) - 1, rows):
         others = run[start + 1 :]
         differ = (run[start : start + rows, None] ^ others).ravel()
@@ -270,25 +270,25 @@ def _dense(run: Fingerprints, table: Table, radius: int) -> Iterator[Portion]:
         flat = flat[table.own(differ[flat])]
         row = flat // len(others)
         column = flat - row * len(others)
-        upper = column >= row  # a pair is met from its first side
-        found.append((row[upper] + start, column[upper] + start + 1))
-        held += len(found[-1][0])
-        if held > _HELD:
-            yield _portion(run, found, table)
-            found, held = [], 0
-    if found:
-        yield _portion(run, found, table)
+        upper = column >= row  # each pair counts once: from its first fingerprint
+        portions.append((row[upper] + start, column[upper] + start + 1))
+        count += len(portions[-1][0])
+        if count > _HELD:
+            yield _portion(run, portions, table)
+            portions, count = [], 0
+    if portions:
+        yield _portion(run, portions, table)
 
 
 def _portion(
-    permuted: Fingerprints, found: list[tuple[Positions, Positions]], table: Table
+    permuted: Fingerprints, portions: list[tuple[Positions, Positions]], table: Table
 ) -> Portion:
-    one, other = (np.concatenate(side) for side in zip(*found, strict=True))
+    one, other = (np.concatenate(side) for side in zip(*portions, strict=True))
     return Portion(permuted, one, other, table)
 
 
 def _cheapest(size: int, radius: int) -> int:
-    """Choose the number of blocks by what the sorts and the comparisons take (in nanoseconds)."""
+    """Choose the number of blocks by the time of sorts and comparisons (in nanoseconds)."""
 
     def cost(count: int) -> float:
         chance = 2.0 ** -(BITS * (count - radius) // count)

@@ -1,13 +1,13 @@
-"""Blocks of a fingerprint, where two that are near must (nearly) agree, and hash tables of them.
+"""Blocks of a fingerprint, in which near fingerprints (nearly) agree, and hash tables of blocks.
 
-Cut 64 bits into m blocks. Two fingerprints that differ in no more than r = q·m + a bits (a < m)
+The 64 bits are cut into m blocks. Two fingerprints that differ in at most r = q·m + a bits (a < m)
 differ by at most q bits in one of the first a + 1 blocks, or by at most q - 1 bits in one of the
-others: were it not so, they would differ in (a + 1)(q + 1) + (m - a - 1)q = r + 1 bits at least.
-So a table for each block, asked for the keys within those few bits, misses nothing. The same holds
-if a key is only some bits of its block: whatever differs there differs in the block.
+others. Otherwise they would differ in at least (a + 1)(q + 1) + (m - a - 1)q = r + 1 bits. So a
+lookup of all keys within these few bits, in a table for each block, misses nothing. The same holds
+if a key has only some bits of its block.
 
-In a hash table, a fingerprint stands in a slot, by number from 1 on. The table of a block has a
-head for each key, the first slot of its chain, and for each slot the one after it; 0 ends a chain.
+Each stored fingerprint has a slot, numbered from 1. The table of a block has two arrays: for each
+key the first slot of its chain (the head), and for each slot the next one. 0 ends a chain.
 
 Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3;
 Norouzi, Punjani, Fleet, "Fast Search in Hamming Space with Multi-Index Hashing" (2012), section 3.
@@ -29,24 +29,24 @@ from simhash_gate.fingerprints.hamming import BITS
 if TYPE_CHECKING:
     from simhash_gate.fingerprints.arrays import Fingerprints
 
-    # Shift and mask of the block, heads, and what comes after each slot. A plain tuple: CPython
-    # takes it apart faster than a NamedTuple.
+    # Shift and mask of the block, heads, and the next slot of each slot. It is a plain tuple
+    # because CPython unpacks that faster than a NamedTuple.
     Table = tuple[int, int, array[int], array[int]]
 
 FEW = 32
-"""So few are compared one by one; tables would take more memory than they do."""
+"""At most this many are compared one by one: tables would take more memory than they do."""
 
 _MOST_BLOCKS = 16
-# Bytes for each fingerprint that the heads take at most, all tables together.
+# Bytes that the heads of all tables may take for each fingerprint.
 _HEADS = 36
-# Slots that are linked at once: the sorting stays in the cache, and takes little memory.
+# Slots that are linked at once: sorting them stays in the cache, and takes little memory.
 _CHUNK = 1 << 12
 _SLOT_BITS = np.uint64(32)
 _SLOT_MASK = np.uint64((1 << 32) - 1)
 
 
 class BitBlock(NamedTuple):
-    """`width` neighbouring bits of a fingerprint, the lowest of them at `shift`."""
+    """`width` neighbouring bits of a fingerprint. The lowest is at `shift`."""
 
     shift: int
     width: int
@@ -59,10 +59,9 @@ class BitBlock(NamedTuple):
 
 @lru_cache
 def split(count: int, widest: int = BITS) -> tuple[BitBlock, ...]:
-    """Cut a fingerprint into `count` blocks, 1 to 64, from the lowest bits up, as even as can be.
+    """Cut a fingerprint into `count` blocks, 1 to 64, of about equal size, from the lowest bits up.
 
-    Of a block that is wider than `widest` bits, the lowest ones stand for it. Raises ValueError for
-    another count.
+    A block keeps at most its `widest` lowest bits. Raises ValueError for another count.
     """
     if not 1 <= count <= BITS:
         raise ValueError(f"not a number of blocks from 1 to {BITS}: {count}")
@@ -71,14 +70,14 @@ def split(count: int, widest: int = BITS) -> tuple[BitBlock, ...]:
 
 
 def _reaches(blocks: tuple[BitBlock, ...], radius: int) -> list[int]:
-    """Return for each block how many of its bits to flip; -1 where the others suffice."""
+    """Return for each block the number of bits to flip, -1 if the other blocks suffice."""
     quotient, rest = divmod(radius, len(blocks))
     return [min(quotient - (number > rest), block.width) for number, block in enumerate(blocks)]
 
 
 @lru_cache
 def probe_count(count: int, radius: int, widest: int = BITS) -> int:
-    """Return how many keys a lookup asks for."""
+    """Return the number of keys that a lookup tries."""
     blocks = split(count, widest)
     return sum(
         comb(block.width, bits)
@@ -89,10 +88,10 @@ def probe_count(count: int, radius: int, widest: int = BITS) -> int:
 
 @lru_cache
 def probes(count: int, radius: int, widest: int = BITS) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """Return the keys that a lookup must ask for so that nothing within `radius` is missed.
+    """Return the keys that a lookup must try so that nothing within `radius` is missed.
 
-    For the number of each block, they are the own key, xor each of the flips; few bits come first.
-    There are `probe_count(count, radius, widest)` keys: look before you ask.
+    They are pairs of a block's number and flips. The keys are that of the query, xor each flip.
+    Flips of few bits come first. There may be very many keys: `probe_count` tells.
     """
     blocks = split(count, widest)
     return tuple(
@@ -111,7 +110,7 @@ def _flips(width: int, reach: int) -> tuple[int, ...]:
 
 
 class Layout(NamedTuple):
-    """How many tables, of how many bits of each block, and for how many fingerprints at most."""
+    """The number of tables, the bits of each key, and the most fingerprints for this layout."""
 
     blocks: int
     width: int
@@ -119,7 +118,7 @@ class Layout(NamedTuple):
 
 
 def empty_tables(layout: Layout, size: int) -> list[Table]:
-    """Return tables for at least `size` fingerprints, and nothing in them."""
+    """Return empty tables for at least `size` fingerprints."""
     none = array(_code(size), [0])
     return [
         (block.shift, block.mask, none * (1 << block.width), none * 1)
@@ -128,7 +127,7 @@ def empty_tables(layout: Layout, size: int) -> list[Table]:
 
 
 def link(tables: Iterable[Table], values: Fingerprints, start: int) -> None:
-    """Put the values from slot `start` on, the last ones there are, at the head of their chains."""
+    """Put the values from slot `start` to the end at the heads of their chains."""
     for _, _, _, following in tables:
         following.frombytes(bytes(following.itemsize * (len(values) - len(following))))
     for low in range(start, len(values), _CHUNK):
@@ -143,11 +142,11 @@ def link(tables: Iterable[Table], values: Fingerprints, start: int) -> None:
             after[ordered] = heads[keys]
             again = np.flatnonzero(keys[1:] == keys[:-1])
             after[ordered[again + 1]] = ordered[again]
-            heads[keys] = ordered  # of equal keys, the last one stays
+            heads[keys] = ordered  # the last one of equal keys stays
 
 
 def redirect(table: Table, fingerprint: int, slot: int, target: int) -> None:
-    """Let what leads to a slot of this fingerprint lead to another one."""
+    """Let the head or the slot that leads to the slot of this fingerprint lead to `target`."""
     shift, mask, heads, after = table
     key = fingerprint >> shift & mask
     before = heads[key]
@@ -159,13 +158,12 @@ def redirect(table: Table, fingerprint: int, slot: int, target: int) -> None:
     after[before] = target
 
 
-@lru_cache  # of every new index, the size is 0
+@lru_cache  # every new index has the size 0
 def cheapest(size: int, radius: int, fixed: int | None) -> Layout:
-    """Choose blocks, and how many bits of each, for which a lookup and an insert touch the least.
+    """Choose the layout for which a lookup and an insert touch the fewest entries.
 
-    Few blocks are wide: more keys to ask for, but less behind each that is not near. It is time to
-    choose anew as soon as there is memory for one bit more. `fixed` is a number of blocks that is
-    given.
+    Few blocks are wide: a lookup tries more keys, but finds fewer fingerprints that are not near.
+    `Layout.most` is reached when there is memory for one more bit. `fixed` is the user's choice.
     """
     heads = _HEADS // array(_code(size)).itemsize
 
@@ -173,8 +171,8 @@ def cheapest(size: int, radius: int, fixed: int | None) -> Layout:
         return min((heads * max(size, FEW) // blocks).bit_length() - 1, BITS // blocks)
 
     def cost(blocks: int) -> float:
-        asked = probe_count(blocks, radius, width(blocks))
-        return 2 * blocks + asked + 1.5 * asked * size / (1 << width(blocks))
+        keys = probe_count(blocks, radius, width(blocks))
+        return 2 * blocks + keys + 1.5 * keys * size / (1 << width(blocks))
 
     blocks = fixed or min(range(2, _MOST_BLOCKS + 1), key=cost)
     bits, most = width(blocks), 2 * size
@@ -184,5 +182,5 @@ def cheapest(size: int, radius: int, fixed: int | None) -> Layout:
 
 
 def _code(size: int) -> Literal["H", "I"]:
-    """Return the type of slots, of 2 bytes or of 4, with room for as many again."""
+    """Return the type of slots, 2 or 4 bytes, for up to twice `size` fingerprints."""
     return "H" if 2 * size < 1 << 16 else "I"

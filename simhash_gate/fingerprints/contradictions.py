@@ -1,6 +1,6 @@
-"""What two pages claim to be, and whether that contradicts: their names, and what they offer.
+"""Contradictions between the claims of two pages: their names, and their offers.
 
-Two pages that a template makes alike are told apart by it.
+They tell apart two pages that only look alike because of their template.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 60
 UNKNOWN = "unknown"
-"""What a page is said to offer where its data, which would tell, are not known."""
+"""The value of a field that only the data of a page would tell, if these are not known."""
 
 _PRODUCT = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productid", "isbn")
 IN_DATA = {
@@ -25,18 +25,17 @@ IN_DATA = {
     "shown price": ("price",),
     "": ("chosen", "startDate", "endDate", "place", "salary"),
 }
-"""The names of fields that only data have, by the field that a text has in their place."""
+"""Fields that only data have, by the field of a text that says the same ("" if none does)."""
 TEXT_ALONE = "the text alone of"
-"""The field, with its URL as the value, of a page that was read from its text."""
+"""The field of a page that was read from its text. Its value is the URL."""
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 
 
 def read_from_text(sketch: Sketch, title: str, url: str) -> Sketch:
-    """Return the sketch of a page of which the title and the text are known, and not its data.
+    """Return the sketch of a page whose title and text are known, but not its data.
 
-    It contradicts whatever the data of another page say that the text does not show: nobody can
-    tell whether it is the same product, event or job. Nor can two such pages be told apart: they
-    contradict each other, unless they are of the same URL.
+    It contradicts all data of another page that its text does not show: it may be another product,
+    event or job. Two such pages contradict each other, unless they have the same URL.
     """
     shown = dict(sketch.offered)
     unknown = {
@@ -47,18 +46,18 @@ def read_from_text(sketch: Sketch, title: str, url: str) -> Sketch:
 
 
 class Contradiction(NamedTuple):
-    """In what two pages contradict each other, and how, in words."""
+    """The kind of a contradiction between two pages, and a description."""
 
     differs: Literal["names", "offers", "fields"]
     reason: str
 
 
 def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradiction | None:
-    """Return how two pages contradict each other, None if they don't.
+    """Return the contradiction between two pages, None if there is none.
 
-    Names do where each has a word of its own that the other's article and names lack; and where one
-    has a word more that the other page has nowhere, unless the two are one but for what templates
-    add, cut and write otherwise. Of what is offered, each field that both pages have must agree.
+    Names contradict if each has a word that the article and the names of the other page lack. They
+    also contradict if one name has an additional word that is nowhere on the other page, unless
+    `are_one` finds that templates made the difference. Offers contradict if a common field differs.
     """
     if reason := _of_fields(kept.compared, new.compared):
         return Contradiction("fields", reason)
@@ -70,18 +69,18 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradi
 
 
 def same_name(kept: Sketch, new: Sketch) -> bool:
-    """Tell if both pages have a name, and the same."""
+    """Tell whether both pages have the same name."""
     return bool(new.all_names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
 
 
 def agreement(kept: Sketch, new: Sketch) -> bool:
-    """Tell if two pages claim to be of one product, by its name, its number and its price."""
+    """Tell whether two pages claim to show one product, by its name, its number and its price."""
     one = not _numbers(kept).isdisjoint(_numbers(new))
     return one and same_name(kept, new) and _price(kept) == _price(new) != ""
 
 
 def _of_offers(kept: Sketch, new: Sketch) -> str:
-    """Compare what data say of one page with what another shows: a print view has no data."""
+    """Compare numbers and prices in data with those in text: a print view has no data."""
     before, now = _numbers(kept), _numbers(new)
     if before and now and before.isdisjoint(now):
         return f"{', '.join(sorted(before))} → {', '.join(sorted(now))}"
@@ -90,16 +89,12 @@ def _of_offers(kept: Sketch, new: Sketch) -> str:
 
 
 def _numbers(page: Sketch) -> set[str]:
-    """Return the numbers that data say or the page shows."""
     values = [value for name, value in page.offered if name in _NUMBERS]
     return {number.casefold() for value in values for number in value.split(", ")}
 
 
 def _price(page: Sketch) -> str:
-    """Return the lowest amount that data say, or else that the page shows.
-
-    What a page shows may have the price before a sale, which is more.
-    """
+    """Return the lowest price in the data, else in the text: it may show the old price, too."""
     offered = dict(page.offered)
     prices = offered.get("price") or offered.get("shown price") or ""
     amounts = [part.split(" ")[0] for part in prices.split(", ")]
@@ -126,13 +121,14 @@ def _of_names(kept: Sketch, new: Sketch) -> str:
 
 
 def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[str]) -> str:
-    own, its_own = own_words_of(before), own_words_of(now)
-    gone, come = own - its_own, its_own - own
-    first = [word for word in gone | come if word.isdecimal()]  # of a name: "Print: 5 bees" has it
+    kept_words, new_words = own_words_of(before), own_words_of(now)
+    gone, come = kept_words - new_words, new_words - kept_words
+    # A number that begins one name follows a word in the other: "5 bees", "Print: 5 bees".
+    first = [word for word in gone | come if word.isdecimal()]
     moved = {word for word in gone | come if len(first) == 1 and word.split(" ")[-1] in first}
     if moved & gone and moved & come:
         gone, come = gone - moved, come - moved
-    if not (own and its_own and (gone or come)) or is_cut(before, now):
+    if not (kept_words and new_words and (gone or come)) or is_cut(before, now):
         return ""
     if gone and come:
         other = _lacks(new, gone, article=True) and _lacks(kept, come, article=True)
@@ -144,19 +140,19 @@ def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[
 
 
 def _has_own_headline(page: Sketch) -> bool:
-    """Tell if the headline is the name of a page, and not that of a part that all have.
+    """Tell whether the headline is the name of the page, and not that of a part ("Description").
 
-    No title has a word of "Job description".
+    The title shares a word with the name of its page.
     """
-    own = own_words(page.headline)
+    headline_words = own_words(page.headline)
     others = list(map(own_words, page.names))
-    return not others or any(not own.isdisjoint(name) for name in others)
+    return not others or any(not headline_words.isdisjoint(name) for name in others)
 
 
-def _lacks(page: Sketch, own: Iterable[str], *, article: bool = False) -> bool:
-    """Tell if there is a word of a name that another page, or its article, has not."""
+def _lacks(page: Sketch, words: Iterable[str], *, article: bool = False) -> bool:
+    """Tell whether a page, or its article, lacks one of these words."""
     named = {word for name in page.all_names for word in own_words(name)}
-    return any(word not in named and not page.words.have(word, own=article) for word in own)
+    return any(word not in named and not page.words.have(word, own=article) for word in words)
 
 
 def _shown(names: Sequence[str]) -> str:

@@ -1,8 +1,7 @@
-"""Words -> shingles: what is hashed of a page, and how much two pages share of it.
+"""Words -> shingles, the features of a page.
 
-A shingle is three words in a row, or five characters where the script has no spaces between words.
-Each counts once, however often it comes: weighed by count, one repeated phrase would outvote a
-changed paragraph.
+A shingle is three words in a row, or five characters in scripts without spaces between words. Each
+shingle counts once, however often it comes. Else a repeated phrase would outvote a paragraph.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.arrays import Fingerprints
 
 _WORDS, _CHARACTERS = 3, 5
-# Odd numbers by which the hash of each word is multiplied, to tell its place.
+# The hash of a word is multiplied by one of these odd numbers, for its place in the shingle.
 _PLACES = np.array(
     [
         0x9E3779B97F4A7C15,
@@ -31,11 +30,12 @@ _PLACES = np.array(
 
 
 def shingle_hashes(words: HashedLines, salt: int = 0) -> Fingerprints:
-    """Return a 64-bit hash of each shingle of a page's words, in order, made of their hashes.
+    """Return a 64-bit hash of each shingle of a page's words, in order.
 
-    A shingle has five characters from where one of a script without word spaces stands. A text
-    shorter than one is one by itself. With another `salt`, 64 bits, all hashes are others. The bits
-    are mixed as MurmurHash3 ends (`fmix64`; Appleby 2011).
+    The hashes of the words are combined. A shingle that begins with a character of a script without
+    word spaces has five tokens, others have three. A text that is too short for a shingle is one
+    itself. Another `salt` (64 bits) changes all hashes. The bits are mixed by the last step of
+    MurmurHash3 (`fmix64`; Appleby 2011).
     """
     count = len(words.words)
     padded = np.zeros(count + _CHARACTERS, np.uint64)

@@ -1,7 +1,7 @@
-"""The words of many texts at once: characters are folded by a table, and words hashed once.
+"""The words of many texts at once. A table folds characters, and each word is hashed once.
 
-That takes less than half as long as one by one. It needs numpy, which module `words` must not load:
-options name words, and are read before page-reading processes start.
+That takes less than half the time of single texts. It needs numpy, which the module `words` must
+not load: options have words in them, and are read before page-reading processes start.
 """
 
 from __future__ import annotations
@@ -34,41 +34,37 @@ if TYPE_CHECKING:
     Words = NDArray[Any]  # of numpy.uint32
 
 _ASCII_LINES = ASCII | {ord("\n"): "\n"}
-# What stands for each UTF-16 code unit: its folded form, or a space between words, as far as that
-# is a matter of the one character. Filled in as text is met.
+# Maps each UTF-16 code unit to its folded form, or to a space if it separates words. Entries are
+# filled in when a text has the unit.
 _folded = np.zeros(1 << 16, np.uint16)
 _is_unsegmented = np.zeros(1 << 16, np.bool_)
 _is_sign = np.zeros(1 << 16, np.bool_)
 _SPACE = ord(" ")
-_ODD = "\uffff"  # more than one character matters
+_ODD = "\uffff"  # marks units whose form depends on their neighbours
 _folded[ord("\n")] = ord("\n")
-# Frequent ones that fold to several characters or none.
+# Frequent characters that fold to several characters or none.
 _SEVERAL = (("ß", "ss"), ("™", "tm"), ("\u00ad", ""), ("\u200b", ""))
 _JOINING = frozenset({"Mn", "Mc", "Me", "Cs"})
 
 
 def words_of_each(texts: Sequence[str]) -> list[list[str]]:
-    """Return the words of each text: faster than one by one.
-
-    The texts have no line feeds.
-    """
+    """Return the words of each text, faster than `words` one by one. Texts have no line feeds."""
     plain = without_typography("\n".join(filter(str.isascii, texts))).translate(_ASCII_LINES)
     of_plain = map(str.split, _spaced(plain, ASCII_SIGNS).split("\n"))
     rest = without_typography("\n".join([text for text in texts if not text.isascii()]))
     lines = iter(_fold(rest).split("\n"))
-    found = []
+    each_words = []
     for text in texts:
         if text.isascii():
-            found.append(next(of_plain))
+            each_words.append(next(of_plain))
         elif _ODD in (line := next(lines)):
-            found.append(words(text))
+            each_words.append(words(text))
         else:
-            found.append(line.split())
-    return found
+            each_words.append(line.split())
+    return each_words
 
 
 def _fold(text: str) -> str:
-    """Return tokens with white space around them."""
     for several, folded_to in _SEVERAL:
         text = text.replace(several, folded_to)
     units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
@@ -83,14 +79,13 @@ def _fold(text: str) -> str:
 
 
 def _spaced(text: str, signs: str) -> str:
-    """Put a space before and after each sign."""
     for sign in signs:
         text = text.replace(sign, f" {sign} ")
     return text
 
 
 def _learn(unit: int) -> None:
-    """Fill in what stands for a code unit, as `split` shows it between two letters."""
+    """Fill in the entry of a code unit by the result of `split` for it between two letters."""
     character = chr(unit)
     folded = _ODD
     if not any(map(_joins, unicodedata.normalize("NFKC", character))):
@@ -99,22 +94,21 @@ def _learn(unit: int) -> None:
                 folded = " "
             case [word] if len(word) == 3:
                 folded = word[1]
-            case ["a", own, "b"] if own in SIGNS and own < _ODD:
-                folded = own
-                _is_sign[ord(own)] = True
-            case ["a", own, "b"] if unsegmented([own]) and own < _ODD:
-                folded = own
-                _is_unsegmented[ord(own)] = True
+            case ["a", sign, "b"] if sign in SIGNS and sign < _ODD:
+                folded = sign
+                _is_sign[ord(sign)] = True
+            case ["a", sign, "b"] if unsegmented([sign]) and sign < _ODD:
+                folded = sign
+                _is_unsegmented[ord(sign)] = True
     _folded[unit] = ord(folded)
 
 
 def _joins(character: str) -> bool:
-    """Tell if a character may be part of another: a mark, a letter of Hangul, half of a pair."""
+    """Tell whether a character may join its neighbour: a mark, a letter of Hangul, a surrogate."""
     return unicodedata.category(character) in _JOINING or "\u1100" <= character <= "\u11ff"
 
 
 def _set_apart(units: CodeUnits, alone: NDArray[np.bool_]) -> CodeUnits:
-    """Put a space before and after each one that stands alone."""
     before = alone | np.append(False, alone[:-1])
     spaced = np.full(len(units) + np.count_nonzero(before), _SPACE, np.uint16)
     spaced[np.arange(len(units)) + np.cumsum(before)] = units
@@ -126,30 +120,28 @@ def _text(units: CodeUnits) -> str:
 
 
 def hashes_of(texts: Iterable[str] | Words) -> Words:
-    """Return the 32-bit hash of each of some texts, which may be hashes already."""
+    """Return the 32-bit hash of each text. Hashes are returned as they are."""
     if isinstance(texts, np.ndarray):
         return texts
     return np.array(list(map(mmh3.hash, texts, repeat(0), repeat(False))), np.uint32)
 
 
 SIGN, CHARACTER, WITH_NUMBER, MORE = (1 << bit for bit in range(4))
-"""What a word is: a sign; an unsegmented character; not free of numbers; more of the word before.
-
-The last are numbers and signs, which say little alone.
-"""
+"""Kinds of tokens, as bits: a sign; an unsegmented character; a word with a number in it; a number
+or a sign, which belongs to the word before it."""
 PLACED_BY = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
-"""Odd numbers by which hashes are multiplied, to tell places apart."""
+"""Odd numbers that multiply hashes, to tell their places apart."""
 
 
 class _Known(dict[str, int]):
-    """Hashes of words that came before, and above them what they are: most come on many pages."""
+    """A cache of words: the low 32 bits of a value are the hash, those above are the kinds."""
 
     def __missing__(self, word: str) -> int:
         kind = 0 if word.isascii() and word.isalpha() else _kind_of(word)
-        found = mmh3.hash(word, 0, False) | kind << 32
+        hash_and_kind = mmh3.hash(word, 0, False) | kind << 32
         if len(word) <= _LONGEST_KNOWN:
-            self[word] = found
-        return found
+            self[word] = hash_and_kind
+        return hash_and_kind
 
 
 def _kind_of(word: str) -> int:
@@ -165,7 +157,7 @@ _MOST_KNOWN, _LONGEST_KNOWN = 1 << 15, 64
 
 
 class HashedLines(NamedTuple):
-    """The words of some lines: the hash of each as `hashes_of` has it, what it is, and its line."""
+    """The words of some lines: for each its hash (`hashes_of`), its kinds and its line's number."""
 
     words: Words
     kinds: NDArray[np.uint8]
@@ -178,38 +170,40 @@ class HashedLines(NamedTuple):
             _known.clear()
         sizes = np.fromiter(map(len, lines), np.intp, len(lines))
         hashes = map(_known.__getitem__, chain.from_iterable(lines))
-        found = np.fromiter(hashes, "<u8", int(sizes.sum()))
-        kinds = (found >> np.uint64(32)).astype(np.uint8)
-        return cls(found.astype(np.uint32), kinds, np.repeat(np.arange(len(lines)), sizes))
+        hashes_and_kinds = np.fromiter(hashes, "<u8", int(sizes.sum()))
+        kinds = (hashes_and_kinds >> np.uint64(32)).astype(np.uint8)
+        return cls(
+            hashes_and_kinds.astype(np.uint32), kinds, np.repeat(np.arange(len(lines)), sizes)
+        )
 
     def only(self, kept: NDArray[np.bool_]) -> HashedLines:
-        """Return some of the words."""
+        """Return the words whose entry in `kept` is True."""
         return HashedLines(self.words[kept], self.kinds[kept], self.lines[kept])
 
     def are(self, kind: int) -> NDArray[np.bool_]:
-        """Tell of each word if it is of a kind."""
-        found: NDArray[np.bool_] = (self.kinds & kind) != 0
-        return found
+        """Tell for each word whether it is of a kind."""
+        matches: NDArray[np.bool_] = (self.kinds & kind) != 0
+        return matches
 
     def follow(self, kind: int) -> Positions:
-        """Return where words of a kind are that are followed by another of it in their line."""
+        """Return the positions of words that are, like the next word of their line, of a kind."""
         are, lines = self.are(kind), self.lines
         return np.flatnonzero(are[:-1] & are[1:] & (lines[:-1] == lines[1:]))
 
     def counts(self, lines: int) -> Positions:
-        """Return how many words so many lines have. Two characters without spaces are one."""
+        """Return the number of words of each line. Two unsegmented characters count as one word."""
         alone = np.bincount(self.lines[self.are(CHARACTER)], minlength=lines)
         plain = np.bincount(self.lines[~self.are(SIGN | CHARACTER)], minlength=lines)
         return plain + (alone + 1) // 2
 
     def total(self) -> int:
-        """Return how many words these are, as `counts` has it."""
+        """Return the number of all words, as `counts` counts them."""
         return int(self._replace(lines=np.zeros_like(self.lines)).counts(1)[0])
 
     def pairs(self) -> Words:
-        """Return a hash of each two words that follow in a line; of a word alone in one, its own.
+        """Return a hash of each pair of successive words of a line.
 
-        They are made of the hashes of the words.
+        A line of one word has the hash of that word.
         """
         one, other = (np.uint32(by) for by in PLACED_BY[:2])
         follow = self.lines[1:] == self.lines[:-1]

@@ -10,14 +10,14 @@ _HEX = re.compile(r"[0-9a-fA-F]{16}")
 
 
 def require_fingerprint(value: int) -> int:
-    """Return `value`; raise ValueError unless it is an unsigned 64-bit integer."""
+    """Return `value`. Raises ValueError unless it is an unsigned 64-bit integer."""
     if value >> BITS:
         raise ValueError(f"not an unsigned 64-bit fingerprint: {value}")
     return value
 
 
 def require_distance(value: int) -> int:
-    """Return `value`; raise ValueError unless two fingerprints can differ by so many bits."""
+    """Return `value`. Raises ValueError unless it is a distance from 0 to 64."""
     if not 0 <= value <= BITS:
         raise ValueError(f"not a Hamming distance from 0 to {BITS}: {value}")
     return value
@@ -47,7 +47,7 @@ def to_hex(fingerprint: int) -> str:
 
 
 def from_hex(digits: str) -> int:
-    """Return the fingerprint of 16 hex digits; raises ValueError for anything else."""
+    """Return the fingerprint of 16 hex digits. Raises ValueError for other texts."""
     if not _HEX.fullmatch(digits):
         raise ValueError(f"not a fingerprint of 16 hex digits: {digits!r}")
     return int(digits, 16)

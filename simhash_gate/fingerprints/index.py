@@ -1,4 +1,4 @@
-"""An exact index of fingerprints: everything within some bits of a query, without a scan."""
+"""An exact index of fingerprints. It finds all within some bits of a query without a scan."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.arrays import Fingerprints
     from simhash_gate.fingerprints.blocks import Table
 
-    # A table, and which keys to ask it for: that of the query, xor each of these.
+    # A table, and the flips of keys: a lookup tries the key of the query, xor each flip.
     _Probe = tuple[int, int, array[int], array[int], tuple[int, ...]]
 
-# Tables for so many times as many as are left are made anew.
+# Tables are made anew when this many times fewer fingerprints are left than they are made for.
 _SHRUNK = 16
-# A bulk call sorts everything, which takes as long as so many stored fingerprints for each query.
+# A bulk call sorts everything if there is a query for each 32 stored fingerprints.
 _BULK = 32
 
 
@@ -47,14 +47,13 @@ class Neighbour(NamedTuple):
 class HammingIndex:
     """A set of unsigned 64-bit fingerprints that finds the near ones, and misses none.
 
-    `max_distance` is the radius of a lookup that names none; any radius from 0 to 64 is exact.
-    `blocks`, 1 to 64, is the number of tables (module `blocks` tells the method); None chooses it
-    by `max_distance` and by size, anew as the set grows. Neighbours are always in order of
-    distance, then of fingerprint. From a thousand fingerprints on, each takes 34 to 64 bytes at
-    distance 3.
+    `max_distance` is the radius of lookups without one. Any radius from 0 to 64 is exact. `blocks`,
+    1 to 64, is the number of tables; see the module `blocks`. With None, it depends on
+    `max_distance` and on the size, and changes as the set grows. Neighbours are in the order of
+    distance, then of fingerprint. In a large set, one takes 34 to 64 bytes at distance 3.
 
-    Everything that takes a fingerprint or a radius raises ValueError when it is out of range. Not
-    safe to change from several threads at once.
+    All methods raise ValueError for a fingerprint or a radius out of range. Several threads must
+    not change the index at once.
     """
 
     def __init__(self, max_distance: int = 3, blocks: int | None = None) -> None:
@@ -67,7 +66,7 @@ class HammingIndex:
 
     @property
     def blocks(self) -> int:
-        """The number of blocks, and of tables, at present."""
+        """The current number of blocks, and of tables."""
         return self._blocks
 
     def __len__(self) -> int:
@@ -81,10 +80,10 @@ class HammingIndex:
         return self.slot(fingerprint) > 0
 
     def slot(self, fingerprint: int) -> int:
-        """Return the slot of a stored fingerprint, from 1 on; 0 if it is not there.
+        """Return the slot of a stored fingerprint, from 1 on, or 0 if it is not stored.
 
-        What is added takes the next slot, `len(index)` then. It stays there, but that the last one
-        moves to where one is removed.
+        A new fingerprint takes the next slot, which is then `len(index)`. When a fingerprint is
+        removed, the one in the last slot moves to its slot.
         """
         values = self._values
         if not self._tables:
@@ -96,7 +95,7 @@ class HammingIndex:
         return slot
 
     def insert(self, fingerprint: int) -> bool:
-        """Add a fingerprint; False if it was there already."""
+        """Add a fingerprint. Return False if it was stored already."""
         require_fingerprint(fingerprint)
         if fingerprint in self:
             return False
@@ -111,7 +110,7 @@ class HammingIndex:
         return True
 
     def remove(self, fingerprint: int) -> bool:
-        """Take a fingerprint out; False if it was not there."""
+        """Remove a fingerprint. Return False if it was not stored."""
         require_fingerprint(fingerprint)
         slot = self.slot(fingerprint)
         if not slot:
@@ -132,13 +131,13 @@ class HammingIndex:
 
     def find_first(self, fingerprint: int, max_distance: int | None = None) -> Neighbour | None:
         """Return the nearest neighbour, the first that `find_all` lists, or None."""
-        found = self._near(fingerprint, max_distance)
-        return Neighbour(*min(found)[::-1]) if found else None
+        near = self._near(fingerprint, max_distance)
+        return Neighbour(*min(near)[::-1]) if near else None
 
     def find_all(self, fingerprint: int, max_distance: int | None = None) -> list[Neighbour]:
         """Return every stored fingerprint within the radius, the nearest first."""
-        found = sorted({*self._near(fingerprint, max_distance)})
-        return [Neighbour(other, distance) for distance, other in found]
+        near = sorted({*self._near(fingerprint, max_distance)})
+        return [Neighbour(other, distance) for distance, other in near]
 
     def insert_bulk(self, fingerprints: ArrayLike) -> int:
         """Add an array of fingerprints (numpy.uint64, may repeat); return how many were new."""
@@ -159,17 +158,17 @@ class HammingIndex:
     ) -> tuple[NDArray[np.uint64], NDArray[np.int8]]:
         """Look up an array of n fingerprints (numpy.uint64) at once.
 
-        Returns the nearest neighbour of each (n numpy.uint64; 0 where there is none) and its
-        distance (n numpy.int8; -1 where there is none).
+        Returns the nearest neighbour of each (n numpy.uint64, 0 if there is none) and its distance
+        (n numpy.int8, -1 if there is none).
         """
         queries = as_fingerprints(fingerprints)
         near = self.find_all_bulk(queries, max_distance)
         first = first_of_each(near.query)
-        found = np.zeros(len(queries), np.uint64)
+        nearest = np.zeros(len(queries), np.uint64)
         distances = np.full(len(queries), -1, np.int8)
-        found[near.query[first]] = near.fingerprint[first]
+        nearest[near.query[first]] = near.fingerprint[first]
         distances[near.query[first]] = near.distance[first]
-        return found, distances
+        return nearest, distances
 
     def find_all_bulk(self, fingerprints: ArrayLike, max_distance: int | None = None) -> Near:
         """Look up an array of fingerprints (numpy.uint64) at once.
@@ -180,10 +179,12 @@ class HammingIndex:
         queries, radius = as_fingerprints(fingerprints), self._radius(max_distance)
         if len(queries) * _BULK >= len(self):
             return join(queries, self._array(), radius)
-        found = [self.find_all(query, radius) for query in queries.tolist()]
-        pairs = [pair for neighbours in found for pair in neighbours]
+        neighbours_of_each = [self.find_all(query, radius) for query in queries.tolist()]
+        pairs = [pair for neighbours in neighbours_of_each for pair in neighbours]
         return Near(
-            np.repeat(np.arange(len(queries)), [len(neighbours) for neighbours in found]),
+            np.repeat(
+                np.arange(len(queries)), [len(neighbours) for neighbours in neighbours_of_each]
+            ),
             np.array([pair.fingerprint for pair in pairs], np.uint64),
             np.array([pair.distance for pair in pairs], np.uint8),
         )
@@ -192,11 +193,11 @@ class HammingIndex:
         return self.max_distance if max_distance is None else require_distance(max_distance)
 
     def _array(self) -> Fingerprints:
-        """Return a copy of what is stored: a view would forbid the array to grow."""
+        """Return a copy of the stored fingerprints: while a view exists, the array can't grow."""
         return np.frombuffer(self._values, np.uint64)[1:].copy()
 
     def _plan(self, max_distance: int | None) -> list[_Probe] | None:
-        """Return where a lookup looks; None if to compare all is less work."""
+        """Return the tables and keys of a lookup, None if comparing all is less work."""
         radius = self._radius(max_distance)
         if not self._tables or probe_count(self._blocks, radius, self._width) > len(self):
             return None
@@ -207,7 +208,7 @@ class HammingIndex:
         return self._plans[max_distance]
 
     def _near(self, fingerprint: int, max_distance: int | None) -> list[tuple[int, int]]:
-        """Return distance and fingerprint of all within the radius; some of it may come twice."""
+        """Return (distance, fingerprint) of all within the radius. Some may come twice."""
         plan = self._plans.get(max_distance)
         if plan is None or fingerprint >> BITS:
             require_fingerprint(fingerprint)
@@ -235,14 +236,12 @@ class HammingIndex:
         return [pair for pair in pairs if pair[0] <= limit]
 
     def _build(self, stored: Fingerprints) -> None:
-        """Store these, distinct as they are, and nothing else."""
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
         self._make_tables()
 
     def _make_tables(self) -> None:
-        """Choose tables anew, for what is stored."""
-        self._tables: list[Table] = []  # the old ones go first: there is not room for both
+        self._tables: list[Table] = []  # the old tables are freed first, to save memory
         self._plans: dict[int | None, list[_Probe]] = {}
         size = len(self)
         layout = cheapest(size, self.max_distance, self._fixed)
@@ -252,5 +251,4 @@ class HammingIndex:
             self._link(1)
 
     def _link(self, start: int) -> None:
-        """Put all from slot `start` on into the tables."""
         link(self._tables, np.frombuffer(self._values, np.uint64), start)

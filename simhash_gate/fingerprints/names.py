@@ -1,7 +1,7 @@
-"""Names of pages: the words that tell one from others, and when two are one.
+"""Names of pages: the words that tell pages apart, and whether two names mean one page.
 
-Templates write a name with the site's part, in capitals or quotes, or cut it; a word more may be
-all that tells a page from another.
+Templates add the name of the site, use capitals or quotes, or cut a name. But a single word can
+also be the only difference between two pages.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, compress, groupby, pairwise, takewhile
-from operator import add, and_
+from itertools import chain, groupby, pairwise, takewhile
 
 from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
 
 LONGEST_NAME = 300
-"""Characters of a name that are looked at."""
+"""Characters of a name that are compared."""
 
 _COUNTER = re.compile(r"\A\s*[(\[]\d+[)\]]\s*")
-# The version of a piece of software, as templates put it behind a name; not a size or a number.
+# The version of a piece of software behind a name, such as "(v 1.2)"; not a size or a number.
 _VERSION = re.compile(r"\b(?:api|docs?|documentation|version|release|javadoc|v)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d\.\d")
 _PARTS = re.compile(r" [|\-–—:»«·•/\\~<>]+ |[|»«·•]|(?<=\w): ")
 _CUT = ("…", "...")
-_LONG = 50  # characters: a name that goes on elsewhere was cut
+_LONG = 50  # characters: a longer name that begins another one was cut
 
 
 @lru_cache(maxsize=4096)
 def own_words(name: str) -> frozenset[str]:
-    """Return what tells a name from others: its words, without a counter before it.
+    """Return the words that tell a name from others.
 
-    A number, or what signs follow each other, goes with the word before it. In scripts without word
-    spaces, two characters make a word. The version of a piece of software is left out.
+    A number, or a run of signs, is joined with the word before it. In scripts without word spaces,
+    two characters make a word. A counter before the name, and the version of a piece of software
+    behind it, are left out.
     """
     tokens = words(_plain(name)) or words(name)
     alone = set(tokens)
@@ -43,18 +43,20 @@ def own_words(name: str) -> frozenset[str]:
 
 
 def own_words_of(names: Iterable[str]) -> frozenset[str]:
-    """Return the words of a page's names: those of all of them, if there are any.
+    """Return the words that all names of a page share or, if they share none, all their words.
 
-    What only some of them have is more often the site's part.
+    A word of only some names is more often part of the site's name.
     """
-    each = [own for own in map(own_words, names) if own]
-    return frozenset.intersection(*each) or frozenset().union(*each) if each else frozenset()
+    of_names = [name_words for name_words in map(own_words, names) if name_words]
+    if not of_names:
+        return frozenset()
+    return frozenset.intersection(*of_names) or frozenset().union(*of_names)
 
 
 def numbers_and_signs(tokens: Sequence[str], places: Iterable[int]) -> Iterator[str]:
-    """Yield numbers and signs of a text, each with the word before it, as a name may have them.
+    """Yield the numbers and signs at `places` of a text, each with the word before it.
 
-    `places` are theirs in the text. Signs that follow each other are one.
+    They are written as in `own_words`. Successive signs count as one.
     """
     for place in places:
         if place and not (tokens[place] in SIGNS and tokens[place - 1] in SIGNS):
@@ -62,7 +64,7 @@ def numbers_and_signs(tokens: Sequence[str], places: Iterable[int]) -> Iterator[
 
 
 def _run(tokens: Sequence[str], place: int, step: int) -> str:
-    """Return a word, or all signs that follow each other from a place on, back or ahead."""
+    """Return the word at a place, or the run of signs from there, backwards if `step` is -1."""
     if tokens[place] not in SIGNS:
         return tokens[place]
     places = range(place, len(tokens) if step > 0 else -1, step)
@@ -71,16 +73,16 @@ def _run(tokens: Sequence[str], place: int, step: int) -> str:
 
 
 def words_of_line(tokens: Sequence[str]) -> set[str]:
-    """Return the words of a line; in scripts without word spaces, any two that follow are one."""
+    """Return the words of a line, and each two successive characters of unsegmented scripts."""
     characters = unsegmented(tokens)
     if not characters:
         return {*tokens}
-    alone = list(map(characters.__contains__, tokens))
-    return {*tokens, *compress(map(add, tokens, tokens[1:]), map(and_, alone, alone[1:]))}
+    pairs = pairwise(tokens)
+    return {*tokens, *(a + b for a, b in pairs if a in characters and b in characters)}
 
 
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield two tokens that mean something only together, and how they are written then."""
+    """Yield each two tokens that mean something only together, and how they are joined."""
     characters = unsegmented(tokens)
     for one, other in pairwise(_joined(tokens)):
         if _is_more(other):
@@ -90,33 +92,31 @@ def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _joined(tokens: Sequence[str]) -> Sequence[str]:
-    """Return words, and signs that follow each other as one."""
-    signs = list(map(SIGNS.__contains__, tokens))
-    if not any(map(and_, signs, signs[1:])):
+    if not any(one in SIGNS and other in SIGNS for one, other in pairwise(tokens)):
         return tokens
-    found: list[str] = []
+    joined: list[str] = []
     for are_signs, run in groupby(tokens, SIGNS.__contains__):
-        same = list(run)
-        found += ["".join(same)] if are_signs else same
-    return found
+        tokens_of_run = list(run)
+        joined += ["".join(tokens_of_run)] if are_signs else tokens_of_run
+    return joined
 
 
 def _is_more(token: str) -> bool:
-    """Tell if a token is a number or signs: it says little without the word before it."""
+    """Tell whether a token is a number or signs, which say little without the word before."""
     return "0" <= token[0] <= "9" or token[0] in SIGNS
 
 
 def are_one(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Tell if a name of a page and one of another are the same but for what templates do to them.
+    """Tell whether a name of one page and a name of another differ only by their templates.
 
-    They have the same words, or one part, the longest of either; or one is the beginning of the
-    other, cut.
+    Then they have the same words in any order, or the longest part of one is a part of the other,
+    or one is the other cut off.
     """
     return any(_is_one(name, other) for name in names for other in others)
 
 
 def is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
-    """Tell if a name of one page ends in dots where one of the other goes on."""
+    """Tell whether a name of one page ends in dots where a name of the other goes on."""
     pairs = [(name, other) for name in names for other in others]
     return any(
         short.rstrip().endswith(_CUT) and _begins(short, long)
@@ -127,18 +127,18 @@ def is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
 def _is_one(name: str, other: str) -> bool:
     if sorted(words(_plain(name))) == sorted(words(_plain(other))):
         return True
-    parts, its = _parts_of(name), _parts_of(other)
-    if _longest(parts) in its or _longest(its) in parts:
+    parts, other_parts = _parts_of(name), _parts_of(other)
+    if _longest(parts) in other_parts or _longest(other_parts) in parts:
         return True
     short, long = sorted((name, other), key=len)
     return (len(short) >= _LONG or short.rstrip().endswith(_CUT)) and _begins(short, long)
 
 
 def _begins(short: str, long: str) -> bool:
-    """Tell if a name is the beginning of another, its last word, which may be cut, aside."""
+    """Tell whether a name begins another one. Its last word may be cut, and does not count."""
     start, whole = words(_plain(short)), words(_plain(long))
-    known = max(1, len(start) - 1)
-    return bool(start) and whole[:known] == start[:known]
+    length = max(1, len(start) - 1)
+    return bool(start) and whole[:length] == start[:length]
 
 
 def _plain(name: str) -> str:

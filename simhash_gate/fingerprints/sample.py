@@ -1,8 +1,8 @@
-"""A sample of what a page says, small enough to remember of many pages: words and pairs of words.
+"""A sample of a page's words and pairs of words, small enough to be kept for many pages.
 
-It tells whether a page says anything that its site has not said before. Numbers are left out: pages
-of a calendar differ in nothing else. The sample is the same part of the words on every page, those
-with the smallest hashes.
+It tells whether a page says anything new on its site. Numbers are left out: the pages of a calendar
+differ in nothing else. The sample has the words with the smallest hashes: so a word is in the
+samples of all its pages, or of none.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines
 
 PAIRS = 64
 WORDS = 96
-_MOST = 4_000  # words of a page that are looked at
+_MOST = 4_000  # words of a page that are sampled
 
 
 class Sample(NamedTuple):
-    """Hashes of pairs of words that follow one another on a page, and of its words."""
+    """Hashes of pairs of successive words of a page, and of its words."""
 
     pairs: frozenset[int] = frozenset()
     words: frozenset[int] = frozenset()
 
 
 def sample_of(hashed: HashedLines) -> bytes:
-    """Return the sample of what a page says: 4 bytes for each hash."""
+    """Return the sample of a page's words as bytes, 4 for each hash."""
     hashed = hashed.only(~hashed.are(WITH_NUMBER))
     if len(hashed.lines) > _MOST:
         hashed = hashed.only(hashed.lines <= hashed.lines[_MOST])
@@ -35,7 +35,7 @@ def sample_of(hashed: HashedLines) -> bytes:
 
 
 def read_sample(data: bytes) -> Sample:
-    """Return the sample that `sample_of` wrote; an empty one for no data."""
+    """Return the sample that `sample_of` wrote, an empty one for no data."""
     if not data:
         return Sample()
     numbers = array("I", data)

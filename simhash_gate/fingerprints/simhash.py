@@ -1,4 +1,4 @@
-"""Weighted features -> 64 bits, near for near sets of features."""
+"""Weighted features -> 64 bits. Sets of features that share much have near fingerprints."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _WEIGHT_UNIT = 1 << 10
 def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
     """Return the SimHash of weighted features, an unsigned 64-bit integer.
 
-    Each feature is hashed to 64 bits (the first half of MurmurHash3 x64-128, little-endian) and
-    votes with its weight for each bit; the sign of the sum is the bit, and a tie is 0. After
+    Each feature is hashed to 64 bits (the first half of MurmurHash3 x64-128, little-endian). It
+    votes with its weight for each bit. The sign of the sum is the bit, and a tie gives 0. After
     Charikar, "Similarity estimation techniques from rounding algorithms" (STOC 2002), section 3, as
     used by Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling" (WWW 2007),
     section 2.
@@ -43,10 +43,10 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
 
 
 def simhash_of_set(names: Iterable[str | bytes]) -> int:
-    """Return the SimHash of features that all have the same weight, however often each comes.
+    """Return the SimHash of features that all have the same weight; repetitions do not count.
 
-    Names may be in UTF-8, and have no lone surrogates. It is that of `simhash`, for half the time:
-    features are told apart by their hashes, and none is kept.
+    Names may be UTF-8, and have no lone surrogates. The result is that of `simhash`, in half the
+    time: only hashes are kept.
     """
     return simhash_of_hashes(_halves(b"".join(map(mmh3.hash_bytes, names))))
 
@@ -58,18 +58,17 @@ def simhash_of_hashes(hashes: Fingerprints) -> int:
 
 
 def _halves(hashes: bytes) -> Fingerprints:
-    """Return the first halves of hashes of 128 bits."""
     return np.frombuffer(hashes, "<u8")[::2].astype(np.uint64)
 
 
 def _bits(hashes: Fingerprints) -> NDArray[np.uint8]:
-    """Return a row of 64 for each hash, the lowest bit first."""
+    """Return a row of 64 bits for each hash, the lowest bit first."""
     octets = hashes.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(octets, axis=1, bitorder="little")
 
 
 def _count(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Sum the rows of ones and zeros: eight columns at a time, in bytes that hold 255 of them."""
+    """Sum the rows of ones and zeros. Eight columns are added at a time, as bytes up to 255."""
     eights = bits.view(np.uint64)
     sums = np.add.reduceat(eights, np.arange(0, len(eights), 255), axis=0)
     counts: NDArray[np.int64] = sums.view(np.uint8).sum(axis=0, dtype=np.int64)

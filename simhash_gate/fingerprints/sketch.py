@@ -1,8 +1,8 @@
-"""What is remembered of a page, to tell what differs once two pages look alike.
+"""A sketch is kept for each page, to tell what differs between two pages that look alike.
 
-A fingerprint knows how much of two texts differs, never what: a changed clock and a changed price
-move it alike. A sketch has the names and the offer of a page, and of its words, its lines and the
-pairs of words in its article so many bits of a hash each that one that is lacking shows.
+A fingerprint tells how much of two texts differs, but not what: a changed clock and a changed price
+move it alike. A sketch has the names and the offer of a page. It also has short hashes of its
+words, its lines and the pairs of words in its article: a missing one shows.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     Offered = tuple[tuple[str, str], ...]
 
 KEY_BYTES = 8
-"""The length of the key that a sketch begins with."""
+"""The length of the key at the beginning of a sketch."""
 NAME_BYTES = 4
-"""How much of it stands for the name: among 10,000 names, two have the same on one site of 86."""
+"""The bytes of the key for the name. On one site of 86 with 10,000 names, two names share them."""
 MOST_LINES = 1_000
-"""Lines of one page that are looked at for what its site repeats."""
+"""Lines of one page that are compared with the lines that its site repeats."""
 
 _HEAD = struct.Struct(f">{KEY_BYTES}s8I")  # key, media, dates and order, bytes of three parts
 _SET = struct.Struct(">IB")
@@ -44,10 +44,9 @@ _SPARE = 13  # bits that keep a gap in two bytes
 
 
 class Hashes(NamedTuple):
-    """A set of hashes of `bits` bits, ascending, and which of them are of the page's own article.
+    """A set of hashes of `bits` bits, ascending. `own` marks those of the page's own article.
 
-    The more there are, the more bits has each: what is not in the set looks as if it were once in
-    8,192 to 16,384 times.
+    A larger set has longer hashes: a missing text seems present once in 8,192 to 16,384 times.
     """
 
     bits: int
@@ -56,32 +55,32 @@ class Hashes(NamedTuple):
 
     @classmethod
     def of(cls, own: Iterable[str] | Words, others: Iterable[str] | Words) -> Hashes:
-        """Return the set of what an article says, and what its page says beside it."""
+        """Return the set of the texts of an article (`own`) and of the rest of its page."""
         mine = hashes_of(own)
-        found = distinct(mine, hashes_of(others))
-        bits = min(_HASH_BITS, len(found).bit_length() + _SPARE)
+        hashes = distinct(mine, hashes_of(others))
+        bits = min(_HASH_BITS, len(hashes).bit_length() + _SPARE)
         shift = np.uint32(_HASH_BITS - bits)
-        values = distinct(found >> shift)
+        values = distinct(hashes >> shift)
         return cls(bits, values, is_in(values, distinct(mine >> shift)))
 
     def have(self, text: str, *, own: bool = False) -> bool:
-        """Tell if the page, or its own article, says a text."""
+        """Tell whether the page, or its own article, has a text."""
         values = self.values[self.own] if own else self.values
         return bool(is_in(self.cut([text]), values)[0])
 
     def cut(self, texts: Iterable[str]) -> Words:
-        """Return the hash of each of some texts as it is in the set."""
+        """Return the hash of each text, cut to the bits of the set."""
         return hashes_of(texts) >> np.uint32(_HASH_BITS - self.bits)
 
     def lacking(self, other: Hashes) -> Words:
-        """Return what this article says, and the other page nowhere."""
+        """Return the hashes of this article that the other page has nowhere."""
         bits = min(self.bits, other.bits)
         mine = self.values[self.own]
-        known = other.values >> np.uint32(other.bits - bits)
-        return mine[~is_in(mine >> np.uint32(self.bits - bits), known)]
+        others = other.values >> np.uint32(other.bits - bits)
+        return mine[~is_in(mine >> np.uint32(self.bits - bits), others)]
 
     def encode(self) -> bytes:
-        """Return the set as bytes: a gap and a bit for each."""
+        """Return the set as bytes: the gap to the hash before, and one bit, for each hash."""
         most = np.iinfo(_GAP).max
         gaps = self.values.copy()
         gaps[1:] -= self.values[:-1]
@@ -92,7 +91,7 @@ class Hashes(NamedTuple):
 
     @classmethod
     def decode(cls, data: bytes) -> Hashes:
-        """Return the set that was encoded. Raises ValueError or struct.error for anything else."""
+        """Return the set that `encode` wrote. Raises ValueError or struct.error for other bytes."""
         count, bits = _SET.unpack_from(data)
         flags = np.frombuffer(data, np.uint8, (count + 7) // 8, _SET.size)
         gaps = np.frombuffer(data, _GAP, offset=_SET.size + len(flags))
@@ -107,7 +106,7 @@ _NONE = Hashes.of((), ())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sketch:
-    """What one page says.
+    """The content of one page, for comparing.
 
     `headline` is its own, and `heading` what its article begins with, "" if it has none; `names`
     are what its head and other headlines call it, without the name of the site. `offered` are
@@ -160,7 +159,7 @@ class Sketch:
 
 @lru_cache(maxsize=1024)
 def decode(data: bytes) -> Sketch:
-    """Return the sketch that `encode` wrote. Raises ValueError for anything else."""
+    """Return the sketch that `encode` wrote. Raises ValueError for other bytes."""
     try:
         _, images, controls, dated, order, again, *sizes = _HEAD.unpack_from(data)
         start, parts = _HEAD.size, []
@@ -178,10 +177,10 @@ def decode(data: bytes) -> Sketch:
 
 
 def name_and_words(data: bytes, count: int) -> bytes:
-    """Return what stands for the name in a sketch as `encode` wrote it, and hashes of words.
+    """Return the bytes for the name in an encoded sketch, and hashes of words.
 
-    The name takes `NAME_BYTES`, all zero if there is none. Then come the least hashes of words of
-    the article, two bytes each, `count` at most; without words nothing is returned.
+    The name takes `NAME_BYTES`, all zero if there is none. Then come the `count` least hashes of
+    words of the article, two bytes each. The result is empty if the article has no words.
     """
     if not data:
         return b""
@@ -191,12 +190,12 @@ def name_and_words(data: bytes, count: int) -> bytes:
 
 
 def sentences_of(lines: bytes) -> list[tuple[int, int]]:
-    """Return the 32-bit hash of each line of an article, and how many words the line has.
+    """Return the 32-bit hash and the number of words of each line of an article.
 
     `lines` are those of `Page.lines`.
     """
-    found = islice(filter(None, lines.split(b"\n")), MOST_LINES)
-    return [(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in found]
+    sentences = islice(filter(None, lines.split(b"\n")), MOST_LINES)
+    return [(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in sentences]
 
 
 def hash_of(texts: Iterable[str]) -> int:
@@ -205,9 +204,8 @@ def hash_of(texts: Iterable[str]) -> int:
     return (mmh3.hash(joined, signed=False) or 1) if joined else 0
 
 
-# An invertible Bloom look-up table (Eppstein et al., What's the difference?, 2011): the difference
-# of two tables gives the items that only one of two sets has, whatever the sets have in common, as
-# long as they are few.
+# An invertible Bloom look-up table (Eppstein et al., What's the difference?, 2011). The difference
+# of two tables gives the items that only one of two sets has, if these are few.
 _THIRD = 8
 _CELLS = np.dtype([("count", "i1"), ("key", "<u4"), ("check", "<u2")])
 _CHECKED_BY = 2654435761
@@ -216,7 +214,7 @@ _WORD = 0xFFFFFFFF
 
 
 def pair_table(pairs: Iterable[str] | Words) -> bytes:
-    """Return the table of some pairs of words, given by their hashes, 168 bytes."""
+    """Return the table of pairs of words, given as texts or hashes, 168 bytes."""
     keys = distinct(hashes_of(pairs))
     cells = np.zeros(len(PLACED_BY) * _THIRD, _CELLS)
     checked = keys | (_check(keys).astype(np.uint64) << np.uint64(_HASH_BITS))
@@ -233,9 +231,9 @@ def pair_table(pairs: Iterable[str] | Words) -> bytes:
 
 
 def pairs_apart(table: bytes, other: bytes) -> tuple[list[int], list[int]] | None:
-    """Return the hashes of the pairs that only one of two tables has, and only the other.
+    """Return the hashes of pairs that only the first table has, and of those only in the other.
 
-    None if that can't be told, of more than about 15.
+    Returns None if that can't be told, as for more than about 15 such pairs.
     """
     if len(table) != len(other) or not table:
         return None
@@ -243,23 +241,23 @@ def pairs_apart(table: bytes, other: bytes) -> tuple[list[int], list[int]] | Non
     counts: list[int] = (one["count"] - two["count"]).tolist()
     keys: list[int] = (one["key"] ^ two["key"]).tolist()
     checks: list[int] = (one["check"] ^ two["check"]).tolist()
-    found: dict[int, list[int]] = {1: [], -1: []}
+    keys_of_side: dict[int, list[int]] = {1: [], -1: []}
     left = list(range(len(counts)))
     while left:
         cell = left.pop()
         key, side = keys[cell], counts[cell]
         check = (key * _CHECKED_BY & _WORD) >> 16
-        if side not in found or check != checks[cell]:
+        if side not in keys_of_side or check != checks[cell]:
             continue
-        found[side].append(key)
+        keys_of_side[side].append(key)
         for place in [int(place[0]) for place in _places(np.array([key], np.uint32))]:
             counts[place] -= side
             keys[place] ^= key
             checks[place] ^= check
             left.append(place)
-        if sum(map(len, found.values())) > _MOST_APART:
+        if sum(map(len, keys_of_side.values())) > _MOST_APART:
             break
-    return None if any(counts) or any(keys) else (found[1], found[-1])
+    return None if any(counts) or any(keys) else (keys_of_side[1], keys_of_side[-1])
 
 
 def _places(keys: Words) -> list[Words]:
@@ -278,4 +276,4 @@ def _frozen(fields: Sequence[Sequence[str]]) -> Offered:
 
 
 NO_SKETCH = Sketch().encode()
-"""What is kept of a page that says nothing."""
+"""The sketch of a page without any text."""

@@ -1,10 +1,10 @@
-"""What changes on a page while its article does not: clocks, dates, counters, labels of ads."""
+"""Volatile lines: clocks, dates, counters, labels of ads. They change without the article."""
 
 from __future__ import annotations
 
 import re
 
-_MOST_WORDS = 14  # more is a sentence that happens to tell a date
+_MOST_WORDS = 14  # a longer text is a sentence that happens to have a date
 _LONGEST_BYLINE = 40
 _WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese have no spaces; a word has about two letters.
@@ -25,7 +25,7 @@ _DATE = "|".join(
         rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:de\s)?{_MONTH}(?:,?\s(?:de\s)?{_YEAR})?\b",
     )
 )
-# Few words stand before a number: this is cheaper to see than that none is a month.
+# Few words stand before a number. Checking that first is cheaper than trying all months.
 _MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
 _COUNTED = (
@@ -36,7 +36,7 @@ _COUNTED = (
     r"阅读|閱讀|浏览|瀏覽|评论|評論|の閲覧|ビュー|コメント|조회|댓글|مشاهدة|مشاهدات|تعليقات?|"
     r"دقائق للقراءة|دقيقة للقراءة)"
 )
-# Numbers are bounded: of a very long one, the end would be read from each of its digits.
+# Numbers have a bound. Otherwise each digit of a very long one would start a search to its end.
 _NUMBER_OF = rf"\d[\d.,\s]{{0,40}}(?![\d.,])[km]?\+?\s?[次回]?(?=[^\W\d]){_COUNTED}(?!\w)"
 _OF_NUMBER = rf"(?<!\w)(?=\w+(?: \w+)?\s?[:：(]?\s?\d){_COUNTED}\s?[:：(]?\s?\d"
 _COUNT = f"{_NUMBER_OF}|{_OF_NUMBER}"
@@ -64,7 +64,7 @@ _ONLINE = (
 )
 _VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
 _DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
-# There is none of the above without; a set to begin with is what `re` is quick to look for.
+# Each of the above has one of these. `re` is quick to find a set of characters.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
 _AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
@@ -76,10 +76,10 @@ _LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
 
 
 def is_of_page(text: str) -> bool:
-    """Tell if a volatile block can't be what a page is about, as a date of its own may be.
+    """Tell whether a volatile block is only about the page itself, and never part of its content.
 
-    A counter, a label of an advertisement, a copyright, where the page was printed from, or when it
-    was changed, and no more.
+    It is a counter, the label of an advertisement, a copyright, the source of a printed page or the
+    time of the last change, and no more.
     """
     if _LEGAL.match(text) or _AD_LABEL.match(text):
         return True
@@ -90,17 +90,17 @@ def is_of_page(text: str) -> bool:
 
 
 def other_words(text: str) -> str:
-    """Return what a volatile block says beside its dates, clocks and counters."""
+    """Return the text of a volatile block without its dates, clocks and counters."""
     return _LINKING.sub("", _VOLATILE.sub("", text))
 
 
 def is_date(text: str) -> bool:
-    """Tell if a volatile block is a date, with a clock perhaps, and no more."""
+    """Tell whether a volatile block is only a date, perhaps with a clock."""
     return _DATED.search(text) is not None and not _WORD.search(other_words(text))
 
 
 def is_volatile(text: str, words: int) -> bool:
-    """Tell if a block of so many words is a line about the page and not of it."""
+    """Tell whether a block of `words` words is volatile: about the page, and not its content."""
     if words <= _MOST_WORDS:
         found = _HINT.search(text) and _VOLATILE.search(text)
         return (found or _AD_LABEL.match(text)) is not None
@@ -108,10 +108,10 @@ def is_volatile(text: str, words: int) -> bool:
 
 
 def _is_byline(text: str) -> bool:
-    """Tell if a line is two or more such things, and little else."""
+    """Tell whether a line has two or more dates, clocks or counters, and little else."""
     hint = _HINT.search(text)
     if hint is None or _HINT.search(text, hint.end()) is None:
         return False
-    rest, found = _VOLATILE.subn("", text)
+    rest, count = _VOLATILE.subn("", text)
     rest, letters = _IDEOGRAPH.subn(" ", rest)
-    return found > 1 and len(_WORD.findall(rest)) + letters / 2 <= _MOST_WORDS // 2
+    return count > 1 and len(_WORD.findall(rest)) + letters / 2 <= _MOST_WORDS // 2

@@ -1,9 +1,9 @@
 """Blocks of text -> words and signs, normalised.
 
 Words are Unicode NFKC, case-folded. In scripts that have no spaces between words (Chinese,
-Japanese, Thai, Lao, Burmese, Khmer), each character is one. A sign is a symbol that says something:
-a currency, an operator, a degree, a star, a check mark. Each is a token of its own, with or without
-spaces around it. Punctuation, white space, and symbols as typography tell nothing.
+Japanese, Thai, Lao, Burmese, Khmer), each character is a word. A sign is a symbol with a meaning: a
+currency, an operator, a degree, a star, a check mark. Each sign is a token of its own, with or
+without spaces around it. Punctuation, white space and typographic symbols are left out.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ UNSEGMENTED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003134f"
 )
-"""The characters of scripts without spaces between words, as in a set of a pattern."""
-# Vowel signs and points are part of their word, and no \w for `re`.
+"""The characters of scripts without spaces between words, for a set in a pattern."""
+# Vowel signs and points are part of their word, though `re` does not count them as \w.
 _MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
     "\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0f18-\u0f39"
@@ -27,11 +27,11 @@ _MARKS = (
 )
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _FORMAT = re.compile(f"[{_INVISIBLE}]")
-# No letter has so many marks, and to sort them for NFKC takes the square of their number.
+# No letter has so many marks. Sorting them for NFKC takes time by the square of their number.
 _MARKED = re.compile(r"[^\w\s]{30}")
 _UNUSUAL = re.compile(f"[{UNSEGMENTED}{_MARKS}{_INVISIBLE}]")
 
-# Symbols that no page is told by: separators, bullets, box drawing, marks of rights, most arrows.
+# Symbols that never tell pages apart: separators, bullets, box drawing, marks of rights, arrows.
 _TYPOGRAPHY = re.compile(
     "[|~\u00a6\u00a9\u00ae\u2044\u2190-\u21ff\u2215\u2217-\u2219\u2223\u2225\u2236\u223c\u22c5"
     "\u2500-\u257f\u2794\u2798-\u27be\u27f0-\u27ff\u2900-\u297f\u2b00-\u2b4f\u2b5a-\u2bff"
@@ -41,7 +41,7 @@ _TYPOGRAPHY = re.compile(
 _UP_AND_DOWN = "\u2191\u2193\u2b06\u2b07\u25b2\u25b3\u25bc\u25bd"
 _SHAPES = f"\u2580-\u25ff\u2b1b\u2b1c{_UP_AND_DOWN}"
 _MONEY = "$\u00a2-\u00a5\u20a0-\u20cf\uff04\uffe0\uffe1\uffe5"
-# Each of these begins with one character: that is what `re` is quickest to look for.
+# Each of these begins with one character, which `re` finds fastest.
 _NO_SIGN = [
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -51,7 +51,7 @@ _NO_SIGN = [
         r"#(?<!\b\w#)(?!\d)",
         # A bullet, emphasis, a remark, not `A*`.
         r"\*(?<!(?<!\*)\b\w\*)",
-        # What leads on or back, from the edge of a line.
+        # An arrow to the next or the last page, at the edge of a line.
         r"<(?:(?:(?<=^<)|(?<=^<<))(?! ?\d)|(?=[<> ]{0,3}$))",
         r">(?:(?:(?<=^>)|(?<=^>>))(?! ?\d)|(?=[<> ]{0,3}$))",
     )
@@ -66,7 +66,6 @@ _WRITTEN += [("\uff03", "#"), ("\uff0a", "*"), ("\uff1c", "<"), ("\uff1e", ">")]
 
 
 def _any_of(characters: Iterable[str]) -> str:
-    """Return what stands for some characters in a set of a pattern."""
     codes = enumerate(sorted(map(ord, characters)))
     runs = ([code for _, code in run] for _, run in groupby(codes, lambda pair: pair[1] - pair[0]))
     return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
@@ -79,7 +78,7 @@ SIGNS = _NAMED.union(
     for symbol in re.findall(r"[^\w\s]", _TYPOGRAPHY.sub("", _UNUSUAL.sub("", _SYMBOLS)))
     if unicodedata.category(symbol) in {"Sc", "Sm", "So"}
 )
-"""The tokens that are no words."""
+"""The tokens that are not words."""
 
 _SIGN = _any_of(SIGNS)
 _TOKEN = re.compile(rf"[{UNSEGMENTED}]|(?:(?![{UNSEGMENTED}_])[\w{_MARKS}])+|[{_SIGN}]")
@@ -87,7 +86,7 @@ _FAST_TOKEN = re.compile(rf"[^\W_]+|[{_SIGN}]")
 _CHAR = re.compile(rf"[{UNSEGMENTED}]")
 ASCII_SIGNS = "".join(sorted(filter(str.isascii, SIGNS)))
 _ASCII_SIGN = re.compile(f"[{re.escape(ASCII_SIGNS)}]")
-# ASCII needs no pattern: all but letters, digits and signs are spaces.
+# ASCII needs no pattern: all characters but letters, digits and signs become spaces.
 ASCII = {
     code: chr(code).lower() if chr(code).isalnum() or chr(code) in SIGNS else " "
     for code in range(128)
@@ -105,13 +104,13 @@ def words(text: str) -> list[str]:
 
 
 def words_and_signs(text: str) -> tuple[frozenset[str], list[str]]:
-    """Return the words of a name, which templates put in any order, and its signs in theirs."""
-    found = words(text)
-    return frozenset(found) - SIGNS, list(filter(SIGNS.__contains__, found))
+    """Return the words of a name as a set, and its signs in order. Templates reorder words."""
+    tokens = words(text)
+    return frozenset(tokens) - SIGNS, list(filter(SIGNS.__contains__, tokens))
 
 
 def without_typography(text: str) -> str:
-    """Put spaces for those symbols of a text that are signs in other places; lines end at `\\n`."""
+    """Replace symbols that are not signs at their place by spaces. Lines end at `\\n`."""
     if not text.isascii():
         for written, sign in _WRITTEN:
             text = text.replace(written, sign)
@@ -122,7 +121,7 @@ def without_typography(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Return the words of a text, and all symbols that can be signs."""
+    """Return the words of a text, and all its symbols that can be signs."""
     text = unicodedata.normalize("NFKC", _MARKED.sub(r"\g<0> ", text))
     if _UNUSUAL.search(text):
         text = _FORMAT.sub("", text)
@@ -132,6 +131,6 @@ def split(text: str) -> list[str]:
 
 
 def unsegmented(tokens: Collection[str]) -> AbstractSet[str]:
-    """Return those words that are a character of a script without word spaces."""
+    """Return those tokens that are characters of scripts without word spaces."""
     text = "".join(tokens)
     return frozenset(() if text.isascii() else _CHAR.findall(text))

@@ -1,1 +1,1 @@
-"""The history of pages: versions, texts, and what servers say of them."""
+"""The history of pages: versions, texts, and the validators of servers."""

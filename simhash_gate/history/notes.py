@@ -1,6 +1,6 @@
-"""The notes on a site that a store keeps: one JSON object, in which each kind has its own key.
+"""The notes on a site that a store keeps: one JSON object, with a key for each kind of notes.
 
-Under each key is an object by domain; under `answers`, by the hash of a text.
+Its values are objects by domain. The value of `answers` is an object by the hash of a text.
 """
 
 from __future__ import annotations
@@ -11,25 +11,25 @@ from typing import Any
 from simhash_gate.common.urls import is_of_domain
 
 MOST_DOMAINS = 1_000
-"""That a kind of notes on one scope tells of: those that were noted last."""
+"""Domains in one kind of notes. The oldest notes go first."""
 
 
 def note_in(notes: bytes, key: str) -> dict[str, Any]:
-    """Return what the notes have under a key; empty for nothing, and for what can't be read."""
-    found = _read(notes).get(key)
-    return found if isinstance(found, dict) else {}
+    """Return the notes under a key, empty if there are none or they can't be read."""
+    note = _read(notes).get(key)
+    return note if isinstance(note, dict) else {}
 
 
 def with_note(notes: bytes, key: str, note: dict[str, Any]) -> bytes:
-    """Return the notes with another note under a key, and all others as they are."""
-    found = {name: value for name, value in _read(notes).items() if name != key}
+    """Return the notes with `note` under a key. The other keys stay as they are."""
+    values = {name: value for name, value in _read(notes).items() if name != key}
     if note:
-        found[key] = dict([*note.items()][-MOST_DOMAINS:])
-    return json.dumps(found, separators=(",", ":")).encode() if found else b""
+        values[key] = dict([*note.items()][-MOST_DOMAINS:])
+    return json.dumps(values, separators=(",", ":")).encode() if values else b""
 
 
 def merged(notes: bytes, others: bytes) -> bytes:
-    """Return notes with others, which take the place of those on the same domains."""
+    """Merge two sets of notes. Those of `others` replace the ones on the same domains."""
     for key in _read(others):
         notes = with_note(notes, key, {**note_in(notes, key), **note_in(others, key)})
     return notes
@@ -46,13 +46,13 @@ def without_domain(notes: bytes, domain: str) -> bytes:
 
 
 def notes_of(notes: bytes) -> dict[str, Any]:
-    """Return all notes; none for what can't be read."""
+    """Return all notes as a dictionary, empty if they can't be read."""
     return {key: note_in(notes, key) for key in _read(notes)}
 
 
 def _read(notes: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(notes) if notes else {}
+        values = json.loads(notes) if notes else {}
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return values if isinstance(values, dict) else {}

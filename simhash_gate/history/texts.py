@@ -1,4 +1,4 @@
-"""What is kept of a page's text: its Markdown and its links, and its source where that is needed.
+"""The text of a page for later: its Markdown and its links and, if needed, its source.
 
 A store keeps it under the page's scope and digest, as `pack` writes it, within a budget of bytes.
 """
@@ -14,23 +14,23 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 _FORMAT = 1
-_HEAD = struct.Struct(">BI")  # the format, and the length of what comes before the source
+_HEAD = struct.Struct(">BI")  # the format, and the length of the part before the source
 _LEVEL = 3
 _NOTHING = {"url": "", "title": "", "markdown": "", "time": 0.0, "links": [], "source": None}
 
 
 class Link(NamedTuple):
-    """A link of a page: the absolute URL that it leads to, without fragment, and its text."""
+    """A link of a page: its absolute URL without fragment, and its text."""
 
     url: str
     text: str
 
 
 class FetchedPage(NamedTuple):
-    """A page as it was fetched: its body without content encoding, and what goes with it.
+    """A page as it was fetched. `body` has no content encoding any more.
 
-    `encoding` is the one that was declared for it, if any; `headers` are in their order, in
-    Latin-1. `request` is the fingerprint of the request in hex, and the variant that it asked for.
+    `encoding` is the declared one, if any. `headers` are in their order, in Latin-1. `request` is
+    the fingerprint of the request in hex, with the variant that it asked for.
     """
 
     request: str
@@ -41,16 +41,16 @@ class FetchedPage(NamedTuple):
 
 @dataclass(frozen=True)
 class KeptPage:
-    """What a store has kept of a page, as `pack` wrote it. It is read when it is first asked for.
+    """A kept text of a page. It is unpacked when it is first used.
 
-    What can't be read, such as that of a later release, is as if nothing had been kept.
+    All values are empty if it can't be unpacked, for example if a later release wrote it.
     """
 
     packed: bytes = field(repr=False)
 
     @property
     def url(self) -> str:
-        """Where the page was fetched."""
+        """The URL of the page."""
         return str(self._values["url"])
 
     @property
@@ -75,7 +75,7 @@ class KeptPage:
 
     @property
     def source(self) -> FetchedPage | None:
-        """The page as it was fetched, if that is kept."""
+        """The page as it was fetched, None if that was not kept."""
         source = self._values["source"]
         if source is None:
             return None
@@ -100,7 +100,7 @@ def pack(
     links: Iterable[tuple[str, str]] = (),
     source: FetchedPage | None = None,
 ) -> bytes:
-    """Return what is kept of a page, compressed."""
+    """Return the text of a page as compressed bytes."""
     values = {
         "url": url,
         "title": title,
@@ -116,7 +116,7 @@ def pack(
 
 
 def unpack(packed: bytes) -> KeptPage:
-    """Return what `pack` wrote. Raises ValueError for anything else."""
+    """Return the text that `pack` wrote. Raises ValueError for other bytes."""
     _read(packed)
     return KeptPage(packed)
 
@@ -128,8 +128,8 @@ def _read(packed: bytes) -> dict[str, Any]:
             raise ValueError(f"its format is {kind}")
         start = _HEAD.size
         text = zlib.decompress(packed[start : start + length]).decode("utf-8", "surrogatepass")
-        found = json.loads(text)
-        values = {name: found[name] for name in _NOTHING}
+        stored = json.loads(text)
+        values = {name: stored[name] for name in _NOTHING}
         body = packed[start + length :]
         return {**values, "body": zlib.decompress(body) if body else b""}
     except (struct.error, zlib.error, KeyError, TypeError, ValueError) as error:

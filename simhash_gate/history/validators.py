@@ -1,7 +1,7 @@
-"""What servers say of a page before it is fetched, and whether they can be believed.
+"""Validators, by which servers name the version of a page, and whether they can be believed.
 
-A server names a page's version by an `ETag` or the time of its last change. Some say the same of
-another content. Pages that are fetched whatever their server says show which ones do.
+A server names a page's version by an `ETag` or the time of its last change. Some servers keep the
+name when the content changes. Some pages are fetched in any case: they show which servers do so.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 FEWEST_RIGHT = 4
-"""So many pages must be the same, as a domain says, before anything is left to what it says,"""
+"""A domain is believed after this many pages were unchanged as it said, if it also told changes."""
 FEWEST_UNCHANGED = 59
-"""and so many if it told of no change. A server that always says the same is known only by a page
-that changes. If none of so many has, less than a twentieth of them do (95 %)."""
+"""A domain that told no change is believed after this many unchanged pages. It may always say the
+same, which only a changed page can show. If none of 59 has changed, less than 5 % do (at 95 %)."""
 RECENT = 20
-"""A domain is wrong if two pages change under the same validators before it tells so many changes.
-One page alone may change by itself."""
+"""A domain is wrong if two pages change under the same validators, and it tells fewer changes than
+this between them. One page alone may change by itself."""
 REST = 30 * 86_400.0
-"""Seconds for which a wrong domain is not believed after each lie; its pages are compared."""
+"""Seconds for which a wrong domain is not believed after each lie. Its pages are fetched then."""
 
-_GENERATED = 5.0  # seconds before the answer: a page that changed so lately was made for it
+_GENERATED = 5.0  # seconds: a page that changed so shortly before the answer was made for it
 _LONGEST = 200
-# What the compression of an answer adds to its ETag, in its quotes.
+# Servers that compress an answer add this to its ETag, within the quotes.
 _SUFFIX = re.compile(r'(?:[-;](?:gzip|br)|-(?:df|zstd))(?="?\Z)')
 
 
 class Validators(NamedTuple):
-    """How a server names the version of a page: `ETag` and `Last-Modified`, "" for none."""
+    """The names of a page's version: `ETag` and `Last-Modified`, "" for none."""
 
     etag: str = ""
     modified: str = ""
@@ -40,10 +40,10 @@ NOTHING = Validators()
 
 
 def validators_of(headers: Mapping[str, str]) -> Validators:
-    """Return what a response can be asked for again with; names of headers in lower case.
+    """Return the usable validators of a response. Names of headers are in lower case.
 
-    A page that was last modified when it was sent was made for the answer, and `Vary: *` says that
-    no two answers are alike.
+    `Last-Modified` is ignored if it is the time of the answer: then the page was made for it. With
+    `Vary: *`, both are ignored: no two answers are alike.
     """
     if "*" in headers.get("vary", ""):
         return NOTHING
@@ -54,23 +54,25 @@ def validators_of(headers: Mapping[str, str]) -> Validators:
     return Validators(etag, modified)
 
 
-def conditions(known: Validators) -> dict[str, str]:
-    """Return the headers by which a page is asked for only if it is another than the known one.
+def conditions(validators: Validators) -> dict[str, str]:
+    """Return the headers of a request for a page unless it is the known version.
 
-    A server that compresses may add to an ETag what it does not know of itself any more when it is
-    asked (Apache's `-gzip`): it is asked for both.
+    Some servers do not recognise the suffix that they add to ETags of compressed answers (Apache's
+    `-gzip`). So the request names the ETag with and without it.
     """
-    found = {}
-    if known.etag:
-        plain = _without_suffix(known.etag)
-        found["If-None-Match"] = known.etag if plain == known.etag else f"{known.etag}, {plain}"
-    if known.modified:
-        found["If-Modified-Since"] = known.modified
-    return found
+    headers = {}
+    if validators.etag:
+        plain = _without_suffix(validators.etag)
+        headers["If-None-Match"] = (
+            validators.etag if plain == validators.etag else f"{validators.etag}, {plain}"
+        )
+    if validators.modified:
+        headers["If-Modified-Since"] = validators.modified
+    return headers
 
 
 def same_version(before: Validators, now: Validators) -> bool | None:
-    """Tell whether two answers name the same version; None if they name none, or in two ways."""
+    """Tell whether two answers name the same version. None if that can't be told."""
     if before.etag and now.etag:
         return _opaque(before.etag) == _opaque(now.etag)
     if before.modified and now.modified and not before.etag and not now.etag:
@@ -78,13 +80,13 @@ def same_version(before: Validators, now: Validators) -> bool | None:
     return None
 
 
-def is_strong(known: Validators) -> bool:
-    """Tell whether equal validators promise the same bytes, and not only the same sense."""
-    return bool(known.etag) and not known.etag.startswith(("W/", "w/"))
+def is_strong(validators: Validators) -> bool:
+    """Tell whether equal validators promise the same bytes, and not only the same meaning."""
+    return bool(validators.etag) and not validators.etag.startswith(("W/", "w/"))
 
 
 def contradict(versions: Iterable[Validators]) -> bool:
-    """Tell whether two versions of a page, one after the other, had the same name."""
+    """Tell whether two successive versions of a page had the same validators."""
     return any(same_version(one, two) for one, two in pairwise(versions))
 
 
@@ -105,17 +107,17 @@ def _without_suffix(etag: str) -> str:
 
 
 def _opaque(etag: str) -> str:
-    """Return what two ETags share if one of them is weak, or of a compressed answer."""
+    """Return an ETag without the signs of a weak one and of a compressed answer."""
     return _without_suffix(etag.removeprefix("W/").removeprefix("w/"))
 
 
 class Trust(NamedTuple):
-    """What visits have told of one domain's validators since a page last changed under the same.
+    """The record of one domain's validators since its last lie: a page that changed under the same.
 
-    That was the page of the URL `liar`, at `lied`, a Unix time. Since then so many pages were the
-    same as was said, `right`, and so many had changed as was `told`. The domain is `wrong` if two
-    pages lied with few changes told between them. Validators that change though the page does not
-    tell nothing: a domain where all do is never believed.
+    The page of the URL `liar` lied at the Unix time `lied`. Since then, `right` pages were
+    unchanged as the domain said, and `told` pages had changed as it said. The domain is `wrong` if
+    two pages lied, with few changes told between them. Validators that change without the page do
+    not count: a domain where all do so is never believed.
     """
 
     right: int = 0
@@ -126,16 +128,16 @@ class Trust(NamedTuple):
 
     @property
     def until(self) -> float:
-        """Until when it is not believed, if no other page changes under the same validator."""
+        """The Unix time until which a wrong domain is not believed, 0 for others."""
         return self.lied + REST if self.wrong else 0.0
 
     def believed(self, at: float) -> bool:
-        """Tell whether a page is left unfetched at a time if it says that it is the same."""
+        """Tell whether the domain is believed at a Unix time if it says that a page is the same."""
         enough = FEWEST_RIGHT if self.told else FEWEST_UNCHANGED
         return self.right >= enough and at >= self.until
 
     def then(self, later: Trust) -> Trust:
-        """Return what these visits and later ones tell together."""
+        """Return the record of these visits and `later` ones together."""
         if later.liar and later.liar != self.liar:
             wrong = self.wrong or (self.liar != "" and self.told < RECENT)
             return later._replace(wrong=later.wrong or wrong)
@@ -144,14 +146,14 @@ class Trust(NamedTuple):
 
     @classmethod
     def of_visit(cls, url: str, at: float, *, same: bool, changed: bool) -> Trust:
-        """Return what one visit tells: the page was said to be the `same`, and has `changed`."""
+        """Return the record of one visit: the server said `same`, and the page has `changed`."""
         if same and changed:
             return cls(liar=url, lied=at)
         return cls(int(same), int(changed))
 
     @classmethod
     def of_json(cls, values: Any) -> Trust:
-        """Return the trust with these values; of values that make no sense, an unknown domain."""
+        """Read a record from JSON values. Values that make no sense give an empty record."""
         try:
             right, told, liar, lied, wrong = values
             return cls(int(right), int(told), str(liar), float(lied), bool(wrong))

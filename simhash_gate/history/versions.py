@@ -1,4 +1,4 @@
-"""What was seen of one page: its versions, and whether it is gone."""
+"""The history of one page: its versions, and whether it is gone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FORMAT = 4
 
 
 class Offer(NamedTuple):
-    """A field of what a page offers, or that the user compares, and its value."""
+    """A field with its value, of the page's offer or from the user's list of compared fields."""
 
     field: str
     value: str
@@ -21,15 +21,14 @@ class Offer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What a page said from one visit to another.
+    """One content of a page, from its first visit to its last.
 
     `first_seen` and `last_seen` are the Unix times of these visits. `fingerprint`, `digest`,
-    `links` and `structure` are unsigned 64-bit numbers as a `Page` has them, 0 where there is none,
-    or none that can be compared.
-    `run` is the run that kept this version. `headline` and `offers` are what the page claims;
-    `offers` is None where that is not known.
-    `etag` and `modified` are its `ETag` and `Last-Modified`; `variant` names what was asked for.
-    `url` is the address that it came by first. `asker` and `carries` are those of a record.
+    `links` and `structure` are unsigned 64-bit numbers as a `Page` has them, 0 if there is none.
+    `run` is the run that kept this version. `headline` is the page's name. `offers` are its data as
+    a `Page` has them, None if unknown. `etag` and `modified` are its `ETag` and `Last-Modified`,
+    `variant` names the variant that was asked for. `url` is the address that it came by first.
+    `asker` and `carries` are those of a record.
     """
 
     first_seen: float
@@ -53,21 +52,21 @@ class Version:
 
     @property
     def validators(self) -> Validators:
-        """How the server named it."""
+        """The validators that the server sent with this version."""
         return Validators(self.etag, self.modified)
 
     @property
     def time(self) -> float:
-        """When the page was last seen so."""
+        """The Unix time when this version was last seen."""
         return self.last_seen
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The versions of one page, oldest first; bounded.
+    """The versions of one page, oldest first. Their number is bounded.
 
-    `gone` is when the page was found gone (404, 410), or to say what another page says; None if it
-    was there at the last visit.
+    `gone` is the Unix time when the page was found gone (404, 410) or to show another page's text.
+    It is None if the page was there at the last visit.
     """
 
     versions: tuple[Version, ...] = ()
@@ -79,42 +78,43 @@ class History:
         return self.versions[-1] if self.versions else None
 
     def last_of(self, pipeline: str, asker: str) -> Version | None:
-        """Return the version that was seen last of those read in one way, for one asker."""
-        for kept in reversed(self.versions):
-            if kept.pipeline == pipeline and (kept.asker == asker or not (kept.asker and asker)):
-                return kept
+        """Return the last version of one pipeline version that was asked for by one asker."""
+        for version in reversed(self.versions):
+            if version.pipeline == pipeline and (
+                version.asker == asker or not (version.asker and asker)
+            ):
+                return version
         return None
 
     def visited(self, version: Version, *, again: Version | None, most: int) -> History:
-        """Return the history after a visit that found a version; it keeps `most` of them.
+        """Return the history after a visit that found `version`. It keeps `most` versions.
 
-        `again` is the version that it is, if the page says what it said; `version` has its run, or
-        that which has kept it anew.
+        `again` is the earlier version with the same content, if any. Its run is replaced.
         """
-        kept = tuple(before for before in self.versions if before is not again)
+        others = tuple(before for before in self.versions if before is not again)
         if again is not None:
-            # A capture that is older than the last visit is no news of when the page was seen.
+            # A capture can be older than the last visit: then it only moves `first_seen`.
             times = sorted((again.first_seen, again.last_seen, version.last_seen))
             version = replace(
                 version,
                 first_seen=times[0],
                 last_seen=times[-1],
-                url=again.url or version.url,  # it is the address that delivered it
+                url=again.url or version.url,  # the address that delivered this version first
                 carries=version.carries or again.carries,
             )
-        return History((*kept, version)[-max(1, most) :])
+        return History((*others, version)[-max(1, most) :])
 
     def encode(self) -> bytes:
-        """Return the history as bytes: about 100 for each version."""
+        """Return the history as bytes, about 100 for each version."""
         versions = [[getattr(version, name) for name in _NAMES] for version in self.versions]
         text = json.dumps([_FORMAT, versions, self.gone], separators=(",", ":"))
         return zlib.compress(text.encode(), 1)
 
     @classmethod
     def decode(cls, data: bytes) -> History:
-        """Return the history that `encode` wrote; an empty one for nothing.
+        """Return the history that `encode` wrote, an empty one for no bytes.
 
-        Raises ValueError for anything else.
+        Raises ValueError for other bytes.
         """
         if not data:
             return cls()

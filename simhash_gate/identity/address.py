@@ -1,4 +1,4 @@
-"""A URL taken apart, in the form that all URLs of one request have; which words in it are names."""
+"""Take a URL apart, in the form that all URLs of one request have. Find the names in paths."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import mmh3
 from w3lib.url import canonicalize_url
 
 ANY = "*"
-"""Stands in an address for what may be anything."""
+"""Stands in an address for a part that may have any value."""
 SIGNS = frozenset({ANY, "#", "x"})
-"""What `mask` returns for what is no word."""
+"""`mask` returns one of these for a part that is not a word: a name, a number, a code."""
 MANY = 30
-"""After so many words at one place of a path, those that come seldom are names there: less than
-four times, or than in one of as many."""
+"""After this many words at one place of a path, the rare ones are names: those that came less than
+4 times, or in less than 1 of 30 paths."""
 MOST_PLACES = 2_000
 _INDEX = re.compile(r"(?:index|default)(?:\.\w{2,5})?\Z", re.IGNORECASE)
 _CODE = re.compile(r"(?=[^/]*\d)[0-9a-f]{8,}(?:-[0-9a-f]+)*\Z", re.IGNORECASE)
 _JOINS = re.compile(r"[-_+.,]|%[0-9a-f]{2}", re.IGNORECASE)
-_DEEPEST = 6  # parts of a path that kinds are told apart by
+_DEEPEST = 6  # parts of a path that tell kinds apart
 _LONGEST_WORD = 24
-_MOST_PARTS = 100  # of a path, and of a query; the rest of it is one more
+_MOST_PARTS = 100  # of a path, and of a query; the rest becomes one part
 _PORTS = {"http": ":80", "https": ":443"}
 _UNREADABLE = "(unreadable)"
 
 
 class Address(NamedTuple):
-    """What is left of a URL once a request for it is put in one form.
+    """The parts of a URL in the form that all URLs of one request have.
 
-    `extra` are the parameters in the path (`;name=value`), sorted; `slash` tells if it ends in one.
+    `extra` are the sorted parameters in the path (`;name=value`), `slash` whether it ends in one.
     """
 
     scheme: str
@@ -50,7 +50,7 @@ class Address(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What a site's program makes in one way: the host, and the path as it is `masked`."""
+        """The host and the masked path: one program of the site makes all pages of a kind."""
         return f"{self.host}/{'/'.join(self.masked)}"
 
     @property
@@ -75,8 +75,8 @@ class Address(NamedTuple):
 
     @property
     def url(self) -> str:
-        """The URL; parts of a path that may be anything are `*` in it."""
-        path = "/".join(("", *self.path)) + "".join(f";{each}" for each in self.extra)
+        """The URL, with `*` for parts of the path that may have any value."""
+        path = "/".join(("", *self.path)) + "".join(f";{pair}" for pair in self.extra)
         path += "/" if self.slash or not path else ""
         query = "&".join(f"{name}={value}" for name, value in self.query)
         return f"{self.scheme}://{self.host}{path}{'?' if query else ''}{query}"
@@ -84,7 +84,7 @@ class Address(NamedTuple):
 
 @lru_cache(maxsize=16_384)
 def address_of(url: str) -> Address:
-    """Return the address of a URL; one that can't be read is an address of its own."""
+    """Return the address of a URL. A URL that can't be read becomes an address of its own."""
     try:
         parts = urlsplit(canonicalize_url(url))
     except ValueError:
@@ -95,16 +95,16 @@ def address_of(url: str) -> Address:
         segments.pop()
     extra: tuple[str, ...] = ()
     if ";" in parts.path:
-        extra = tuple(sorted(e for each in segments for e in each.split(";")[1:] if e))
-        segments = [each.partition(";")[0] for each in segments]
-    query = [each.partition("=")[::2] for each in parts.query.split("&", _MOST_PARTS) if each]
+        extra = tuple(sorted(pair for part in segments for pair in part.split(";")[1:] if pair))
+        segments = [part.partition(";")[0] for part in segments]
+    query = [pair.partition("=")[::2] for pair in parts.query.split("&", _MOST_PARTS) if pair]
     host = parts.netloc.lower().rpartition("@")[2].removesuffix(_PORTS.get(parts.scheme, "@"))
     return Address(parts.scheme, host, tuple(segments), extra, slash, tuple(query))
 
 
 @lru_cache(maxsize=4_096)
 def mask(part: str) -> str:
-    """Return a part of a path, or a sign for what it looks like: a number, a code, a name."""
+    """Return a part of a path in lower case if it is a word, else the sign of its kind."""
     if part.isdecimal():
         return "#"
     if len(part) >= 8 and _CODE.match(part):
@@ -115,9 +115,9 @@ def mask(part: str) -> str:
 
 
 class Words:
-    """The words at each place of paths. The parts of a path are those that `mask` returns.
+    """Counts the words at each place of paths. All parts of paths are results of `mask`.
 
-    Its memory is bounded; of places that were met longest ago no more is known.
+    Its memory is bounded. The oldest places are forgotten first.
     """
 
     def __init__(self) -> None:
@@ -125,7 +125,7 @@ class Words:
         self._often: OrderedDict[str, frozenset[str]] = OrderedDict()
 
     def masked(self, before: str, parts: Iterable[str]) -> str:
-        """Return a place, and the parts of a path below it; `*` stands for names."""
+        """Return a place with the parts of a path below it, and `*` for names."""
         for part in parts:
             before += f"/{self.word(before, part)}"
         return before
@@ -136,24 +136,24 @@ class Words:
         return word if often is None or word in often or word in SIGNS else ANY
 
     def count(self, before: str, parts: Iterable[str]) -> str:
-        """Count the words of a path; return the place where they are names from now on, or ""."""
+        """Count the words of a path. Return the place where names are known from now on, or ""."""
         many = ""
         for word in parts:
             if before not in self._often and word not in SIGNS:
-                met = self._met.setdefault(before, Counter())
-                met[word] += 1
-                many = many or (before if len(met) >= MANY else "")
+                counts = self._met.setdefault(before, Counter())
+                counts[word] += 1
+                many = many or (before if len(counts) >= MANY else "")
                 if len(self._met) > MOST_PLACES:
                     self._met.popitem(last=False)
             before += f"/{self.word(before, word)}"
         if many:
-            met = self._met.pop(many)
-            least = max(4, met.total() / MANY)
-            self._often[many] = frozenset(word for word in met if met[word] >= least)
+            counts = self._met.pop(many)
+            least = max(4, counts.total() / MANY)
+            self._often[many] = frozenset(word for word in counts if counts[word] >= least)
             if len(self._often) > MOST_PLACES:
                 self._often.popitem(last=False)
         return many
 
     def forget_counts(self) -> None:
-        """Count anew, but for places of which it is known already what is a name."""
+        """Count anew at the places whose names are not known yet."""
         self._met.clear()

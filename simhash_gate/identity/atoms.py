@@ -1,8 +1,8 @@
 """Atoms: the smallest parts of addresses that may not matter.
 
-They are read off pairs of addresses with one content. An atom of the path is about all addresses of
-a host, one of the query about those of one kind: a parameter can make no difference to stories and
-choose the page in an archive.
+They are read off pairs of addresses with one content. An atom of the path applies to all addresses
+of a host, an atom of the query to those of one kind. One parameter can make no difference in
+stories, and choose the page in an archive.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ AtomKind = Literal[
 ]  # fmt: skip
 OF_QUERY = frozenset({"drop", "default", "value"})
 ALIAS = re.compile(r"(?:www|m|mobile|amp|wap)\.")
-"""What the name of a host begins with that shows what another one shows."""
-_MOST = 8
-_MOVED = 2
-_FEW = 6  # atoms that are tried one after the other sooner than looked up
+"""Begins the name of a host that shows the pages of another host."""
+_MOST = 8  # atoms by which two addresses differ
+_MOVED = 2  # parts of a path that a segment has
+_FEW = 6  # so few atoms are tried faster one by one than they are looked up
 _JOINS = ("_", "-")
 
 
 class Atom(NamedTuple):
-    """A part of addresses, by its kind.
+    """A part of addresses, by its kind. It makes two addresses one that differ in that part.
 
-    | kind | of two addresses that it makes one |
+    | kind | the difference |
     |---|---|
     | `scheme` | `http` and `https` |
     | `alias` | the hosts `name` and `value` |
@@ -40,7 +40,7 @@ class Atom(NamedTuple):
     | `extra` | the parameter `name` of the path |
     | `segment` | the part `name`, at the place `value` of the path; -1 is the end |
     | `place` | the names and codes at the place `value`, after the path `name`; or a word there |
-    | `page` | the parameter `name`, under a path, and what it says as a path: `value` has both |
+    | `page` | the parameter `name` under a path, or its value as a path: `value` has both paths |
     | `drop` | the parameter `name` with any value, or none |
     | `default` | the parameter `name` with this `value`, or none |
     | `value` | the parameter `name` with one value or another |
@@ -51,7 +51,7 @@ class Atom(NamedTuple):
     value: str = ""
 
     def __str__(self) -> str:
-        """Say what makes no difference."""
+        """Describe the part that makes no difference."""
         if self.kind in OF_QUERY:
             return f"?{self.name}={self.value if self.kind == 'default' else ANY}"
         descriptions = {
@@ -68,7 +68,7 @@ class Atom(NamedTuple):
 
     @property
     def is_listed(self) -> bool:
-        """Whether it seldom matters on any site: one content that speaks for it is enough."""
+        """Whether it seldom matters on any site. Then one content is enough for it to act."""
         if self.kind in ("drop", "extra"):
             return SESSION.match(self.name) is not None
         if self.kind in ("segment", "default"):
@@ -84,15 +84,15 @@ def in_order(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
 
 
 def in_effect(atoms: Collection[Atom]) -> tuple[Atom, ...]:
-    """Return atoms in their order, without values of a name that goes whatever it says."""
+    """Return atoms in their order, without those about values of a name that another one drops."""
     dropped = {atom.name for atom in atoms if atom.kind == "drop"}
     return in_order(a for a in atoms if a.kind not in ("default", "value") or a.name not in dropped)
 
 
 class QueryAtoms(NamedTuple):
-    """Atoms of the query, ready for use: names that go, pairs that go, names of any value.
+    """Atoms of the query, ready for use: the names and the pairs to drop, the names of any value.
 
-    Of some names, only `numbers` are known to make no difference.
+    `numbers` are the names where only numbers are known to make no difference.
     """
 
     drop: frozenset[str] = frozenset()
@@ -102,16 +102,16 @@ class QueryAtoms(NamedTuple):
 
     @classmethod
     def of(cls, atoms: Collection[Atom], values: Mapping[str, Collection[str]]) -> QueryAtoms:
-        """Make atoms ready; `values` are some that made no difference, by name."""
+        """Make atoms ready. `values` maps a name to values that made no difference."""
         return cls(
             frozenset(a.name for a in atoms if a.kind == "drop"),
             frozenset((a.name, a.value) for a in atoms if a.kind == "default"),
             frozenset(a.name for a in atoms if a.kind == "value"),
-            frozenset(name for name, known in values.items() if are_numbers(known)),
+            frozenset(name for name, shown in values.items() if are_numbers(shown)),
         )
 
     def apply(self, address: Address) -> Address:
-        """Return what is left of an address."""
+        """Return an address with its query reduced."""
         if not address.query:
             return address
         query = tuple(
@@ -128,29 +128,29 @@ class QueryAtoms(NamedTuple):
     def between(self, one: Address, other: Address) -> list[Atom]:
         """Return the atoms by which two addresses are one."""
         mine, theirs = dict(one.query), dict(other.query)
-        found: list[Atom] = []
+        atoms: list[Atom] = []
         for name in {**mine, **theirs}:
             values = mine.get(name), theirs.get(name)
             if values[0] == values[1]:
                 continue
             if all(self._may_be(name, value) for value in values):
-                found += [Atom("drop", name)] * (name in self.drop)
-                found += [Atom("value", name)] * (name in self.value)
+                atoms += [Atom("drop", name)] * (name in self.drop)
+                atoms += [Atom("value", name)] * (name in self.value)
             pairs = ((name, value) for value in values if value is not None)
-            found += [Atom("default", *pair) for pair in pairs if pair in self.default]
-        return found
+            atoms += [Atom("default", *pair) for pair in pairs if pair in self.default]
+        return atoms
 
 
 def are_numbers(values: Collection[str]) -> bool:
-    """Tell whether all values of a parameter are numbers, if there are any."""
+    """Tell whether there are values, and all are numbers."""
     return bool(values) and all(map(str.isdecimal, values))
 
 
 class PathAtoms:
     """Atoms of the path, ready for use, in the order in which they act.
 
-    What makes a path comes first, what takes parts out before a `place`: a part that can be
-    anything is a sign in the address then, and no part that others know.
+    A `page` acts first, since it makes a path. A `place` acts last, since it masks a part that
+    other atoms could not read any more.
     """
 
     def __init__(self, atoms: Collection[Atom]) -> None:
@@ -163,21 +163,20 @@ class PathAtoms:
                 self._of[atom.name + script].append(atom)
 
     def apply(self, address: Address) -> Address:
-        """Return what is left of an address."""
+        """Return an address with its path reduced."""
         if len(self._places) <= _FEW:
-            for each in self._places:
-                address = _WAYS[each.kind](address, each)
+            for atom in self._places:
+                address = _WAYS[atom.kind](address, atom)
             return address
         last = -1
         while True:
-            atom = next((atom for atom in self._about(address) if self._places[atom] > last), None)
-            if atom is None:
-                break
-            last, address = self._places[atom], _WAYS[atom.kind](address, atom)
-        return address
+            later = [atom for atom in self._about(address) if self._places[atom] > last]
+            if not later:
+                return address
+            last, address = self._places[later[0]], _WAYS[later[0].kind](address, later[0])
 
     def between(self, one: Address, other: Address) -> list[Atom]:
-        """Return the atoms by which two addresses are one, but for their queries."""
+        """Return the atoms by which two addresses are one, apart from their queries."""
         if one._replace(query=()) == other._replace(query=()):
             return []
         return sorted({*self._about(one), *self._about(other)}, key=self._places.__getitem__)
@@ -188,7 +187,7 @@ class PathAtoms:
         if address.query and "page" in self._kinds:
             path = "/".join(address.path)
             may_be += (a for name, _ in address.query for a in self._of.get(f"{name} {path}", ()))
-        may_be += (Atom("extra", each.partition("=")[0]) for each in address.extra)
+        may_be += (Atom("extra", pair.partition("=")[0]) for pair in address.extra)
         may_be += [_SCHEME] * (address.scheme != "https") + [_SLASH] * address.slash
         may_be += [_INDEX] * address.has_index
         if "case" in self._kinds and address.path != tuple(map(str.lower, address.path)):
@@ -197,8 +196,7 @@ class PathAtoms:
             may_be += _places(address.path)
         if "segment" in self._kinds:
             may_be += _segments(address.path)
-        found = [atom for atom in may_be if atom in self._places]
-        return sorted(found, key=self._places.__getitem__) if len(found) > 1 else found
+        return sorted(filter(self._places.__contains__, may_be), key=self._places.__getitem__)
 
 
 _SCHEME, _SLASH, _INDEX = Atom("scheme"), Atom("slash"), Atom("index")
@@ -222,27 +220,27 @@ def _segments(path: tuple[str, ...]) -> Iterator[Atom]:
 
 
 def between(one: Address, other: Address) -> list[Atom] | None:
-    """Return the atoms that together make two addresses one; None if no few do."""
-    found: list[Atom] = []
+    """Return the atoms that together make two addresses one, None if it takes too many."""
+    atoms: list[Atom] = []
     if one.scheme != other.scheme:
-        found.append(Atom("scheme"))
+        atoms.append(Atom("scheme"))
     if one.host != other.host:
-        found += _aliases(one.host, other.host)
+        atoms += _aliases(one.host, other.host)
     if one.extra != other.extra:
-        names = {each.partition("=")[0] for each in {*one.extra} ^ {*other.extra}}
-        found += [Atom("extra", name) for name in sorted(names)]
+        names = {pair.partition("=")[0] for pair in {*one.extra} ^ {*other.extra}}
+        atoms += [Atom("extra", name) for name in sorted(names)]
     if (one.path, one.slash) != (other.path, other.slash):
         moved = _moved(one, other)
         if moved is not None:
             atom, one, other = moved
-            found.append(atom)
+            atoms.append(atom)
         else:
             of_path = _of_path(one, other)
             if of_path is None:
                 return None
-            found += of_path
-    found += _of_query(dict(one.query), dict(other.query))
-    return found if len(found) <= _MOST else None
+            atoms += of_path
+    atoms += _of_query(dict(one.query), dict(other.query))
+    return atoms if len(atoms) <= _MOST else None
 
 
 def _of_query(mine: dict[str, str], theirs: dict[str, str]) -> list[Atom]:
@@ -256,7 +254,7 @@ def _of_query(mine: dict[str, str], theirs: dict[str, str]) -> list[Atom]:
 
 
 def _aliases(one: str, other: str) -> list[Atom]:
-    """Return the atoms that make two hosts one: the shorter, or what both begin without."""
+    """Return the atoms that make two hosts one: the shorter one, or their name without `www.`."""
     longer, shorter = sorted((one, other), key=lambda host: (-len(host), host))
     base = ALIAS.sub("", one, count=1)
     if base == ALIAS.sub("", other, count=1) and base not in (one, other):
@@ -265,28 +263,29 @@ def _aliases(one: str, other: str) -> list[Atom]:
 
 
 def _of_path(one: Address, other: Address) -> list[Atom] | None:
-    found: list[Atom] = []
+    atoms: list[Atom] = []
     mine, theirs = one.path, other.path
     slash = one.slash != other.slash
     if one.has_index != other.has_index:
-        found.append(Atom("index"))
+        atoms.append(Atom("index"))
         slash = not (other if one.has_index else one).slash
         mine, theirs = one.bare_path, other.bare_path
     if slash:
-        found.append(Atom("slash"))
+        atoms.append(Atom("slash"))
     if mine == theirs:
-        return found
+        return atoms
     if [*map(str.lower, mine)] == [*map(str.lower, theirs)]:
-        return [*found, Atom("case")]
+        return [*atoms, Atom("case")]
     if len(mine) == len(theirs):
-        at = [place for place, part in enumerate(mine) if part != theirs[place]]
-        if len(at) != 1:
+        places = [place for place, part in enumerate(mine) if part != theirs[place]]
+        if len(places) != 1:
             return None
-        before = "/".join(map(mask, mine[: at[0]]))
-        words = {_word_of(path[at[0]]) for path in (mine, theirs)}
-        if words == {"#"}:
+        (place,) = places
+        before = "/".join(map(mask, mine[:place]))
+        words = {_word_of(mine[place]), _word_of(theirs[place])}
+        if words == {"#"}:  # two numbers in a path name two pages
             return None
-        return found + [Atom("place", before, f"{at[0]} {word}".rstrip()) for word in sorted(words)]
+        return atoms + [Atom("place", before, f"{place} {word}".rstrip()) for word in sorted(words)]
     long, short = (mine, theirs) if len(mine) > len(theirs) else (theirs, mine)
     more = len(long) - len(short)
     if more > _MOVED:
@@ -295,13 +294,13 @@ def _of_path(one: Address, other: Address) -> list[Atom] | None:
     if long[place + more :] != short[place:]:
         return None
     name = _name_of(long[place : place + more])
-    return [*found, Atom("segment", name, str(-1 if place == len(short) and place else place))]
+    return [*atoms, Atom("segment", name, str(-1 if place == len(short) and place else place))]
 
 
 def _moved(one: Address, other: Address) -> tuple[Atom, Address, Address] | None:
-    """Return the atom by which a parameter of one address says the path of the other.
+    """Return the `page` atom if a parameter of one address says the path of the other, else None.
 
-    With it come the addresses once it acts.
+    With it come both addresses as the atom leaves them.
     """
     for mine, theirs in ((one, other), (other, one)):
         names = {name for name, _ in theirs.query}
@@ -311,7 +310,7 @@ def _moved(one: Address, other: Address) -> tuple[Atom, Address, Address] | None
                 prefix = theirs.path[: -len(path)]
                 if not prefix or tuple(map(unquote, theirs.path[len(prefix) :])) != path:
                     continue
-                # If another parameter says what is before it in the path, only both say the page.
+                # If another parameter says the path's beginning, only both together say the page.
                 others = {_path_of(other, join)[0] for key, other in mine.query if key != name}
                 if others.isdisjoint(map(unquote, prefix)):
                     how = " ".join(("/".join(mine.path), join, "/".join(prefix)))
@@ -331,7 +330,7 @@ def _host(address: Address, atom: Atom) -> Address:
 def _extra(address: Address, atom: Atom) -> Address:
     if not address.extra:
         return address
-    left = tuple(each for each in address.extra if each.partition("=")[0] != atom.name)
+    left = tuple(pair for pair in address.extra if pair.partition("=")[0] != atom.name)
     return address._replace(extra=left)
 
 
@@ -357,7 +356,7 @@ def _place(address: Address, atom: Atom) -> Address:
 
 
 def _word_of(part: str) -> str:
-    """Return a part of a path if it is a word, "#" for a number, nothing for a name or a code."""
+    """Return a part of a path if it is a word, "#" for a number, "" for a name or a code."""
     masked = mask(part)
     return "" if masked in (ANY, "x") else masked
 
@@ -388,11 +387,11 @@ _WAYS: dict[str, Callable[[Address, Atom], Address]] = {
 
 
 def _quoted(part: str) -> str:
-    """Return a part of a path as an address has it."""
-    found = address_of(f"http://x/{part.replace('?', '%3F').replace('#', '%23')}").path
-    return found[0] if found else part
+    """Return a part of a path with the escapes that an address has."""
+    path = address_of(f"http://x/{part.replace('?', '%3F').replace('#', '%23')}").path
+    return path[0] if path else part
 
 
 def _name_of(parts: Iterable[str]) -> str:
-    """Return parts of a path by what they say; a code says nothing."""
+    """Return parts of a path in lower case, with "x" for a code."""
     return "/".join("x" if mask(part) == "x" else part.lower() for part in parts)

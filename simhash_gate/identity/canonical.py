@@ -1,4 +1,4 @@
-"""What a page calls its own address: `rel=canonical`, in its head or in its `Link` header."""
+"""The address that a page calls its own: `rel=canonical`, in its head or its `Link` header."""
 
 from __future__ import annotations
 
@@ -17,35 +17,34 @@ _ATTRIBUTE = re.compile(rb"""(?<![a-z])([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^
 
 
 def canonical_of(named: Iterable[str], url: str, link: str = "") -> str:
-    """Return the absolute URL that a page calls its own; "" if it names none, or several.
+    """Return the absolute URL that a page calls its own, or "" if it names none or several.
 
-    `named` is what `canonical_urls` found in it, `link` what its `Link` header says.
+    `named` comes from `canonical_urls`, `link` is the `Link` header of the response.
     """
     named = {*named}
     for part in link.split("<")[1:] if "canonical" in link.lower() else ():
         target, _, parameters = part.partition(">")
-        if _is_canonical(parameters) and (found := _checked(target, url)):
-            named.add(found)
+        if _is_canonical(parameters) and (target_url := _checked(target, url)):
+            named.add(target_url)
     return named.pop() if len(named) == 1 else ""
 
 
 def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
-    """Yield what each `<link rel=canonical>` of a page names, by its URL if it is relative."""
+    """Yield the absolute URL of each `<link rel=canonical>` of the page at `url`."""
     start = body[:_START]
     for tag in islice(_canonical_tags(start.lower()), _MOST_TAGS):
-        found = {
+        attributes = {
             name.lower(): double or single or unquoted
             for name, double, single, unquoted in _ATTRIBUTE.findall(start[tag])
         }
-        if b"canonical" in found.get(b"rel", b"").lower().split():
-            href = unescape(found.get(b"href", b"").decode("utf-8", "replace"))
+        if b"canonical" in attributes.get(b"rel", b"").lower().split():
+            href = unescape(attributes.get(b"href", b"").decode("utf-8", "replace"))
             in_comment = start.rfind(b"<!--", 0, tag.start) > start.rfind(b"-->", 0, tag.start)
             if not in_comment and (named := _checked(href, url)):
                 yield named
 
 
 def _is_canonical(parameters: str) -> bool:
-    """Tell whether one of the parameters of a link is `rel=canonical`, quoted or not."""
     for parameter in parameters.lower().split(";"):
         name, _, value = parameter.partition("=")
         if name.strip() == "rel" and "canonical" in value.strip(" \t\"',").split():
@@ -54,7 +53,7 @@ def _is_canonical(parameters: str) -> bool:
 
 
 def _canonical_tags(start: bytes) -> Iterator[slice]:
-    """Yield where tags are that may be the canonical link, in a page in lower case."""
+    """Yield the places of tags that may be the canonical link, in a page in lower case."""
     place = start.find(b"canonical")
     while place >= 0:
         begin = start.rfind(b"<link", max(0, place - _LONGEST_TAG), place)
@@ -65,7 +64,7 @@ def _canonical_tags(start: bytes) -> Iterator[slice]:
 
 
 def _checked(href: str, base: str) -> str:
-    """Return the URL of an attribute if it is one that a page can have, else ""."""
+    """Return the absolute URL of an attribute, or "" if no page can have it."""
     href = href.strip()
     if not href or len(href) > _LONGEST_URL or not href.isprintable() or " " in href:
         return ""

@@ -1,4 +1,4 @@
-"""What the pages of one host turned out to be, and which of them are clearly others."""
+"""The contents of the pages of one host, and which of them clearly differ."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from itertools import islice
 from simhash_gate.fingerprints.sketch import NAME_BYTES
 
 MOST_KNOWN = 100_000
-"""Addresses of a host of which it is known what they show; those met longest ago go first."""
+"""Addresses of a host whose content is remembered. The oldest are forgotten first."""
 MOST_WORDS = 32
 """Hashes of words by which two pages are compared."""
 SHARED, SHARED_BY_NAME = 1 / 2, 1 / 3
-"""Two pages that share less of their words are of different contents: with other names, and with
-the same. Of a short text, what the page says around it is much."""
+"""Two pages that share less of their words have different contents. The second bound is for pages
+of one name: where the text is short, most words are those around it."""
 ALIKE = 0.9
-"""Two pages of one name that share so much of their words look like one in two views."""
+"""Two pages of one name that share this much of their words look like two views of one page."""
 
 
 class Contents:
-    """The contents of pages by their addresses: the address by which each came first.
+    """The contents of pages. A content is named by the address where it came first.
 
-    `apart` has those that a verdict told apart, and whether they are nearly the same.
+    `of` maps an address to its content.
     """
 
     def __init__(self) -> None:
         self.of: dict[str, str] = {}
         self._hashes: dict[str, bytes] = {}
+        # Contents that a verdict told apart, and whether they are nearly the same.
         self._apart: dict[tuple[str, str], bool] = {}
 
     def add(self, url: str, kept: str, *, same: bool, nearly: bool, hashes: bytes) -> str:
-        """Take notice of a page, by what a verdict tells of it; return its content."""
+        """Note what a verdict says of a page, as `Host.saw` takes it. Return its content."""
         content = self.of.get(kept, kept) if same else url
         self._hashes.setdefault(content, hashes)
         if kept and not same:
@@ -40,9 +41,9 @@ class Contents:
         return content
 
     def are_two(self, one: str, other: str) -> bool:
-        """Tell whether two contents are others: told apart by a verdict, or hardly alike.
+        """Tell whether two contents differ: a verdict told them apart, or they share few words.
 
-        What is not known is unlike anything.
+        A content without hashes differs from all others.
         """
         if one == other:
             return False
@@ -54,16 +55,16 @@ class Contents:
         return _shared(mine, theirs) < (SHARED_BY_NAME if _have_one_name(mine, theirs) else SHARED)
 
     def nearly(self, one: str, other: str) -> bool | None:
-        """Tell whether what a verdict told apart is nearly the same; None if none did."""
+        """Tell whether two contents that a verdict told apart are nearly the same, else None."""
         return self._apart.get((one, other), self._apart.get((other, one)))
 
     def look_alike(self, one: str, other: str) -> bool:
-        """Tell whether two contents look like one in two views."""
+        """Tell whether two contents look like two views of one page."""
         mine, theirs = self._both(one, other)
         return one == other or (_have_one_name(mine, theirs) and _shared(mine, theirs) >= ALIKE)
 
     def make_room(self) -> set[str]:
-        """Forget what was met longest ago if there are too many; return these addresses."""
+        """Forget the oldest addresses if there are too many. Return those."""
         old = {*islice(self.of, MOST_KNOWN // 10)} if len(self.of) > MOST_KNOWN else set()
         for url in old:
             del self.of[url]
@@ -73,7 +74,6 @@ class Contents:
         return old
 
     def _both(self, one: str, other: str) -> tuple[bytes, bytes]:
-        """Return what `name_and_words` returned of two contents."""
         return self._hashes.get(one, b""), self._hashes.get(other, b"")
 
 
@@ -83,7 +83,7 @@ def _have_one_name(one: bytes, other: bytes) -> bool:
 
 
 def _shared(one: bytes, other: bytes) -> float:
-    """Estimate the Jaccard index of two sets of words by the least hashes of each.
+    """Estimate the Jaccard index of two sets of words by their least hashes.
 
     Source: Broder, On the resemblance and containment of documents (1997), section 3.
     """

@@ -1,4 +1,4 @@
-"""What is known of addresses of one kind: pages, and what of them speaks for which atom."""
+"""Addresses of one kind: their pages, and which contents speak for which atom."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ VALUES = 3
 FEW = 30
 """Values after which one content is enough: all may be a form to log in."""
 TOLERATED = 0.01
-"""Share of its pages that may contradict an atom; each of these is fetched."""
+"""An atom acts on if no larger share of its pages contradicts it. Those pages are fetched."""
 SURE = 3
-"""An atom that so many pages contradict does not come back."""
+"""An atom that this many pages contradict never acts again."""
 MOST_PAGES = 2_000
 """Pages of one kind, and of a host, that atoms are tried on: the latest ones."""
 MOST_ATOMS = 400
@@ -25,7 +25,7 @@ _LOOKED_AT = 3
 
 
 class AddressGroup:
-    """What is known of addresses of one kind; with the name "", of all addresses of a host."""
+    """Addresses of one kind and their atoms. The name "" stands for all addresses of a host."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -43,30 +43,30 @@ class AddressGroup:
         self.below = 0
 
     def act(self, atoms: tuple[Atom, ...]) -> None:
-        """Let these atoms act, and no others."""
+        """Let these atoms act, and no other ones."""
         self.acts = atoms
         self.ready = self._ready(atoms)
 
     def is_fit(self, atoms: tuple[Atom, ...]) -> bool:
-        """Tell whether these atoms act, on the values that they are known for by now."""
+        """Tell whether exactly these atoms act, with the values that are known now."""
         return atoms == self.acts and (not self.name or self._ready(atoms) == self.ready)
 
     def _ready(self, atoms: Collection[Atom]) -> QueryAtoms | PathAtoms:
         return QueryAtoms.of(atoms, self.values) if self.name else PathAtoms(atoms)
 
     def add(self, address: Address, content: str) -> None:
-        """Take notice of a page."""
+        """Remember a page that was fetched now."""
         self.put(address, content)
         self.grown += 1
 
     def put(self, address: Address, content: str) -> None:
-        """Remember a page, within bounds."""
+        """Remember a page. Forget the oldest one if there are too many."""
         self.pages[address] = content
         if len(self.pages) > MOST_PAGES:
             del self.pages[next(iter(self.pages))]
 
     def with_one_less(self, address: Address) -> Iterator[tuple[Atom, str]]:
-        """Yield pages that a parameter less would be, by what such a parameter says."""
+        """Yield the content of each page whose address lacks one parameter, with its atom."""
         for pair in address.query:
             query = tuple(other for other in address.query if other != pair)
             content = self.pages.get(address._replace(query=query))
@@ -74,7 +74,7 @@ class AddressGroup:
                 yield Atom("default", *pair), content
 
     def take_over(self, other: AddressGroup) -> None:
-        """Let what speaks for atoms of another kind speak for this one."""
+        """Add the contents and values of another kind to those of this one."""
         for atom, contents in other.contents.items():
             self.contents[atom] |= contents
         for name, values in other.values.items():
@@ -84,24 +84,25 @@ class AddressGroup:
 
     def speak(self, atom: Atom, content: str) -> None:
         """Note a content that speaks for an atom."""
-        known = self.contents[atom]
-        if len(known) < FEW and content not in known:
-            known.add(content)
-            few = len(known) <= OWN if atom.kind == "drop" else atom.is_listed and len(known) == 1
+        contents = self.contents[atom]
+        if len(contents) < FEW and content not in contents:
+            contents.add(content)
+            count = len(contents)
+            few = count <= OWN if atom.kind == "drop" else atom.is_listed and count == 1
             is_covered = atom.kind in ("default", "value") and Atom("drop", atom.name) in self.acts
-            self.dirty = self.dirty or (not is_covered and (few or len(known) == OWN))
+            self.dirty = self.dirty or (not is_covered and (few or count == OWN))
         if len(self.contents) > MOST_ATOMS:
-            most = sorted(self.contents, key=lambda each: -len(self.contents[each]))
-            for each in most[MOST_ATOMS // 2 :]:
-                del self.contents[each]
+            most = sorted(self.contents, key=lambda atom: -len(self.contents[atom]))
+            for weak in most[MOST_ATOMS // 2 :]:
+                del self.contents[weak]
 
     def show(self, name: str, values: Collection[str]) -> None:
         """Note values of a parameter that made no difference."""
-        known = self.values[name]
-        if len(known) < FEW:
-            were = are_numbers(known)
-            known.update(values)
-            self.dirty = self.dirty or (were and not are_numbers(known))
+        shown = self.values[name]
+        if len(shown) < FEW:
+            were_numbers = are_numbers(shown)
+            shown.update(values)
+            self.dirty = self.dirty or (were_numbers and not are_numbers(shown))
 
     def note_numbers(self, numbers: tuple[int, ...]) -> None:
         """Note the numbers in the paths of two addresses with one content."""
@@ -114,11 +115,11 @@ class AddressGroup:
         plain: Callable[[Address], str | None],
         against: Callable[[str, str, Collection[Atom]], list[Atom]],
     ) -> Atom | None:
-        """Return the atom that is most to blame where different contents would have one key.
+        """Return the atom most to blame for giving different contents one key, None if none is.
 
-        `plain` returns the content of an address without a query, if it is known; `against`
-        tells which of the atoms that make two contents one these contradict. Of those that act, one
-        that few pages contradict is `doubted`, until more of them tell.
+        `plain` returns the content of an address without a query, if it is known. `against` returns
+        the given atoms that two contents contradict. An acting atom that few pages contradict is
+        only `doubted`, until more pages contradict it.
         """
         tally = _Tally()
         ready = self._ready(trial)
@@ -128,14 +129,14 @@ class AddressGroup:
             contents = groups.get(key)
             if contents is None:
                 contents = groups[key] = {}
-                if self.name and not key.query and (its_content := plain(key)):
-                    contents[its_content] = key
-            for other, its_address in [*contents.items()][:_LOOKED_AT]:
+                if self.name and not key.query and (content_of_key := plain(key)):
+                    contents[content_of_key] = key
+            for other, other_address in [*contents.items()][:_LOOKED_AT]:
                 same = other == content
-                if same and its_address == address:
+                if same and other_address == address:
                     continue
-                found = ready.between(address, its_address)
-                tally.add(found if same else against(other, content, found), same=same)
+                atoms = ready.between(address, other_address)
+                tally.add(atoms if same else against(other, content, atoms), same=same)
             contents.setdefault(content, address)
         bad = tally.bad()
         few = {atom for atom in bad if tally.wrong[atom] < SURE}
@@ -148,7 +149,7 @@ class AddressGroup:
 
 
 class _Tally:
-    """How many pairs of pages speak for each atom and against it, and by how many alone."""
+    """Counts the pairs of pages for and against each atom, and those where it stands alone."""
 
     def __init__(self) -> None:
         self.wrong, self.right = Counter[Atom](), Counter[Atom]()
@@ -169,17 +170,17 @@ class _Tally:
         }
 
     def worst(self, group: AddressGroup, bad: Collection[Atom]) -> Atom | None:
-        """Return the atom to blame: one that stands alone between two contents, then a wide one."""
+        """Return the atom to blame: first one that stands alone, then a wide one."""
 
         def blame(atom: Atom) -> tuple[float, ...]:
-            against, for_it = (each[_name(atom)] for each in self._alone)
+            wrong_alone, right_alone = (counts[_name(atom)] for counts in self._alone)
             share = self.wrong[atom] / (self.wrong[atom] + self.right[atom])
             wide = {"drop": 2, "value": 1}.get(atom.kind, 0)
             contents = len(group.contents.get(atom, ()))
-            return against / (against + for_it + 1), wide, share, -contents
+            return wrong_alone / (wrong_alone + right_alone + 1), wide, share, -contents
 
         return max(sorted(bad), key=blame, default=None)
 
 
-def _name(atom: Atom) -> str:  # of one name, atoms are alternatives
+def _name(atom: Atom) -> str:  # atoms of one name are alternatives
     return atom.name if atom.kind in OF_QUERY else f"{atom.kind} {atom.name}"

@@ -1,7 +1,7 @@
 """The key of a page: one value for all its addresses.
 
-In this order: what the spider says; a canonical link that nothing refutes; the URL without names
-that track visitors; and without what the pages of its host have shown not to matter.
+The first of these decides: the spider's word; a canonical link that no page refutes; the URL,
+without names that track visitors and without the parts that make no difference on its host.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from simhash_gate.identity.reduction import Reduction
 By = Literal["spider", "canonical", "list", "host", "url"]
 
 MOST_HOSTS, MOST_ADDRESSES = 1_000, 100_000
-"""Of one crawl, 1.6 KB for each address, 3.6 with a query; hosts met longest ago go first."""
+"""Bounds of one crawl. An address takes 1.6 KB, or 3.6 with a query. The oldest hosts go first."""
 _BETWEEN = 1_000  # questions, before the addresses are counted again
 NEAR = 8
-"""Fingerprints of more bits of distance are of different contents."""
+"""Fingerprints that differ in more bits belong to different contents."""
 REFUTED = 3
-"""A host whose canonical links were wrong so often says nothing by them for a while."""
+"""After this many wrong canonical links, those of a host are ignored for `OFF_FOR` seconds."""
 OFF_FOR = 30 * 86_400.0
 _MOST_TARGETS = 20_000
 
@@ -32,10 +32,9 @@ _MOST_TARGETS = 20_000
 class PageKey(NamedTuple):
     """Which page an address is.
 
-    `key` is the same for all its addresses, and no URL to be fetched: `http` is `https` in it, and
-    a slash at the end, an index page, `www.` and sessions are left out, on which sites seldom
-    agree with themselves. `url` is the canonical URL. `by` tells what they rest on, `atoms` what
-    of the address did not matter.
+    `key` is the same for all addresses of the page. It is not a URL to be fetched: it always begins
+    with `https`, and has no `www.`, index page, session or slash at the end. `url` is the canonical
+    URL. `by` tells what decided. `atoms` are the parts of the address that did not matter.
     """
 
     key: str
@@ -47,7 +46,7 @@ class PageKey(NamedTuple):
 class Canonical:
     """Canonical links of one host, which its pages may refute.
 
-    `off` is the Unix time until which they say nothing.
+    `off` is the Unix time until which they are ignored.
     """
 
     def __init__(self, off: float = 0.0) -> None:
@@ -57,28 +56,28 @@ class Canonical:
 
     def says(self, target: str, content: int) -> bool:
         """Tell whether a target is known to have a content."""
-        known = self._contents.get(target)
-        return known is not None and hamming_distance(known, content) <= NEAR
+        fingerprint = self._contents.get(target)
+        return fingerprint is not None and hamming_distance(fingerprint, content) <= NEAR
 
     def holds(self, target: str, content: int, at: float) -> bool:
-        """Take notice of a page that names a target, or is it; tell if that may be its key.
+        """Note a page that names a target, or is it. Return whether the target may be its key.
 
-        `content` is its fingerprint.
+        `content` is the fingerprint of the page, `at` a Unix time.
         """
-        known = hamming_distance(self._contents.setdefault(target, content), content) <= NEAR
-        if not known and target not in self.refuted:
+        agrees = hamming_distance(self._contents.setdefault(target, content), content) <= NEAR
+        if not agrees and target not in self.refuted:
             self.refuted.add(target)
             if len(self.refuted) >= REFUTED:
                 self.off = at + OFF_FOR
         while len(self._contents) > _MOST_TARGETS:
             del self._contents[next(iter(self._contents))]
-        return known and target not in self.refuted and at >= self.off
+        return agrees and target not in self.refuted and at >= self.off
 
 
 class Keys:
-    """The keys of a crawl's pages: what each host has shown, within bounds.
+    """The keys of a crawl's pages, by what each host has shown. Its memory is bounded.
 
-    `tracking` are the names that no site needs, on top of those that this package knows.
+    `tracking` are parameters that no site needs, in addition to the list of this package.
     """
 
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
@@ -87,30 +86,30 @@ class Keys:
         self._asked = 0
 
     def host(self, scope: str) -> Host:
-        """Return what is known of a host, or of a domain."""
+        """Return what the pages of a host, or of a domain, have shown."""
         return self._of(scope)[0]
 
     def take_over(self, other: Keys) -> None:
-        """Go on from what the last part of a job knew."""
+        """Continue with the hosts of another one, after a pause of the job."""
         self._hosts = other._hosts
 
     def canonical(self, scope: str) -> Canonical:
-        """Return what is known of its canonical links."""
+        """Return the canonical links of a host, or of a domain."""
         return self._of(scope)[1]
 
     def scopes(self) -> list[str]:
-        """Return the hosts of which anything is known."""
+        """Return the hosts and domains that were asked for."""
         return [*self._hosts]
 
     def _of(self, scope: str) -> tuple[Host, Canonical]:
-        found = self._hosts.get(scope)
-        if found is None:
-            found = self._hosts[scope] = Host(self._tracking), Canonical()
+        host = self._hosts.get(scope)
+        if host is None:
+            host = self._hosts[scope] = Host(self._tracking), Canonical()
         self._hosts.move_to_end(scope)
         self._asked += 1
         if len(self._hosts) > MOST_HOSTS or self._asked % _BETWEEN == 0:
             self._make_room()
-        return found
+        return host
 
     def _make_room(self) -> None:
         addresses = sum(len(host.contents.of) for host, _ in self._hosts.values())
@@ -123,7 +122,7 @@ class Keys:
     def of(self, scope: str, url: str, *, word: str = "", canonical: str = "") -> PageKey:
         """Return the key of an address.
 
-        `word` is what the spider says of it, `canonical` the target of a link that holds.
+        `word` is the key that the spider gave, `canonical` the target of a link that holds.
         """
         host = self.host(scope).reduction
         if word:
@@ -135,26 +134,26 @@ class Keys:
         reduced = host.key(url)
         by: By = "host" if reduced != plain else "url" if plain == address_of(url) else "list"
         shown = url if by == "url" else reduced.url
-        if "*" in shown and "*" not in url:  # what may be anything is no URL
+        if "*" in shown and "*" not in url:  # an address with a wildcard is not a URL
             shown = plain.url
         return PageKey(coarse(reduced), by, shown, host.reasons(url, shown) if by != "url" else ())
 
     def named(self, scope: str, url: str, canonical: str, content: int, at: float) -> str:
         """Return the target of a page's canonical link if it may be its identity, else "".
 
-        The page itself speaks for or against the links of others. `canonical` is "" for a page
-        that names none, `content` its fingerprint; `at` is a Unix time.
+        The page itself speaks for or against the links of other pages. `canonical` is "" for a page
+        without such a link. `content` is the fingerprint of the page, `at` a Unix time.
         """
         host, links = self._of(scope)
-        own = coarse(host.reduction.key(url))
-        holds = links.holds(own, content, at)
+        key = coarse(host.reduction.key(url))
+        holds = links.holds(key, content, at)
         if not canonical.startswith(("http://", "https://")):
             return ""
         address = host.reduction.key(canonical)
         if not _are_of_one_site(address.host, address_of(url).host, scope):
             return ""
         target = coarse(address)
-        if target == own:
+        if target == key:
             return canonical if holds else ""
         if not address.bare_path and not links.says(target, content):
             return ""
@@ -162,12 +161,12 @@ class Keys:
 
 
 def precise(url: str) -> str:
-    """Return the URL of an address without names that track visitors: for the same page surely."""
+    """Return a URL without the parameters that track visitors: surely the same page."""
     return _PLAIN.address(url).url
 
 
 def key_of(url: str) -> str:
-    """Return the key of a page whose host is not known: by lists alone."""
+    """Return the key of a page by lists alone, where its host has shown nothing."""
     return coarse(_PLAIN.address(url))
 
 
@@ -180,18 +179,18 @@ _PLAIN = Reduction(TRACKING)
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:
-    """Tell whether two hosts are of one scope: a domain, or a host without its port."""
+    """Tell whether two hosts belong to one scope: a domain, or a host without its port."""
     return one == other or all(
         f".{host.partition(':')[0]}".endswith(f".{scope}") for host in (one, other)
     )
 
 
 def coarse(address: Address) -> str:
-    """Return an address without that on which sites seldom agree with themselves."""
+    """Return the URL of an address without the parts that one site writes in several ways."""
     return Address(
         "https",
         address.host.removeprefix("www."),
         address.bare_path,
-        tuple(each for each in address.extra if not SESSION.match(each.partition("=")[0])),
+        tuple(pair for pair in address.extra if not SESSION.match(pair.partition("=")[0])),
         query=tuple(pair for pair in address.query if not SESSION.match(pair[0])),
     ).url

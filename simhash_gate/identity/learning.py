@@ -1,9 +1,9 @@
-"""What the pages of one host have shown not to matter in their addresses.
+"""Learn which parts of addresses make no difference to the pages of one host.
 
-Atoms are read off pairs of addresses with one content, and tried together: some come only as a
-bundle. Those go by which addresses of different contents would be one. What is left acts, if enough
-contents speak for it. The idea is that of Bar-Yossef, Keidar and Schonfeld (Do not crawl in the
-DUST, 2007); what differs is that a skip is tested by fetching, and taken back.
+Atoms are read off pairs of addresses with one content. They are tried together, since some come
+only as a bundle. An atom is removed if it would make addresses of different contents one. The
+others act once enough contents speak for them. The idea is that of Bar-Yossef, Keidar and Schonfeld
+(Do not crawl in the DUST, 2007). Here, skips are also tested by fetching, and taken back.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ BELOW = 9
 
 
 class Host:
-    """What the pages of one host, or of one domain, have shown.
+    """Learns from the pages of one host, or of one domain, which parts of addresses do not matter.
 
-    `known` has the address that stands for each key. `back` are addresses that were skipped, and
-    are to be fetched after all; `changes` are atoms that act from now on, or no longer, with their
-    kind of addresses and the contents for them. Who reads these two empties them.
+    `stand_ins` maps a key to the address that stands for it. `back` lists skipped addresses that
+    are to be fetched after all. `changes` lists atoms that start or stop acting: kind of addresses,
+    atom, number of contents for it, whether it acts. The caller empties these two lists.
     """
 
     def __init__(self, tracking: frozenset[str] = TRACKING) -> None:
-        self.known: dict[int, str] = {}
+        self.stand_ins: dict[int, str] = {}
         self.back: list[str] = []
         self.changes: list[tuple[str, Atom, int, bool]] = []
         self.earlier: dict[tuple[str, Atom], int] = {}
@@ -55,14 +55,14 @@ class Host:
     def stand_in(self, url: str) -> str | None:
         """Return the address of a fetched page that has the key of this one, if there is one."""
         key = self.reduction.key(url).digest
-        found = self.known.get(key)
-        return None if found == url or key in self._split else found
+        stand_in = self.stand_ins.get(key)
+        return None if stand_in == url or key in self._split else stand_in
 
     def forget(self, url: str) -> list[str]:
-        """Let a page stand for nothing any more; return what was skipped for it."""
+        """Stop using a page as a stand-in. Return the addresses that were skipped for it."""
         key = self.reduction.key(url).digest
-        if self.known.get(key) == url:
-            del self.known[key]
+        if self.stand_ins.get(key) == url:
+            del self.stand_ins[key]
         self.contents.of.pop(url, None)
         return self.skips.take(lambda _, stand_in: stand_in == url)
 
@@ -78,12 +78,11 @@ class Host:
         stands: bool = True,
         hashes: bytes = b"",
     ) -> bool:
-        """Take notice of a page that was fetched. Return False if it failed a test.
+        """Note what the page of a fetched address shows. Return False if it failed a test.
 
-        It is the `same` as that of `kept`, another one than that and than all that it is unlike, or
-        None: nobody knows. Where it is `nearly` the same, it may be another view of that. If it
-        does not stand for others, it still tells what it is. `hashes` is what `name_and_words`
-        returns of it.
+        `same` is True if the page has the content of the address `kept`, False if its content is
+        another, and None if that is unknown. With `nearly`, it may be another view of `kept`.
+        Without `stands`, it is never a stand-in. `hashes` comes from `name_and_words`.
         """
         tested = self.skips.came(url)
         key = self.reduction.key(url).digest
@@ -91,7 +90,7 @@ class Host:
             self._moved.add(url)
         if same is None:
             if stands:
-                self.known.setdefault(key, url)
+                self.stand_ins.setdefault(key, url)
             return True
         content = self.contents.add(url, kept, same=same, nearly=nearly, hashes=hashes)
         if old := self.contents.make_room():
@@ -101,14 +100,18 @@ class Host:
             self._speak(url, kept, content)
         self._speak_of_others(url, kept, content)
         failed = bool(tested) and (self._differs(tested, url) or self._is_strange(url, tested))
-        others = [tested, self.known.get(key, url)]
-        if any(self._cut(group, url, each) for each in others if self._differs(each, url)):
+        # A site may have changed its addresses at a number: then the atoms still hold below it.
+        others = [tested, self.stand_ins.get(key, url)]
+        if any(self._cut(group, url, other) for other in others if self._differs(other, url)):
             self._regroup()
         elif failed:
             self._failed(url, tested)
         key = self.reduction.key(url).digest
-        stand_in = self.known.setdefault(key, url) if stands else self.known.get(key, url)
+        stand_in = self.stand_ins.get(key, url)
+        if stands:
+            self.stand_ins[key] = stand_in
         if self._differs(stand_in, url):
+            # Two contents have one key: nothing is skipped by it until the atoms are chosen anew.
             self._split.add(key)
             group.dirty = True
             self._whole.dirty = self._whole.dirty or bool(self._whole.acts)
@@ -122,6 +125,7 @@ class Host:
             self._regroup()
         path, kind = self.reduction.place(url)
         group = self.reduction.group(kind)
+        # Without the parameter, the page is another one: so this value of it matters here.
         for atom, other in group.with_one_less(path):
             if atom not in group.denied and self._against(content, other, (atom,)):
                 self._deny(group, atom)
@@ -130,7 +134,7 @@ class Host:
         return group
 
     def _deny(self, group: AddressGroup, atom: Atom) -> None:
-        """Note that an atom makes a difference in a kind; others where it acts are fitted anew."""
+        """Note that an atom matters in a kind of addresses. Fit the other kinds where it acts."""
         group.denied.add(atom)
         for kind in [*self._pooled.get(atom, ())]:
             if (other := self.reduction.kinds.get(kind)) is not None and atom in other.acts:
@@ -138,7 +142,7 @@ class Host:
                 self._fit(other)
 
     def _met(self, path: Address) -> bool:
-        """Count the words of a path; tell whether kinds became one by that."""
+        """Count the words of a path. Return whether that merged kinds of addresses."""
         merged = self.reduction.met(path)
         for kind, group in merged:
             for atom, contents in group.contents.items():
@@ -148,22 +152,21 @@ class Host:
 
     def _forget(self, old: set[str]) -> None:
         self._moved -= old
-        self.known = {key: url for key, url in self.known.items() if url not in old}
+        self.stand_ins = {key: url for key, url in self.stand_ins.items() if url not in old}
         self._more = {key: more for key, more in self._more.items() if key not in old}
         self.skips.make_room()
 
     def _differs(self, other: str, url: str) -> bool:
-        """Tell whether the pages of two addresses are clearly of different contents."""
         one, two = self.contents.of.get(other), self.contents.of[url]
         if one is None or one == two:
             return False
         return bool(self._against(one, two, self.reduction.reasons(url, other) or (Atom("value"),)))
 
     def _against(self, one: str, other: str, atoms: Collection[Atom]) -> list[Atom]:
-        """Return those of the atoms that make two contents one that these contradict.
+        """Return the atoms that two contents contradict: they would make both one, and are wrong.
 
-        In another view, a page may say some words more or less: by an atom that seldom matters
-        anywhere, or by values that make no difference in other parts of the site.
+        Nearly the same content may be another view of a page, with a few words more or less. It
+        does not contradict atoms that select a view.
         """
         if not self.contents.are_two(one, other):
             return []
@@ -171,14 +174,18 @@ class Host:
         return [atom for atom in atoms if not (nearly and self._is_view(atom, one, other))]
 
     def _is_view(self, atom: Atom, one: str, other: str) -> bool:
-        """Tell whether an atom seldom matters, or its values in two URLs do not on other pages."""
+        """Tell whether an atom selects a view: it is listed, or no other kind needs its values."""
+        if self.reduction.is_listed(atom):
+            return True
         pairs = {*self.reduction.address(one).query, *self.reduction.address(other).query}
         defaults = [Atom("default", *pair) for pair in pairs if pair[0] == atom.name]
-        known = (len(self._pooled.get(a, ())) > 1 and self._is_pooled(a, POOLED) for a in defaults)
-        return self.reduction.is_listed(atom) or (bool(defaults) and all(known))
+        return bool(defaults) and all(
+            len(self._pooled.get(each, ())) > 1 and self._is_pooled(each, POOLED)
+            for each in defaults
+        )
 
     def _is_strange(self, url: str, tested: str) -> bool:
-        """Count a test; tell whether too many of its kind brought what nobody can tell of."""
+        """Count a test. Return whether too many tests of its atoms brought unclear pages."""
         other = self.contents.of[url]
         strange = not self.contents.look_alike(self.contents.of.get(tested, other), other)
         return self.skips.is_too_strange(url, tested, strange=strange)
@@ -199,14 +206,15 @@ class Host:
             others.append(url)
 
     def _speak(self, url: str, other: str, content: str) -> None:
-        """Let two addresses of one content speak for what they differ by."""
-        found = between(self.reduction.address(url), self.reduction.address(other))
-        if not found:
+        """Count one content for each atom by which two addresses of this content differ."""
+        atoms = between(self.reduction.address(url), self.reduction.address(other))
+        if not atoms:
             return
-        path = [atom for atom in found if atom.kind not in OF_QUERY]
-        for atom in path:
+        of_path = [atom for atom in atoms if atom.kind not in OF_QUERY]
+        for atom in of_path:
             self._whole.speak(atom, content)
-        if len(path) == len(found) or any(atom not in self._whole.acts for atom in path):
+        # Only addresses whose paths are one can show that their queries do not matter.
+        if len(of_path) == len(atoms) or any(atom not in self._whole.acts for atom in of_path):
             return
         (address, kind), (other_address, _) = self.reduction.place(url), self.reduction.place(other)
         group = self.reduction.group(kind)
@@ -214,24 +222,25 @@ class Host:
         if numbers and numbers == other_address.numbers:
             group.note_numbers(numbers)
         queries = dict(address.query), dict(other_address.query)
-        for atom in found[len(path) :]:
+        for atom in atoms[len(of_path) :]:
             name = atom.name
-            values = [each[name] for each in queries if name in each]
+            values = [query[name] for query in queries if name in query]
             group.show(name, values)
             if len(self._anywhere[name]) < FEW:
                 self._anywhere[name].update(values)
             is_wide = atom.kind == "default" or len(group.values[name]) >= VALUES
-            for each in (atom, Atom("drop", name)) if is_wide else (atom,):
-                group.speak(each, content)
+            for spoken_for in (atom, Atom("drop", name)) if is_wide else (atom,):
+                group.speak(spoken_for, content)
                 if AFTER not in group.name:
-                    self._pooled[each][group.name] = len(group.contents[each])
+                    self._pooled[spoken_for][group.name] = len(group.contents[spoken_for])
 
     # ---- what acts ---------------------------------------------------------------------------
 
     def _fit(self, group: AddressGroup) -> None:
-        """Choose the atoms that act: those with enough for them, less what pages contradict."""
+        """Choose the atoms that act: those with enough contents that no page contradicts."""
         if not group.dirty and group.grown < group.next:
             return
+        # Choosing compares all pages of the group, so it comes less often as the group grows.
         group.next = int(group.grown * 1.2) + (1 if group.grown < FEW else 5)
         dirty, group.dirty = group.dirty, False
         trial = {atom for atom in self._candidates(group) if self._is_enough(group, atom)}
@@ -254,46 +263,51 @@ class Host:
                 self._rekey(group.name)
 
     def _candidates(self, group: AddressGroup) -> set[Atom]:
-        found = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
+        atoms = {*group.contents, *(atom for name, atom in self.earlier if name == group.name)}
         if group is not self._whole and AFTER not in group.name:
-            there = {name for address in group.pages for name, _ in address.query}
-            found |= {Atom("drop", name) for name in there}
-        return found - group.out
+            names = {name for address in group.pages for name, _ in address.query}
+            atoms |= {Atom("drop", name) for name in names}
+        return atoms - group.out
 
     def _is_enough(self, group: AddressGroup, atom: Atom) -> bool:
         """Tell whether enough contents speak for an atom, with enough values."""
-        own = len(group.contents.get(atom, ()))
+        contents = len(group.contents.get(atom, ()))
         values = group.values.get(atom.name, set())
         if atom.kind == "value" or (atom.kind == "drop" and not atom.is_listed):
-            there = values | self._anywhere[atom.name] if atom.kind == "drop" else values
-            if len(there) < VALUES:
+            anywhere = self._anywhere[atom.name] if atom.kind == "drop" else set()
+            if len(values | anywhere) < VALUES:
                 return False
+        # One content is enough for an atom that acted in an earlier crawl, or seldom matters.
         earlier = self.earlier.get((group.name, atom), 0)
-        if own >= (1 if atom.is_listed or earlier >= OWN else OWN):
+        if contents >= (1 if atom.is_listed or earlier >= OWN else OWN):
             return True
-        if atom.kind in OF_QUERY and AFTER not in group.name and self._is_pooled(atom, own):
+        if atom.kind in OF_QUERY and AFTER not in group.name and self._is_pooled(atom, contents):
             return True
+        # With this many values, one content is enough: all may lead to one form to log in.
         many = len(values) >= FEW and len(self.contents.of) > 10 * FEW
-        return bool(own) and many and atom.kind in ("drop", "value")
+        return bool(contents) and many and atom.kind in ("drop", "value")
 
-    def _is_pooled(self, atom: Atom, own: int) -> bool:
-        """Tell whether an atom is known well enough from other kinds of addresses of the host."""
+    def _is_pooled(self, atom: Atom, contents: int) -> bool:
+        """Tell whether other kinds of addresses of the host have enough contents for an atom.
+
+        `contents` is the number of those that speak for it in the kind itself.
+        """
         pooled = self._pooled.get(atom, Counter())
         total, kinds = pooled.total() + ALL * atom.is_listed, len(pooled) + atom.is_listed
-        if total < ALL or (own < POOLED and (atom.kind != "drop" or kinds < 2)):
+        if total < ALL or (contents < POOLED and (atom.kind != "drop" or kinds < 2)):
             return False
         groups = self.reduction.kinds.values()
-        return 4 * sum(atom in each.out or atom in each.denied for each in groups) <= kinds
+        return 4 * sum(atom in group.out or atom in group.denied for group in groups) <= kinds
 
     def _plain(self, address: Address) -> str | None:
-        return self.contents.of.get(self.known.get(address.digest, ""))
+        return self.contents.of.get(self.stand_ins.get(address.digest, ""))
 
     # ---- what proves wrong -------------------------------------------------------------------
 
     def _failed(self, url: str, stand_in: str) -> None:
-        """Fetch the last skips by the same atoms; if one fails again, the weakest atom goes."""
+        """Fetch the last skips by the same atoms. If one fails again, remove the weakest atom."""
         if self.reduction.key(url) != self.reduction.key(stand_in):
-            return  # what made them one acts no more
+            return  # the atoms that made them one have stopped acting
         atoms = {*self.reduction.reasons(url, stand_in)}
         group = self.reduction.group(self.reduction.place(url)[1])
         last = self.skips.recheck(url, atoms)
@@ -316,7 +330,7 @@ class Host:
         self._pooled.pop(weakest, None)
 
     def _cut(self, group: AddressGroup, url: str, stand_in: str) -> bool:
-        """Cut a kind at a number, if an atom held for many lower ones, and fails above them."""
+        """Cut a kind at a number if an atom holds for many lower numbers, and fails above them."""
         (path, _), (other, _) = self.reduction.place(url), self.reduction.place(stand_in)
         above = path.numbers == other.numbers and path.numbers > group.highest
         if not above or group.below < BELOW or not self.reduction.cut(group.name, group.highest):
@@ -326,10 +340,9 @@ class Host:
         return True
 
     def _regroup(self) -> None:
-        """Sort the pages into kinds anew: other atoms of the path act, or kinds are told apart."""
-        pages = [
-            (self._whole.ready.apply(it), content) for it, content in self._whole.pages.items()
-        ]
+        """Sort the pages into kinds anew, after other atoms of the path act or a kind was cut."""
+        apply, unreduced = self._whole.ready.apply, self._whole.pages
+        pages = [(apply(address), content) for address, content in unreduced.items()]
         self.reduction.regroup()
         for path, _ in pages:
             self._met(path)
@@ -338,24 +351,25 @@ class Host:
         self._rekey()
 
     def _rekey(self, kind: str = "") -> None:
-        """Give all pages, or those of a kind, the keys of now; take back what others skipped."""
+        """Give the pages (of a kind) their new keys. Take back skips whose stand-in has another."""
 
         def is_meant(url: str) -> bool:
             if not kind or "?" not in url:
                 return not kind
-            path, its_kind = self.reduction.place(url)
-            return its_kind == kind and bool(path.query)
+            path, kind_of_url = self.reduction.place(url)
+            return kind_of_url == kind and bool(path.query)
 
         @cache
         def key_of(url: str) -> int:
             return self.reduction.key(url).digest
 
-        both = dict.fromkeys((*self.contents.of, *self.known.values()))
-        meant = dict.fromkeys(filter(is_meant, both))
-        self.known = {key: url for key, url in self.known.items() if url not in meant}
+        # dict.fromkeys keeps the order: the address that came first stands for the others.
+        urls = dict.fromkeys((*self.contents.of, *self.stand_ins.values()))
+        meant = dict.fromkeys(filter(is_meant, urls))
+        self.stand_ins = {key: url for key, url in self.stand_ins.items() if url not in meant}
         for url in meant:
             if url not in self._moved:
-                self.known.setdefault(key_of(url), url)
+                self.stand_ins.setdefault(key_of(url), url)
 
         def is_other(url: str, stand_in: str) -> bool:
             key = key_of(url) if is_meant(url) else None
@@ -366,17 +380,13 @@ class Host:
     # ---- what is known -----------------------------------------------------------------------
 
     def trust(self, kind: str, atom: Atom) -> None:
-        """Let an atom act on addresses of a kind without a page that confirms it."""
+        """Let an atom act on a kind of addresses at once, before a page confirms it."""
         group = self.reduction.group(kind) if kind else self._whole
         group.act(in_effect({*group.acts, atom}))
         self._regroup()
 
-    @property
-    def _groups(self) -> tuple[AddressGroup, ...]:
-        return self._whole, *self.reduction.kinds.values()
-
     def atoms(self) -> Iterator[tuple[str, Atom, int, bool]]:
-        """Yield each atom with its kind of addresses, the contents for it, and whether it acts."""
-        for group in self._groups:
+        """Yield (kind of addresses, atom, number of contents for it, whether it acts)."""
+        for group in (self._whole, *self.reduction.kinds.values()):
             for atom, contents in group.contents.items():
                 yield group.name, atom, len(contents), atom in group.acts

@@ -1,24 +1,22 @@
-"""Names in URLs that seldom matter anywhere: of campaigns, of sessions, and of other views."""
+"""Names in URLs that seldom matter on any site: those of campaigns, sessions and other views."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-_TRACKING = (
-    *("utm_*", "mtm_*", "pk_*", "piwik_*", "matomo_*", "hsa_*", "__hs*", "_hs*", "at_*", "wt.mc_*"),
-    *("mc_cid", "mc_eid", "mkt_tok", "fbclid", "gclid", "gclsrc", "dclid", "msclkid", "twclid"),
-    *("yclid", "ysclid", "ttclid", "wickedid", "li_fat_id", "igshid", "igsh", "gbraid", "wbraid"),
-    *("srsltid", "_ga", "_gl", "_ke", "_openstat", "s_cid", "sc_cid", "sc_campaign", "s_kwcid"),
-    *("irclickid", "irgwc", "vero_id", "vero_conv", "oly_anon_id", "oly_enc_id", "rb_clickid"),
-    *("guce_referrer", "ml_subscriber*", "elqtrack", "elqtrackid", "elqaid", "elqat"),
-    *("ef_id", "epik", "zanpid", "tduid", "cvid", "cmpid", "campaignid", "adgroupid", "gad_source"),
-    *("gad_campaignid", "bsft_clkid", "bsft_uid", "dm_i", "trk_contact", "trk_msg", "trk_module"),
-    *("trk_sid", "mkwid", "pcrid", "fb_action_ids", "fb_action_types", "fb_source", "ref_src"),
-    *("spm", "trk", "refsrc", "xtor", "yadclid", "yadordid", "ymclid", "utm", "guccounter"),
+TRACKING = frozenset(
+    """
+    utm_* mtm_* pk_* piwik_* matomo_* hsa_* __hs* _hs* at_* wt.mc_* mc_cid mc_eid mkt_tok fbclid
+    gclid gclsrc dclid msclkid twclid yclid ysclid ttclid wickedid li_fat_id igshid igsh gbraid
+    wbraid srsltid _ga _gl _ke _openstat s_cid sc_cid sc_campaign s_kwcid irclickid irgwc vero_id
+    vero_conv oly_anon_id oly_enc_id rb_clickid guce_referrer ml_subscriber* elqtrack elqtrackid
+    elqaid elqat ef_id epik zanpid tduid cvid cmpid campaignid adgroupid gad_source gad_campaignid
+    bsft_clkid bsft_uid dm_i trk_contact trk_msg trk_module trk_sid mkwid pcrid fb_action_ids
+    fb_action_types fb_source ref_src spm trk refsrc xtor yadclid yadordid ymclid utm guccounter
+    """.split()
 )
-TRACKING = frozenset(_TRACKING)
-"""Query parameters that are added to links to count where visitors come from; `*` is any end.
+"""Query parameters that count where visitors come from. `*` stands for any end.
 
 They are no part of a page's key. Each was met on many sites that have nothing else in common.
 """
@@ -28,7 +26,7 @@ SESSION = re.compile(
     r"|xtcsid|s_?id|osessionid)\Z",
     re.IGNORECASE,
 )
-"""Parameters, of the query or the path, that name a visitor's session on most sites."""
+"""Parameters of the query or the path that name a visitor's session on most sites."""
 
 OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\Z", re.IGNORECASE)
 """Parts of a path that ask for the same text in another form."""
@@ -44,29 +42,29 @@ _OF_PAGE = re.compile(
 
 
 def list_of(url: str) -> str:
-    """Return which listing an address is a page of: what all its pages have in common."""
-    return _OF_PAGE.sub(lambda found: found[1] or "", url).rstrip("/?&;")
+    """Return the URL of a listing without the number of its page: the same for all its pages."""
+    return _OF_PAGE.sub(lambda match: match[1] or "", url).rstrip("/?&;")
 
 
 @lru_cache(maxsize=4_096)
 def is_one_of(names: frozenset[str], name: str) -> bool:
-    """Tell if a name is one of some, in any case; `*` at the end of one is any end."""
+    """Tell whether a name is one of `names`, in any case. `*` ends a name that may go on."""
     return _pattern_of(names).match(name) is not None
 
 
 @lru_cache(maxsize=16)
 def _pattern_of(names: frozenset[str]) -> re.Pattern[str]:
-    found = "|".join(
+    alternatives = "|".join(
         re.escape(name.removesuffix("*")) + (r"[\w.]*" if name.endswith("*") else "")
         for name in sorted(names)
     )
-    return re.compile(rf"(?:{found})\Z", re.IGNORECASE)
+    return re.compile(rf"(?:{alternatives})\Z", re.IGNORECASE)
 
 
 def without_visitor(urls: str) -> str:
-    """Return URLs, a line each, without the parameters that tell of sessions and of campaigns."""
-    return _PARAMETER.sub(_unless_of_visitor, urls) if "=" in urls else urls
+    """Return URLs, a line each, without the parameters of sessions and of campaigns."""
 
+    def kept(match: re.Match[str]) -> str:
+        return "" if SESSION.match(match[2]) or is_one_of(TRACKING, match[2]) else match[0]
 
-def _unless_of_visitor(found: re.Match[str]) -> str:
-    return "" if SESSION.match(found[2]) or is_one_of(TRACKING, found[2]) else found[0]
+    return _PARAMETER.sub(kept, urls) if "=" in urls else urls

@@ -1,4 +1,4 @@
-"""What the addresses of one host are reduced to: what all addresses of a page have in common."""
+"""Reduce the addresses of one host to the parts that all addresses of a page have in common."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from simhash_gate.identity.group import AddressGroup
 from simhash_gate.identity.lists import is_one_of
 
 AFTER = " after "
-"""Is in the name of a kind that was cut at a number."""
+"""Stands in the name of a kind that was cut at a number."""
 MOST_PLACED, MOST_LATEST = 50_000, 500
-"""Addresses whose place is remembered: with a query, 1.1 KB for each; the latest without one."""
+"""Addresses whose place is remembered: those with a query (1.1 KB each), and those without."""
 
 
 class Reduction:
-    """Reduces addresses by what acts: atoms of the path on all, atoms of the query by kind.
+    """Reduces addresses: by the acting atoms of the path, then by those of the query for its kind.
 
-    A kind is what a site's program makes in one way: a path, where numbers and names are masked.
-    `matters` are names that track visitors elsewhere, and say something here.
+    A kind is a path where numbers and names are masked. `matters` are names that track visitors
+    elsewhere, and make a difference here.
     """
 
     def __init__(self, tracking: frozenset[str]) -> None:
@@ -31,7 +31,7 @@ class Reduction:
         self._latest: dict[str, tuple[Address, str]] = {}
 
     def address(self, url: str) -> Address:
-        """Return an address without what only tells of visitors."""
+        """Return an address without the parameters that track visitors."""
         address = address_of(url)
         if not address.query:
             return address
@@ -39,7 +39,7 @@ class Reduction:
         return address if query == address.query else address._replace(query=query)
 
     def is_tracking(self, name: str) -> bool:
-        """Tell whether a parameter only tells of visitors."""
+        """Tell whether a parameter only tracks visitors."""
         return is_one_of(self._tracking, name) and name not in self.matters
 
     def is_listed(self, atom: Atom) -> bool:
@@ -47,24 +47,24 @@ class Reduction:
         return atom.is_listed or (atom.kind == "drop" and self.is_tracking(atom.name))
 
     def place(self, url: str) -> tuple[Address, str]:
-        """Return what is left of an address once atoms of the path acted, and its kind."""
+        """Return an address as the atoms of the path leave it, and its kind."""
         placed, most = (self._placed, MOST_PLACED) if "?" in url else (self._latest, MOST_LATEST)
-        found = placed.get(url)
-        if found is None:
+        place = placed.get(url)
+        if place is None:
             path = self.whole.ready.apply(self.address(url))
             if len(placed) >= most:
                 placed.clear()
-            found = placed[url] = path, self.kind(path)
-        return found
+            place = placed[url] = path, self.kind(path)
+        return place
 
     def key(self, url: str) -> Address:
-        """Return what all addresses of a page have in common, as far as is known."""
+        """Return an address as all acting atoms leave it: the same for all addresses of a page."""
         path, kind = self.place(url)
         group = self.kinds.get(kind) if path.query else None
         return group.ready.apply(path) if group else path
 
     def kind(self, path: Address) -> str:
-        """Return the kind of an address on which atoms of the path acted."""
+        """Return the kind of an address that the atoms of the path have reduced."""
         kind = self._words.masked(path.host, path.masked)
         kind = kind if path.path else f"{kind}/"
         cut = self._cuts.get(kind)
@@ -73,23 +73,23 @@ class Reduction:
         return kind
 
     def group(self, kind: str) -> AddressGroup:
-        """Return what is known of addresses of a kind."""
+        """Return the group of a kind, a new one if there is none."""
         return self.kinds.get(kind) or self.kinds.setdefault(kind, AddressGroup(kind))
 
     def speaking(self, kind: str, atom: Atom) -> int:
-        """Return how many contents speak for an atom: on a kind, or on all if it is of the path."""
+        """Return how many contents speak for an atom, in a kind or, for the path, on the host."""
         group = self.kinds.get(kind) if atom.kind in OF_QUERY else self.whole
         return len(group.contents.get(atom, ())) if group else 0
 
     def cut(self, kind: str, number: tuple[int, ...]) -> bool:
-        """Let addresses of a kind with higher numbers be of another one; once for each kind."""
+        """Move addresses with higher numbers to a kind of their own. Return False if it was cut."""
         if kind in self._cuts or AFTER in kind:
             return False
         self._cuts[kind] = number
         return True
 
     def met(self, path: Address) -> list[tuple[str, AddressGroup]]:
-        """Count the words of a path. Return kinds that became one with another, each with that."""
+        """Count the words of a path. Return the kinds that were merged, each with its new group."""
         before = self._words.count(path.host, path.masked)
         merged = []
         if before:
@@ -103,7 +103,7 @@ class Reduction:
         return merged
 
     def regroup(self) -> None:
-        """Forget where addresses stood: other atoms of the path act, or kinds are told apart."""
+        """Forget the kinds of addresses, after other atoms of the path act or a kind was cut."""
         self._forget_places()
         self._words.forget_counts()
         for group in self.kinds.values():
@@ -114,18 +114,18 @@ class Reduction:
         self._latest.clear()
 
     def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
-        """Return the atoms by which two addresses are one, or would be if they were not."""
-        found: list[Atom] = []
+        """Return the acting atoms that apply to the differences of two addresses."""
+        atoms: list[Atom] = []
         if "?" in url or "?" in other:
             mine, theirs = dict(address_of(url).query), dict(address_of(other).query)
-            found = [
+            atoms = [
                 Atom("drop", name)
                 for name in sorted({*mine} | {*theirs})
                 if mine.get(name) != theirs.get(name) and self.is_tracking(name)
             ]
-        found += self.whole.ready.between(self.address(url), self.address(other))
+        atoms += self.whole.ready.between(self.address(url), self.address(other))
         (one, kind), (two, _) = self.place(url), self.place(other)
         group = self.kinds.get(kind)
         if group is not None and one.query != two.query:
-            found += group.ready.between(one, two)
-        return tuple(found)
+            atoms += group.ready.between(one, two)
+        return tuple(atoms)

@@ -1,4 +1,4 @@
-"""What hosts have shown, as lines of JSON: for the next crawl."""
+"""The atoms of hosts as lines of JSON, for the next crawl."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from simhash_gate.identity.learning import Host
 
 MOST = 2_000
-"""Atoms of one host that are kept; those with the fewest contents go first."""
+"""Atoms of one host that are saved. Those with the fewest contents are left out."""
 _KINDS = frozenset(get_args(AtomKind))
 _CONTENTS = json_value("a count", int, lambda value: value >= 0)
 _PLACE = re.compile(r"-?\d{1,8}( .+)?")
@@ -26,14 +26,14 @@ class AtomsError(ValueError):
 
 
 def entries_of(scope: str, host: Host) -> list[dict[str, Any]]:
-    """Return a line for each atom that a host has shown, those with most contents first."""
-    found = {(kind, atom): (contents, acts) for kind, atom, contents, acts in host.atoms()}
-    for of, contents in host.earlier.items():
-        known, acts = found.get(of, (0, False))
-        found[of] = max(known, contents), acts
+    """Return a line for each atom of a host, those with most contents first."""
+    atoms = {(kind, atom): (contents, acts) for kind, atom, contents, acts in host.atoms()}
+    for place, earlier in host.earlier.items():
+        contents, acts = atoms.get(place, (0, False))
+        atoms[place] = max(contents, earlier), acts
     lines = [
         _line(scope, kind, atom, contents, acts)
-        for (kind, atom), (contents, acts) in sorted(found.items())
+        for (kind, atom), (contents, acts) in sorted(atoms.items())
         if contents > 1
     ]
     lines.sort(key=lambda line: -line["contents"])
@@ -49,9 +49,9 @@ def _line(
 
 
 def links_of(scope: str, links: Canonical, at: float) -> list[dict[str, Any]]:
-    """Return the line of a host whose canonical links say nothing for a while after a Unix time.
+    """Return a line, in a list, if the canonical links of a host are ignored at a Unix time.
 
-    Its contents are the Unix time at which they do again.
+    Its `contents` are the Unix time until which they are ignored. Else the list is empty.
     """
     line = _line(scope, "", ("canonical", "", ""), int(links.off))
     return [line] if links.off > at else []
@@ -64,10 +64,10 @@ def load(
     trusted: bool = False,
     links: Canonical | None = None,
 ) -> None:
-    """Let a host, and its canonical links, go on from what was known.
+    """Give a host, and its canonical links, what an earlier crawl learnt.
 
-    An atom with enough contents acts once a page of this crawl confirms it; if `trusted`, one that
-    acted does at once.
+    An atom with enough contents acts once a page of this crawl confirms it. If `trusted`, an atom
+    that acted then acts at once.
     """
     for entry in entries:
         if entry["kind"] == "canonical":
@@ -82,25 +82,25 @@ def load(
 
 
 def from_json(data: bytes | str, where: str) -> list[dict[str, Any]]:
-    """Return the lines of a JSON array, as a store keeps it. Raises `AtomsError` for others."""
+    """Return the lines of a JSON array, as a store keeps it. Raises `AtomsError` if it has none."""
     try:
-        found = json.loads(data)
-        if not isinstance(found, list):
+        entries = json.loads(data)
+        if not isinstance(entries, list):
             raise ValueError("expected a list")
     except json.JSONDecodeError as error:
         raise AtomsError(f"{where}: not JSON: {error}") from None
     except (ValueError, RecursionError) as error:
         raise AtomsError(f"{where}: {error}") from None
-    for number, entry in enumerate(found, 1):
+    for number, entry in enumerate(entries, 1):
         try:
             _check(entry)
         except ValueError as error:
             raise AtomsError(f"{where}: line {number}: {error}") from None
-    return found
+    return entries
 
 
 def _check(entry: Any) -> None:
-    """Raise ValueError for a line that `entries_of` can't have written."""
+    """Raise ValueError for a line that `entries_of` never writes."""
     if not isinstance(entry, dict):
         raise ValueError("no object")
     for name in ("scope", "urls", "kind", "name", "value"):
@@ -116,14 +116,14 @@ def _check(entry: Any) -> None:
         raise ValueError(f"value {value!r} is no {kind}")
 
 
-def merged(known: bytes, entries: Iterable[Mapping[str, Any]], where: str) -> bytes:
-    """Return what a store is to keep of a host: what it has, and newer lines in place of theirs.
+def merged(stored: bytes, entries: Iterable[Mapping[str, Any]], where: str) -> bytes:
+    """Return the stored lines of a host, with newer ones in place of those of the same atoms.
 
-    Raises `AtomsError` for what the store has; `where` names it.
+    Raises `AtomsError` for stored lines that are broken. `where` names the store.
     """
-    found = {_name(entry): entry for entry in [*from_json(known or b"[]", where), *entries]}
+    lines = {_name(entry): entry for entry in [*from_json(stored or b"[]", where), *entries]}
     # The line of canonical links comes first: a Unix time is more than any count.
-    most = sorted(found.values(), key=lambda each: -each.get("contents", 0))
+    most = sorted(lines.values(), key=lambda line: -line.get("contents", 0))
     return json.dumps(most[:MOST], ensure_ascii=False).encode("utf-8", "replace")
 
 

@@ -1,15 +1,14 @@
-"""The trap shield: endless URL spaces are known by what their pages bring, and by how they grow.
+"""The trap shield finds endless URL spaces, by what their pages bring and by how they grow.
 
-A part of a site is a trap if pages that bring nothing new lead to ever more of the same part, which
-bring nothing new and lead on in their turn. What is found elsewhere is never held back, nor what
-has a kind of address that brings something new, or that leads to no more of its part.
+A part of a site is a trap if its pages bring nothing new, and lead to ever more pages of the part
+that bring nothing new. Never held back are requests found in another part, those of a kind of
+address that brings something new, and those of a kind that leads to no more pages of its part.
 
-A maze has new text on each page. Its pages lead to more and more of their part and never back, and
-the words are those of a generator: no page has a new one. A chain is no maze: each of its pages
-leads to one more. These may bring lines alone that are new, in numbers, and images.
+A maze is a trap with new text on each page. Its pages lead to more and more of their part and never
+back. A generator makes its text: no page has a new word. A chain is not a maze: each of its pages
+leads to one more. New lines (such as numbers) or images are enough on the pages of a chain.
 
-Nothing here fetches or holds back: `ask` says what is to be done, `judged` and `found` take what
-became of it.
+Nothing here fetches or holds back. `ask` decides. `judged` and `found` learn from the result.
 """
 
 from __future__ import annotations
@@ -32,33 +31,33 @@ Why = Literal["", "barren", "endless"]
 """Why a request is held back: its part of the site brings nothing new, or has no end."""
 
 FULL = 48
-"""Pages that may bring nothing new, and lead on, before their part is limited."""
+"""A part is limited after this many barren pages: they bring nothing new, and lead on."""
 SHARE = 4
-"""A part may have a quarter as many of them as it led to pages that bring something new."""
+"""A part is not limited while it led to more than 4 times as many pages with something new."""
 GAIN = 14
-"""So many of them one page makes good that brings something new, if such a page led to it."""
+"""A page with something new makes up for this many barren ones, if a barren one led to it."""
 FIRST_PROBE = 4
-"""The request held back that is fetched all the same; then the 8th, the 16th and so on."""
+"""The 4th request that is held back is fetched all the same, then the 8th, the 16th and so on."""
 FIRSTS, FEW = 16, 3
-"""Requests of kinds with fewer than so many fetches that a limited part still lets go."""
+"""A limited part lets 16 requests go whose kind of address was fetched less than 3 times."""
 ENDLESS = 60
-"""Pages of known words that lead on before their part is a maze."""
+"""A part is a maze after this many pages that lead on and have no new word."""
 MOST_KNOWN, MOST_SHAPES, MOST_HASHES, MOST_SCOPES = 200_000, 20_000, 400_000, 1_000
 _LATEST = 2 * (GAIN + 1)
-_GROWTH = 1.5  # links of a maze's page to what was not known
-_CHAIN = -18.0  # the growth of 36 pages that lead to one more each
-_RETURN = 12  # pages of a maze that a link back to a known page outweighs
+_GROWTH = 1.5  # each page of a maze has more links than this to new addresses
+_CHAIN = -18.0  # the growth after 36 pages that lead to one more each
+_RETURN = 12  # a link back to a known page outweighs this many pages of a maze
 _NEW_WORDS = 3
-_WORD = re.compile(r"\s[^\W\d_]+")  # with what is before it: another hash than a word elsewhere
-_NEW_SHARE, _NEW_PAIRS, _NEW_LINES = 0.15, 3, 4  # an empty month has fewer of these
+_WORD = re.compile(r"\s[^\W\d_]+")  # the space gives words of titles hashes of their own
+_NEW_SHARE, _NEW_PAIRS, _NEW_LINES = 0.15, 3, 4  # the empty page of a month has fewer
 _TIME = re.compile(r"\b(?:19|20)\d\d\b|\d?\d:\d\d")
 _MOST_ANCESTORS = 100
 
 
 class Origin(NamedTuple):
-    """The page that a request was found on: its address and part, whether it brought nothing.
+    """The page that a request was found on: its digest, its part, whether it brought nothing.
 
-    A request that is `released` was held back before, and goes on.
+    A `released` request was held back before, and is sent now.
     """
 
     page: int
@@ -69,9 +68,11 @@ class Origin(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Shape:
-    """What is known of addresses of one kind that were found on pages of their part: on those that
-    brought nothing, or on others. Of the last pages fetched some brought something new, and some
-    led to more of the part."""
+    """Counts of one kind of addresses, found on pages of their own part.
+
+    There is one for addresses found on barren pages, and one for those found on others. `fruits` of
+    the `fetched` pages brought something new, `grown` led to more of the part.
+    """
 
     name: str
     fetched: int = 0
@@ -80,7 +81,7 @@ class Shape:
 
     @property
     def is_trap(self) -> bool:
-        """Whether its pages bring nothing new and lead on, as far as is known."""
+        """Whether its pages bring nothing new and lead on, by what was fetched until now."""
         yields = self.fruits >= FEW and (GAIN + 1) * self.fruits >= self.fetched
         ends = self.fetched >= FEW and 4 * self.grown < self.fetched
         return not yields and not ends
@@ -88,20 +89,21 @@ class Shape:
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """A part of a site: addresses that begin alike. `barren` and `alike` count towards a trap."""
+    """A part of a site: addresses that begin alike. `barren` counts towards a part that brings
+    nothing new, `alike` towards a maze."""
 
     name: str
     why: Why = ""
     barren: int = 0
     fruits: int = 0
     alike: float = 0.0
-    growth: float = 0.0  # links to what was not known, less those that as many of a maze have
+    growth: float = 0.0  # links to new addresses, less `_GROWTH` for each page
     held: int = 0
     firsts: int = FIRSTS
     returned: set[int] = field(default_factory=set)
 
     def seems(self, alike: float) -> None:
-        """Count towards a maze or, below 0, away from it; its growth counts from there on."""
+        """Add to what counts towards a maze. At 0, the growth of the part counts anew."""
         self.alike = max(0.0, self.alike + alike)
         if self.why == "endless":
             self.alike = min(self.alike, ENDLESS + _RETURN)
@@ -111,8 +113,10 @@ class Group:
 
 @dataclass(eq=False, slots=True)
 class TracedRequest:
-    """One request: it is `inside` if a page of its own part led to it, and `deep` if that brought
-    nothing. `why` it is held back is "" for one that goes on; a `probe` goes on all the same."""
+    """A request with its part of the site and the page that led to it.
+
+    `why` is "" for a request that is sent. A `probe` is sent although it has a reason `why`.
+    """
 
     page: int
     group: Group
@@ -131,7 +135,7 @@ class TracedRequest:
 
     @property
     def deep(self) -> bool:
-        """Whether a page of its own part led to it that brought nothing."""
+        """Whether a barren page of its own part led to it."""
         return self.inside and self.origin is not None and self.origin.barren
 
     @property
@@ -141,24 +145,24 @@ class TracedRequest:
 
     @property
     def leads_into_trap(self) -> bool:
-        """Whether what it leads to may be held back."""
+        """Whether the requests that its page leads to may be held back."""
         return self.barren or (self.inside and self.group.why == "endless")
 
     @property
     def as_origin(self) -> Origin:
-        """Return what is noted on the requests that its page leads to."""
+        """The origin of the requests that its page leads to."""
         return Origin(self.page, self.group.name, self.barren)
 
 
 class Change(NamedTuple):
-    """A part of a site was limited, or `why` is "", and it is so no longer."""
+    """A part of a site is limited from now on or, if `why` is "", no longer."""
 
     why: Why
     group: str
 
 
 class TrapShield:
-    """Says of each request whether it leads into a trap. Its memory is bounded.
+    """Tells of each request whether it leads into a trap. Its memory is bounded.
 
     It can be pickled: its hashes are the same in every process.
     """
@@ -171,11 +175,11 @@ class TrapShield:
         self._hashes: tuple[set[int], set[int]] = set(), set()
 
     def ask(self, address: Address, scope: str, origin: Origin | None) -> TracedRequest:
-        """Return a request, found on a page or on none, with what is to be done with it."""
+        """Decide whether to hold back a request. `origin` is None if no page led to it."""
         parts = _parts(address)
         self._words_of(scope).count(scope, parts)
         group = self._group(address, scope)
-        if origin is not None:  # what was a word then may be a name now
+        if origin is not None:  # a word of its path may have become a name since
             path, *query = origin.group.partition("?")
             host, part, *end = path.split("/")
             now = "/".join((self._masked(scope, (host, part)), *end))
@@ -193,8 +197,9 @@ class TrapShield:
         if group.why == "barren":
             first = visit.deep and visit.shape.fetched < FEW and group.firsts > 0
             group.firsts -= first
-            shown = visit.deep or visit.shape.fetched >= GAIN  # for itself that it is one
-            if first or not shown or not visit.shape.is_trap:
+            # A kind of address found on other pages is held back by its own record alone.
+            judged = visit.deep or visit.shape.fetched >= GAIN
+            if first or not judged or not visit.shape.is_trap:
                 return visit
         visit.why = group.why
         group.held += 1
@@ -212,32 +217,33 @@ class TrapShield:
         offers: object = (),
         markdown: Callable[[], str] = str,
     ) -> list[Change]:
-        """Take a page that was fetched; return what changes with it.
+        """Learn from a page that was fetched. Return the changes of its part.
 
-        It brings something new if it `passed`, and has 15 % of its pairs of words for the first
-        time, other `offers` than any page before or, unless its part is limited, a new word in its
-        title; or if it `shows` something new in its `markdown`, and is one of a chain.
+        A page that `passed` brings something new if 15 % of its pairs of words are new, if its
+        `offers` are new, or if its title has a new word. In a limited part, a new word of the title
+        is not enough. In a chain, new lines or images of its `markdown` are enough.
         """
         names = self._count_new(scope, map(_hash, _WORD.findall(f" {title.lower()}")))
         sells = bool(offers) and self._count_new(scope, [_hash(repr(offers))])
         pairs = self._count_new(scope, sample.pairs)
         new_words = self._count_new(scope, [word << 1 for word in sample.words])
         share = pairs / len(sample.pairs) if pairs >= _NEW_PAIRS else 0.0
-        named = names and not (visit.inside and visit.group.why)  # filters combine what is known
+        # The pages of filters combine known words to new titles.
+        named = names and not (visit.inside and visit.group.why)
         visit.barren = not (passed and (named or sells or share >= _NEW_SHARE))
         visit.group.growth -= _GROWTH * (visit.inside and not visit.held)
         if visit.barren and passed and visit.inside:
             is_chain = visit.group.growth <= _CHAIN
             visit.shows = (is_chain or bool(visit.group.why)) and self._shows_new(scope, markdown())
             visit.barren = not (visit.shows and is_chain)
-        if visit.held:  # fetched all the same, by a shield that only observes
+        if visit.held:  # a shield that only observes lets the request go
             return []
         shape, group, origin = visit.shape, visit.group, visit.origin
         if visit.inside:
-            if shape.fetched >= _LATEST:  # what it brought long ago counts less and less
-                shape.fetched, shape.fruits, shape.grown = (
-                    each >> 1 for each in (shape.fetched, shape.fruits, shape.grown)
-                )
+            if shape.fetched >= _LATEST:  # older pages count less and less
+                shape.fetched //= 2
+                shape.fruits //= 2
+                shape.grown //= 2
             shape.fetched += 1
             shape.fruits += not visit.barren
         if visit.inside and not visit.barren:
@@ -255,16 +261,16 @@ class TrapShield:
         return [self._limit(parent, "")] if parent.why == "barren" else []
 
     def is_known(self, visit: TracedRequest) -> None:
-        """Take a page that brings nothing; if it is elsewhere, the part that led to it grows."""
+        """Note a page with nothing new. If it is in another part, that of its origin grows."""
         if visit.origin is not None and not visit.inside:
             self._groups.get(visit.origin.group, visit.group).growth += 1
 
     def found(self, visit: TracedRequest, address: Address, scope: str) -> list[Change]:
-        """Take an address that a page leads to; return what changes with it."""
+        """Note an address that a page leads to. Return the changes of the page's part."""
         group, page = visit.group, address.digest
         if not visit.inside or visit.held or self._group(address, scope) is not group:
             return []
-        if page not in self._parents:
+        if page not in self._parents:  # a new address: the part grows
             self._know(page, visit.page)
             visit.fresh += 1
             group.growth += 1
@@ -273,6 +279,7 @@ class TrapShield:
                 group.barren = min(group.barren + 1, max(FULL, group.fruits // SHARE))
                 if not group.why and group.barren == max(FULL, group.fruits // SHARE):
                     return [self._limit(group, "barren")]
+        # A maze never leads back, except on the way by which it was entered.
         elif page not in group.returned and page not in self._way_to(visit.page):
             group.returned.add(page)
             group.seems(-_RETURN)
@@ -281,7 +288,7 @@ class TrapShield:
         return []
 
     def __len__(self) -> int:
-        """How many hashes, addresses and shapes are remembered."""
+        """Return the number of hashes, addresses and shapes that are remembered."""
         kept = (*self._hashes, self._parents, self._shapes, self._groups)
         return sum(map(len, kept))
 
@@ -292,13 +299,13 @@ class TrapShield:
         return Change(why, group.name)
 
     def _group(self, address: Address, scope: str) -> Group:
-        """Return the part of a site: by host, the first part of the path, and if there are more."""
+        """Return the part of a site: addresses that share the host and the start of the path."""
         end = ("/.." if len(address.path) > 1 else "") + ("?" if address.query else "")
         name = self._masked(scope, _parts(address)[:2]) + end
         return _latest(self._groups, name, Group, MOST_SHAPES)
 
     def _masked(self, scope: str, parts: Iterable[str]) -> str:
-        """Return the host and the path of an address, less the scope, where names are masked."""
+        """Return the host and the path of an address without the scope, with names masked."""
         return self._words_of(scope).masked(scope, parts).removeprefix(f"{scope}/")
 
     def _words_of(self, scope: str) -> Words:
@@ -310,7 +317,7 @@ class TrapShield:
             self._parents.popitem(last=False)
 
     def _way_to(self, page: int) -> Iterator[int]:
-        """Yield a page, and those that led to it."""
+        """Yield a page, the page that led to it, the page that led to that, and so on."""
         for _ in range(_MOST_ANCESTORS):
             yield page
             page = self._parents.get(page, 0)
@@ -324,12 +331,12 @@ class TrapShield:
         return 0 < len(images) <= 2 * shown or new >= max(_NEW_LINES, len(others) / 3)
 
     def _count_new(self, scope: str, hashes: Iterable[int]) -> int:
-        """Return how many of some hashes the pages of a scope had not, and remember all.
+        """Return how many of these hashes are new in the scope, and remember all.
 
-        What is forgotten counts as new: a part is then thought better of than it is, never worse.
+        A forgotten hash counts as new: that makes a trap harder to see, and never invents one.
         """
         salt, (young, old) = _hash(scope), self._hashes
-        fresh = {each ^ salt for each in hashes} - young
+        fresh = {number ^ salt for number in hashes} - young
         young |= fresh
         count = len(fresh - old)
         if len(young) > MOST_HASHES // 2:
@@ -345,12 +352,12 @@ def _parts(address: Address) -> tuple[str, ...]:
     return address.host, *(address.masked or ("",))
 
 
-def _latest(known: OrderedDict[str, T], name: str, make: Callable[[str], T], most: int) -> T:
-    """Return what is known by a name, which is now the latest of all."""
-    found = known.get(name)
-    if found is None:
-        found = known[name] = make(name)
-        if len(known) > most:
-            known.popitem(last=False)
-    known.move_to_end(name)
-    return found
+def _latest(entries: OrderedDict[str, T], name: str, make: Callable[[str], T], most: int) -> T:
+    """Return the entry of a name, and make it if there is none. Drop the oldest of too many."""
+    entry = entries.get(name)
+    if entry is None:
+        entry = entries[name] = make(name)
+        if len(entries) > most:
+            entries.popitem(last=False)
+    entries.move_to_end(name)
+    return entry

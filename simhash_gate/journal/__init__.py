@@ -1,1 +1,1 @@
-"""Dropped responses on disk: a folder of WARC files, bounded in bytes, that anyone can read."""
+"""The journal: dropped responses in a folder of WARC files, bounded in bytes."""

@@ -1,4 +1,4 @@
-"""What is in a journal, or in one of its files: dropped pages that are found, loaded, copied."""
+"""Find, load and copy the dropped pages of a journal, or of one of its files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from simhash_gate.journal.warc import (
 
 
 class Place(NamedTuple):
-    """Where a page is: its file, and the bytes at which its records and its response begin."""
+    """The place of a page: its file, and the bytes where its records and its response begin."""
 
     file: str
     offset: int
@@ -37,7 +37,7 @@ class Place(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A dropped page; its records end before the byte `end`."""
+    """A dropped page in a journal. Its records end before the byte `end`."""
 
     place: Place
     end: int
@@ -46,7 +46,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Pages that agree with all of this; times are Unix times, distances in bits."""
+    """Conditions for pages, which must meet all. Times are Unix times, distances in bits."""
 
     domain: str = ""
     matched_url: str = ""
@@ -56,7 +56,7 @@ class Selection:
     distances: tuple[int, int] = (0, 64)
 
     def has(self, drop: Drop) -> bool:
-        """Tell whether a dropped page is one of them."""
+        """Tell whether a dropped page meets all conditions."""
         low, high = self.distances
         return (
             (not self.domain or is_of_domain(drop.url, self.domain))
@@ -68,9 +68,9 @@ class Selection:
 
 
 def journal_files(path: str) -> list[Path]:
-    """Return the files of a journal, the oldest first, or the one file that is named.
+    """Return the files of a journal, the oldest first, or the one file at `path`.
 
-    Raises OSError, also for a folder without any, and for an empty file.
+    Raises OSError, also for a folder without such files, and for an empty file.
     """
     named = Path(path)
     if not named.is_dir():
@@ -86,7 +86,7 @@ def journal_files(path: str) -> list[Path]:
 def drops(path: str, complain: Complain) -> Iterator[Found]:
     """Yield the pages of a journal, or of one file, the oldest first.
 
-    What can't be read is complained of, with its place. Raises `MissingExtraError`.
+    `complain` gets the place of everything that can't be read. Raises `MissingExtraError`.
     """
     need_fastwarc()
     files: list[Path] = []
@@ -109,19 +109,19 @@ def load(place: Place) -> Stored:
 def selected(
     path: str, selection: Selection, complain: Complain, versions: Counter[str]
 ) -> Iterator[Found]:
-    """Yield the pages of a journal that are meant, as `drops` does; count them by pipeline version.
+    """Yield the selected pages of a journal, as `drops` does. Count them by pipeline version.
 
     Raises `MissingExtraError`.
     """
-    for found in drops(path, complain):
-        if selection.has(found.drop):
-            versions[found.drop.pipeline] += 1
-            yield found
+    for page in drops(path, complain):
+        if selection.has(page.drop):
+            versions[page.drop.pipeline] += 1
+            yield page
 
 
-def line(found: Found) -> dict[str, Any]:
-    """Return what there is to know of a dropped page, but for its text."""
-    drop = found.drop
+def line(page: Found) -> dict[str, Any]:
+    """Return the line of a dropped page for a list: all its values but its text."""
+    drop = page.drop
     names = "distance threshold outcome reason title words fingerprint pipeline"
     return {
         "url": without_credentials(drop.url),
@@ -130,29 +130,29 @@ def line(found: Found) -> dict[str, Any]:
         "time": datetime.fromtimestamp(drop.time, timezone.utc).isoformat(timespec="milliseconds"),
         "spider": drop.spider,
         "callback": drop.request.get("callback") or "parse",
-        "file": found.place.file,
+        "file": page.place.file,
     }
 
 
 def copy(pages: Iterable[Found], to: str) -> int:
-    """Write the records of pages to a new file, as they are; return how many pages these are.
+    """Write the records of pages to a new file, unchanged. Return the number of pages.
 
-    Raises OSError, also where the file is there already; the pages before an error are kept.
+    Raises OSError, also if the file exists. The pages before an error stay in the file.
     """
     number = 0
     with closing(Segment(Path(to))) as segment:
-        for found in pages:
+        for page in pages:
             if not number:
                 segment.append(warcinfo())
-            with Path(found.place.file).open("rb") as file:
-                file.seek(found.place.offset)
-                segment.append(file.read(found.end - found.place.offset))
+            with Path(page.place.file).open("rb") as file:
+                file.seek(page.place.offset)
+                segment.append(file.read(page.end - page.place.offset))
             number += 1
     return number
 
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:
-    """Yield the pages of a file, up to where it is damaged."""
+    """Yield the pages of a file, up to the place where it is damaged."""
     begun: tuple[int, str, Drop] | None = None
     kinds, nothing, place, end = set(), True, 0, 0
     with Path(path).open("rb") as file:
@@ -166,13 +166,13 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
                 break
             place, (data, end) = end, member
             try:
-                found = record_of(data)
-                kinds.add(found.kind)
-                if found.kind == "metadata" and (drop := drop_of(found)):
-                    begun = (place, found.headers.get("WARC-Concurrent-To", ""), drop)
-                elif found.kind == "response" and begun:
+                record = record_of(data)
+                kinds.add(record.kind)
+                if record.kind == "metadata" and (drop := drop_of(record)):
+                    begun = (place, record.headers.get("WARC-Concurrent-To", ""), drop)
+                elif record.kind == "response" and begun:
                     (start, response, drop), begun = begun, None
-                    if found.headers.get("WARC-Record-ID") == response:
+                    if record.headers.get("WARC-Record-ID") == response:
                         nothing = False
                         yield Found(Place(path, start, place), end, drop)
             except DamagedError as error:

@@ -1,7 +1,7 @@
-"""The files of a journal: filled one after the other, the oldest removed to keep the bound.
+"""The files of a journal. They are filled one after the other; the oldest go to keep the bound.
 
-A file that a crawl is writing is locked by it: no other crawl removes it. The operating system lets
-go of the lock when the process ends, however it ends.
+A crawl locks the file that it writes, so that no other crawl removes it. The operating system frees
+the lock when the process ends, however it ends.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from simhash_gate.common.files import (
 from simhash_gate.journal.warc import warcinfo
 
 SEGMENTS = 8
-"""How many files a full journal has."""
+"""The number of files in a full journal."""
 MOST_BYTES = 1 << 30
-"""What a journal keeps, compressed."""
+"""The bytes that a journal keeps, compressed."""
 _NAME = re.compile(r"dropped-\d{8}T\d{12}Z-[0-9a-f]{8}\.warc\.gz")
-_HEAD = 1024  # bytes, at least those of the record that a file begins with
+_HEAD = 1024  # bytes: the first record of a file is shorter
 _LONGEST_WAIT = 10.0  # seconds for the lock of the folder, which others hold for a moment
 
 
@@ -37,10 +37,10 @@ def segments(folder: Path) -> list[Path]:
 
 
 class Segment:
-    """A file of whole records: what can't be written to its end is taken back."""
+    """A file of whole records. Records that can't be written completely are removed again."""
 
     def __init__(self, path: Path) -> None:
-        """Make the file. Raises OSError, also where there is one."""
+        """Make the file. Raises OSError, also if it exists."""
         self.path = path
         self.size = 0
         self._file = new_file(path)
@@ -53,7 +53,7 @@ class Segment:
             raise
 
     def append(self, records: bytes) -> None:
-        """Write records; raises OSError, and then none of them is there."""
+        """Write records. If it raises OSError, none of them is in the file."""
         left = memoryview(records)
         try:
             while left:
@@ -73,10 +73,9 @@ class Segment:
 
 
 class Segments:
-    """Appends to the journal in a folder, which is made if it is not there.
+    """Appends to the journal in a folder, which is made if needed.
 
-    The folder keeps at most `bound` bytes, of all crawls that write to it together. Other files in
-    it are left alone, and not counted.
+    The folder keeps at most `bound` bytes from all crawls together, not counting other files.
     """
 
     def __init__(self, folder: Path, bound: int) -> None:
@@ -86,7 +85,7 @@ class Segments:
         self._segment: Segment | None = None
 
     def check(self) -> None:
-        """Make the folder, and write to it. Raises OSError."""
+        """Make the folder, and check that a file can be written. Raises OSError."""
         private_folder(self._folder)
         check_writable(self._folder / f"probe-{uuid.uuid4().hex}")
 
@@ -106,7 +105,7 @@ class Segments:
         self._segment.append(records)
 
     def close(self) -> None:
-        """Close the file that is being written."""
+        """Close the current file."""
         segment, self._segment = self._segment, None
         if segment is not None:
             segment.close()

@@ -1,7 +1,6 @@
 """WARC files of dropped pages (ISO 28500, version 1.1): each WARC record is a gzip member.
 
-A journal is read member by member, since fastwarc alone takes the start of a member that is cut off
-for the end of the file.
+A journal is read member by member: fastwarc takes a member that is cut off for the end of the file.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ _LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
 
 @dataclass(frozen=True)
 class Drop:
-    """What was known of a page when it was dropped.
+    """The metadata of a dropped page.
 
-    `url` and `time` (Unix) are those of the response, `matched_url`, `distance` and `threshold`
-    (bits), `outcome` and `reason` are the verdict: "" and 0 where no page matched. `pipeline` is
-    the version that the page was read with, `fingerprint` 16 hex digits. `request` is the request
-    as Scrapy's `Request.to_dict` has it, said in JSON; `omitted` names what of it JSON can't say.
-    `response` is what a response has beside the parts that HTTP knows. `matched_markdown` is that
-    of the page which was found, if it is kept.
+    `url` and `time` (Unix) are those of the response. `matched_url`, `distance` and `threshold`
+    (bits), `outcome` and `reason` are those of the verdict, "" and 0 if no page matched. `pipeline`
+    is the pipeline version, `fingerprint` 16 hex digits. `request` is the result of Scrapy's
+    `Request.to_dict` as JSON; `omitted` names the parts that JSON can't hold. `response` are the
+    attributes of the response that HTTP does not have. `matched_markdown` is the Markdown of the
+    matched page, if it is kept.
     """
 
     url: str
@@ -53,20 +52,20 @@ class Drop:
 
     @classmethod
     def of_json(cls, values: Any) -> Drop:
-        """Return the drop with these values; other keys mean nothing. Raises `DamagedError`."""
+        """Read a drop from JSON values. Other keys are ignored. Raises `DamagedError`."""
         if not isinstance(values, dict):
             raise DamagedError("metadata that are no JSON object")
-        known = {f.name: values[f.name] for f in fields(cls) if f.name in values}
+        present = {f.name: values[f.name] for f in fields(cls) if f.name in values}
         needed = [f.name for f in fields(cls) if f.default is f.default_factory is MISSING]
-        missing = [name for name in needed if name not in known]
+        missing = [name for name in needed if name not in present]
         if missing:
             raise DamagedError(f"metadata without {', '.join(missing)}")
-        for name, value in known.items():
+        for name, value in present.items():
             if not isinstance(value, _TYPES[name]):
                 raise DamagedError(f"metadata whose {name!r} is {value!r}")
-        if not 0 <= known["time"] < _LAST_TIME:
-            raise DamagedError(f"metadata whose 'time' is {known['time']!r}")
-        return cls(**known)
+        if not 0 <= present["time"] < _LAST_TIME:
+            raise DamagedError(f"metadata whose 'time' is {present['time']!r}")
+        return cls(**present)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-LEVEL = 6  # of gzip: beyond it, pages take longer and get no smaller
+LEVEL = 6  # of gzip: higher levels take longer, and make pages no smaller
 
 _ABOUT = (
     b"software: simhash-gate\r\n"
@@ -97,11 +96,11 @@ _ABOUT = (
     b"description: near-duplicate pages that were dropped\r\n"
 )
 _KEPT = b"X-Archive-Orig-"
-"""Before the name of a header that is about the transfer and not true of what is kept."""
+"""Stands before the names of headers about the transfer, which are not true of the kept body."""
 _OF_THE_TRANSFER = frozenset({b"content-length", b"transfer-encoding"})
 
 _CHUNK = 1 << 16
-_MOST = 1 << 30  # bytes of one record, unpacked: what has more is no dropped page
+_MOST = 1 << 30  # bytes of one record, unpacked: no dropped page has more
 
 
 class WarcRecord(NamedTuple):
@@ -120,7 +119,7 @@ def need_fastwarc() -> None:
 
 
 def warcinfo() -> bytes:
-    """Return the record that a file begins with."""
+    """Return the first record of a file."""
     return _packed("warcinfo", _ABOUT, {"Content-Type": "application/warc-fields"}, _new_id())
 
 
@@ -138,14 +137,12 @@ def pack(drop: Drop, stored: Stored) -> bytes:
 
 
 def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
-    """Return what the gzip member holds that begins at a byte, and the byte at which it ends.
+    """Return the content of the gzip member at a byte, and the byte where it ends.
 
-    None at the end of the file.
-
-    Raises `DamagedError` where it is cut off or is none, and OSError.
+    Returns None at the end of the file. Raises OSError, and `DamagedError` for a broken one.
     """
     file.seek(start)
-    unpacker, found = zlib.decompressobj(16 + zlib.MAX_WBITS), bytearray()
+    unpacker, content = zlib.decompressobj(16 + zlib.MAX_WBITS), bytearray()
     while not unpacker.eof:
         packed = file.read(_CHUNK)
         if not packed and file.tell() <= start:
@@ -153,41 +150,41 @@ def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
         if not packed:
             raise DamagedError(f"cut off in the record at byte {start}")
         try:
-            found += unpacker.decompress(packed)
+            content += unpacker.decompress(packed)
         except zlib.error as error:
             raise DamagedError(f"damaged in the record at byte {start}: {error}") from None
-        if len(found) > _MOST:
+        if len(content) > _MOST:
             raise DamagedError(f"the record at byte {start} is larger than any page")
-    return bytes(found), file.tell() - len(unpacker.unused_data)
+    return bytes(content), file.tell() - len(unpacker.unused_data)
 
 
 def record_of(data: bytes) -> WarcRecord:
-    """Return the record that a gzip member holds. Raises `DamagedError`."""
+    """Return the record in the content of a gzip member. Raises `DamagedError`."""
     from fastwarc.warc import ArchiveIterator
 
     try:
-        for found in ArchiveIterator(io.BytesIO(data), parse_http=False):
-            block = found.reader.read()
-            if found.headers.get("Content-Length") != str(len(block)):
+        for record in ArchiveIterator(io.BytesIO(data), parse_http=False):
+            block = record.reader.read()
+            if record.headers.get("Content-Length") != str(len(block)):
                 raise DamagedError("a record that is not as long as it says")
-            return WarcRecord(str(found.headers.get("WARC-Type")), found.headers.to_dict(), block)
-    except OSError as error:  # of fastwarc: the data are in memory
+            return WarcRecord(str(record.headers.get("WARC-Type")), record.headers.to_dict(), block)
+    except OSError as error:  # fastwarc raises it for broken data, too
         raise DamagedError(str(error)) from None
     raise DamagedError("no WARC record")
 
 
 def drop_of(metadata: WarcRecord) -> Drop | None:
-    """Return what a metadata record says of a page, None if it is of another kind.
+    """Return the dropped page of a metadata record, None if the record is of another kind.
 
     Raises `DamagedError`.
     """
     if metadata.headers.get("Content-Type") != "application/json":
         return None
     try:
-        known = json.loads(metadata.block)
+        values = json.loads(metadata.block)
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"metadata that are no JSON: {error}") from None
-    return Drop.of_json(known)
+    return Drop.of_json(values)
 
 
 def stored_of(response: WarcRecord) -> Stored:
@@ -208,7 +205,7 @@ def stored_of(response: WarcRecord) -> Stored:
 
 
 def _http(stored: Stored) -> bytes:
-    """Return a response such that its headers are true of the body that is there."""
+    """Return a response as bytes, with headers that are true of the decoded body."""
     phrase = responses.get(stored.status, "Unknown")
     lines = [f"HTTP/1.1 {stored.status} {phrase}".encode()]
     for name, value in stored.headers:
@@ -227,14 +224,14 @@ def _packed(
 ) -> bytes:
     from fastwarc import warc
 
-    made = warc.WarcRecord()
-    made.init_headers(getattr(warc.WarcRecordType, kind))
-    made.record_id = record_id
+    record = warc.WarcRecord()
+    record.init_headers(getattr(warc.WarcRecordType, kind))
+    record.record_id = record_id
     if at is not None:
-        made.record_date = at
+        record.record_date = at
     for name, value in headers.items():
-        made.headers[name] = value
-    made.set_bytes_content(block)
+        record.headers[name] = value
+    record.set_bytes_content(block)
     stream = io.BytesIO()
-    made.write(stream, checksum_data=True)
+    record.write(stream, checksum_data=True)
     return gzip.compress(stream.getvalue(), LEVEL)

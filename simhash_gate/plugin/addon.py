@@ -1,6 +1,7 @@
-"""The Scrapy add-on: one line in the settings installs all of the gate.
+"""The Scrapy add-on: one line in the settings installs the whole gate.
 
-Its page-reading processes load what they need while Scrapy still does, so no page waits.
+It starts the page-reading processes early. They load their modules while Scrapy still loads its
+own, so that no page waits for them.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Addon:
-    """Installs the gate and what follows its pages, where the user has not placed it."""
+    """Installs the middlewares of the gate, except those that the user has placed."""
 
     def __init__(self) -> None:
         self._processes: list[Popen[bytes]] = []
@@ -27,7 +28,7 @@ class Addon:
 
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
-        self._start_processes(settings)  # before what takes its time to load here, too
+        self._start_processes(settings)  # before this process loads its modules, which takes time
         from simhash_gate.plugin.middleware import SimhashGateMiddleware
         from simhash_gate.plugin.spider_middleware import (
             ConditionalRequests,
@@ -51,8 +52,8 @@ class Addon:
             install(settings)
 
     def _start_processes(self, settings: BaseSettings) -> None:
-        """Start as many processes as the settings say; none where they can't be used."""
-        # The gate itself will say what is wrong.
+        """Start as many processes as the settings say, none if the settings are wrong."""
+        # The gate itself reports wrong settings later.
         with suppress(ValueError, TypeError, OverflowError, OSError):
             if PROCESSES and read_one(settings, "ENABLED", FLAG, True):
                 count = read_one(settings, "WORKERS", whole_number(0), default_workers())
@@ -60,10 +61,10 @@ class Addon:
                     self._processes.append(start_process())
 
     def take_processes(self) -> list[Popen[bytes]]:
-        """Hand the processes over to the gate; those that it never takes are ended."""
-        taken = list(self._processes)
+        """Return the processes, which belong to the gate from now on. Others are ended."""
+        processes = list(self._processes)
         self._processes.clear()
-        return taken
+        return processes
 
 
 def _end(processes: list[Popen[bytes]]) -> None:

@@ -1,4 +1,4 @@
-"""Every drop is visible: in the log, and by a signal."""
+"""Announce every drop, in the log and by a signal."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 
 
 class Announcements(Listener):
-    """Makes every drop visible: a line of the logger `simhash_gate.drops`, and the signal."""
+    """Announces every drop by a line of the logger `simhash_gate.drops` and by a signal."""
 
     def not_sent(self, request: Request, why: NotSent) -> None:
-        """Say that a request was not sent."""
+        """Announce that a request was not sent."""
         drops.info("Not fetched %s: %s", why.url, why.reason)
         self._send(request_not_sent, request=request, why=why)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Say that a page was seen, and what happens to it."""
+        """Announce a page whose verdict drops it, tags it or holds its items back."""
         if judged.verdict.rejected:
             self._log(judged)
         if judged.dropped:
@@ -40,8 +40,8 @@ class Announcements(Listener):
     def _log(self, judged: Judged) -> None:
         verdict = judged.verdict
         if verdict.match is None:
-            what = without_credentials(judged.response.url), verdict.outcome, verdict.reason
-            drops.info("%s %s: %s (%s)", _DONE[judged.action], *what)
+            url = without_credentials(judged.response.url)
+            drops.info("%s %s: %s (%s)", _DONE[judged.action], url, verdict.outcome, verdict.reason)
             return
         assert verdict.page is not None
         record = verdict.match.record

@@ -1,4 +1,7 @@
-"""What requests are for, as the gate compares it: callback, visitor, and what they hand on."""
+"""The purpose of requests: their callback, their visitor, and the values that they hand on.
+
+A copy is dropped only if its request is for the same as that of the kept page.
+"""
 
 from __future__ import annotations
 
@@ -20,45 +23,34 @@ from simhash_gate.gate.asked import Asked
 from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY
 
 _OF_VISITOR = frozenset(
-    {
-        *("cookiejar", "proxy", "http_user", "http_pass"),
-        *("playwright_context", "playwright_context_kwargs"),
-    }
+    "cookiejar proxy http_user http_pass playwright_context playwright_context_kwargs".split()
 )
-# Keys that Scrapy or a plugin puts into `meta`, or reads there to tell how a page is fetched.
+# Scrapy or a plugin puts these keys into `meta`, or reads there how to fetch a page.
 _OF_OTHERS = frozenset(
-    {
-        *("allow_offsite", "autothrottle_dont_adjust_delay", "bindaddress", "cache_timestamp"),
-        *("cached_response", "depth", "depth_reset", "http_auth_domain", "is_secure"),
-        *(
-            "give_up_log_level",
-            "is_start_request",
-            "link_text",
-            "priority",
-            "priority_adjust",
-            "referrer_policy",
-        ),
-        *("rule", "verbatim_url", "splash", "zyte_api", "zyte_api_automap", "zyte_api_provider"),
-    }
+    """
+    allow_offsite autothrottle_dont_adjust_delay bindaddress cache_timestamp cached_response depth
+    depth_reset http_auth_domain is_secure give_up_log_level is_start_request link_text priority
+    priority_adjust referrer_policy rule verbatim_url splash zyte_api zyte_api_automap
+    zyte_api_provider
+    """.split()
 )
-_PREFIXES = (
-    *("_", "dont_", "download_", "ftp_", "handle_httpstatus_", "inject", "keep_fragments"),
-    *("max_retry_", "playwright", "redirect_", "retry_", "simhash_gate"),
+_PREFIXES = tuple(
+    "_ dont_ download_ ftp_ handle_httpstatus_ inject keep_fragments max_retry_ playwright"
+    " redirect_ retry_ simhash_gate".split()
 )
-# Headers that tell how a page is transferred and shown, not what is on it.
+# These headers tell how a page is transferred and shown, and not what is on it.
 _OF_TRANSFER = frozenset(
-    {
-        *(b"Accept", b"Accept-Encoding", b"Cache-Control", b"Connection", b"Content-Length"),
-        *(b"Content-Type", b"Dnt", b"Host", b"Origin", b"Pragma", b"Priority", b"Referer", b"Te"),
-        *(b"Upgrade-Insecure-Requests", b"User-Agent", b"X-Requested-With"),
-    }
+    b"""
+    Accept Accept-Encoding Cache-Control Connection Content-Length Content-Type Dnt Host Origin
+    Pragma Priority Referer Te Upgrade-Insecure-Requests User-Agent X-Requested-With
+    """.split()
 )
 _PREFIXES_OF_TRANSFER = (b"If-", b"Sec-")
 _DEEPEST, _MOST = 50, 30_000
 
 
 class AskedFor:
-    """Tells what the requests of a crawl are for. `ignored` names what does not count."""
+    """Tells what the requests of a crawl are for. The names in `ignored` do not count."""
 
     def __init__(self, crawler: Crawler, ignored: Iterable[str], *, anybody: bool) -> None:
         self._crawler = crawler
@@ -66,29 +58,31 @@ class AskedFor:
         self._anybody = anybody
 
     def of(self, request: Request) -> Asked:
-        """Return what a request is for that was noted."""
+        """Return what a request is for, as `note` has noted it."""
         return Asked(*request.meta.get(ASKED_KEY, ()))
 
     def note(self, request: Request) -> None:
-        """Note in the meta of a request that goes out what it is for, unless that is there.
+        """Note in the meta of a request that is sent what it is for, unless that is noted.
 
-        What is there for another callback is of the request that an errback has made this one from.
+        A note for another callback is replaced: an errback made this request from another one.
         """
         name, brought = self._callback(request)
-        name += " awaits it" * (INLINE_KEY in request.meta)  # it goes to no callback
+        name += " awaits it" * (INLINE_KEY in request.meta)  # the page goes to no callback
         asker, noted = "" if "callback" in self._ignored else name, request.meta.get(ASKED_KEY)
         if self._anybody or (noted and noted[0].partition("\n")[0] == asker):
             return
-        own = ((each, f"its {each}", value) for each, value in brought.items())
+        brought_parts = (
+            (name_of_part, f"its {name_of_part}", value) for name_of_part, value in brought.items()
+        )
         no_line = {"", *request.meta.get(ADDED_KEY, ())}
         visitor, handed_on = (
             sorted({self._line(request, *part) for part in parts} - no_line)
-            for parts in (_visitor(request), chain(own, _handed_on(request)))
+            for parts in (_visitor(request), chain(brought_parts, _handed_on(request)))
         )
         request.meta[ASKED_KEY] = ["\n".join([asker, *visitor]), "\n".join(handed_on)]
 
     def note_added(self, request: Request) -> None:
-        """Note what a request has that came by middlewares: in a copy, it is not the spider's."""
+        """Note the values that middlewares added. A copy of the request has them not by itself."""
         if ASKED_KEY in request.meta:
             lines = "\n".join(request.meta[ASKED_KEY]).split("\n")
             noted = {line.rpartition(" ")[0] for line in lines}
@@ -106,29 +100,29 @@ class AskedFor:
                 rule = spider._rules[request.meta["rule"]]
                 brought = {**dict(_brought(rule.callback)), **rule.cb_kwargs}
                 return f"{_name(rule.callback)} {rule.follow}", brought
-        with suppress(Exception):  # what is called may be anything
+        with suppress(Exception):  # a callback may be any object
             return _name(callback), dict(_brought(callback))
         return type(callback).__qualname__, {"callback": request}
 
     def _line(self, request: Request, name: str, shown: str, value: Any) -> str:
-        """Return a name and the digest of a value, "" for one that does not count.
+        """Return a name and the digest of a value, "" if it does not count.
 
-        Where not all of a value can be told, it is like that of no other address.
+        If a value is too large or can't be read, it counts as different for each URL.
         """
         if name.lower() in self._ignored:
             return ""
-        said: list[str] = []
+        texts: list[str] = []
         try:
-            said += islice(_said(value), _MOST)
-        except Exception:  # what a spider hands on may be anything
-            said.append(request.url)
-        told = "".join([*said, *[request.url] * (len(said) == _MOST)])
-        digest = blake2b(told.encode("utf-8", "surrogatepass"), digest_size=8)
+            texts += islice(_said(value), _MOST)
+        except Exception:  # a spider may hand on any object
+            texts.append(request.url)
+        text = "".join([*texts, *[request.url] * (len(texts) == _MOST)])
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
         return f"{shown} {digest.hexdigest()}"
 
 
 def _visitor(request: Request) -> Iterator[tuple[str, str, Any]]:
-    """Yield what tells apart whom a page is for: its name, that as it is shown, its value."""
+    """Yield what identifies the visitor: (name, name to show, value)."""
     for key in _OF_VISITOR.intersection(request.meta):
         yield key, key, request.meta[key]
     if request.cookies:
@@ -140,7 +134,7 @@ def _visitor(request: Request) -> Iterator[tuple[str, str, Any]]:
 
 
 def _handed_on(request: Request) -> Iterator[tuple[str, str, Any]]:
-    """Yield what a callback gets that is not of the page, in the same way."""
+    """Yield what a callback gets beside the page: (name, name to show, value)."""
     for name, value in request.cb_kwargs.items():
         yield str(name), f"cb_kwargs[{name!r}]", value
     for name in request.meta.keys() - _OF_OTHERS - _OF_VISITOR:
@@ -160,28 +154,28 @@ def _name(callback: Any) -> str:
 
 
 def _brought(callback: Any) -> Iterator[tuple[str, Any]]:
-    """Yield what a partial, a lambda or a nested function brings along beside the page."""
+    """Yield (name, value) of what a partial, a lambda or a nested function carries along."""
     while isinstance(callback, partial):
         yield "partial", (callback.args, callback.keywords)
         callback = callback.func
     function = getattr(callback, "__func__", callback)
     code = getattr(function, "__code__", None)
-    its = None if code or isinstance(callback, type) else getattr(callback, "__dict__", None)
-    if (owner := getattr(callback, "__self__", its)) and not isinstance(owner, Spider):
+    attributes = None if code or isinstance(callback, type) else getattr(callback, "__dict__", None)
+    if (owner := getattr(callback, "__self__", attributes)) and not isinstance(owner, Spider):
         yield "owner", owner
     if code and "<l" in function.__qualname__:  # <lambda> or <locals>
         if function.__name__ == "<lambda>":
-            consts = [each for each in code.co_consts if not hasattr(each, "co_code")]
+            consts = [const for const in code.co_consts if not hasattr(const, "co_code")]
             yield "code", (code.co_code, consts)
         yield "defaults", (function.__defaults__, function.__kwdefaults__)
         cells = function.__closure__ or ()
         for name, cell in zip(code.co_freevars, cells, strict=True):
-            with suppress(ValueError):  # nothing is in it yet
+            with suppress(ValueError):  # the cell is still empty
                 yield name, cell.cell_contents
 
 
 def _said(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield a text that is the same for the same contents. Raises anything where it ends."""
+    """Yield parts of a text that is the same for equal values. May raise any exception."""
     parts: Iterable[Any] = ()
     if value is None or isinstance(value, str | bytes | int | float):
         yield repr(value)
@@ -199,10 +193,10 @@ def _said(value: Any, depth: int = 0) -> Iterator[str]:
         yield _name(value)
         parts = _brought(value)
     else:
-        said = repr(value)
-        yield said.partition(" at 0x")[0]  # where it is tells nothing
-        own = "__repr__" in vars(type(value)) and " at 0x" not in said
-        parts = () if own else [vars(value)]
+        text = repr(value)
+        yield text.partition(" at 0x")[0]  # an address in memory tells nothing
+        says_all = "__repr__" in vars(type(value)) and " at 0x" not in text
+        parts = () if says_all else [vars(value)]
     for part in parts:
         if depth == _DEEPEST:
             raise RecursionError

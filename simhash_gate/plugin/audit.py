@@ -1,8 +1,8 @@
-"""The spider's own items as witness: were the dropped pages copies of those they were dropped for?
+"""The audit: it tests by the spider's own items whether dropped pages were really copies.
 
-A share of the duplicates goes to the spider after all. What comes out of each is compared with what
-came out of the kept page, once both are through; the share of those that say something new is an
-estimate of the share of wrong drops.
+A share of the duplicates goes to the spider after all. When both are finished, the items of each
+are compared with those of the kept page. The share of duplicates with something new is an estimate
+of the share of wrong drops.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MOST_FIELDS = 200
 """A page with more items, or an item with more fields, is not compared."""
 MOST_BYTES = 32 * 1024 * 1024
 NO_ITEM = "(no item)"
-"""Stands for a field's name where a page has an item and the other has none at all."""
+"""Stands for the name of a field if one page has an item and the other page has none."""
 
 _NAMED = 20  # fields of a pair
 _LONGEST_NAME = 100
@@ -49,40 +49,40 @@ Snapshot = dict[str, bytes]
 
 
 def snapshot(item: Any, response: Response, fields: Collection[str] = ()) -> Snapshot:
-    """Return what an item of a page says: in the named fields, or in all but the page's address.
+    """Return digests of the named fields of an item, or of all fields but the page's URL.
 
-    Raises TypeError for what is no kind of item.
+    Raises TypeError for an object that is not an item.
     """
     sent = (response.request.url,) if response.request else ()
     nothing = _EMPTY if fields else _EMPTY.union(map(json.dumps, (response.url, *sent)))
-    found = {}
+    digests = {}
     for key, value in ItemAdapter(item).items():
         name = printable(str(key))[:_LONGEST_NAME]
         if not fields or name in fields:
             text = _text(value)
             if text not in nothing:
-                found[name] = blake2b(text.encode(), digest_size=16).digest()
-    return found
+                digests[name] = blake2b(text.encode(), digest_size=16).digest()
+    return digests
 
 
 def news(kept: Sequence[Snapshot], dropped: Iterable[Snapshot]) -> list[str]:
-    """Return the fields in which items of a dropped page say what no item of the kept page says.
+    """Return the fields in which items of a dropped page differ from those of the kept page.
 
     Each item is compared with the one that differs in the fewest fields.
     """
-    found: dict[str, None] = {}
+    fields: dict[str, None] = {}
     for item in dropped:
         closest = [NO_ITEM]
         for place, other in enumerate(kept):
-            differing = [name for name, said in item.items() if other.get(name) != said]
+            differing = [name for name, digest in item.items() if other.get(name) != digest]
             if not place or len(differing) < len(closest):
                 closest = differing
-        found |= dict.fromkeys(closest)
-    return list(found)
+        fields |= dict.fromkeys(closest)
+    return list(fields)
 
 
 def _text(value: Any) -> str:
-    """Return a value as JSON; white space of a text does not count."""
+    """Return a value as JSON, with white space of text normalised."""
     if isinstance(value, str):
         value = " ".join(value.split())
     return json.dumps(value, sort_keys=True, default=_plain)
@@ -96,9 +96,9 @@ def _plain(value: Any) -> Any:
 
 @dataclass(slots=True, eq=False)
 class Harvest:
-    """The items that came out of one page so far, and the audited pages that wait for them.
+    """The items of one page so far, and the audited pages that wait for them.
 
-    `whole` tells that all of its items are there, or never will be; `failure` why they won't.
+    `whole` tells whether the page is finished. `failure` says why its items can't be compared.
     """
 
     items: list[Snapshot] = field(default_factory=list)
@@ -108,11 +108,11 @@ class Harvest:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes, roughly."""
+        """The bytes that it takes, about."""
         return _ENTRY_BYTES + _FIELD_BYTES * sum(1 + len(item) for item in self.items)
 
     def add(self, item: Snapshot) -> None:
-        """Take an item in."""
+        """Add an item."""
         if len(self.items) < MOST_ITEMS and len(item) <= MOST_FIELDS:
             self.items.append(item)
         else:
@@ -121,21 +121,21 @@ class Harvest:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class AuditedHarvest(Harvest):
-    """The items of a duplicate, with what it is a duplicate of."""
+    """The items of a duplicate, with its verdict."""
 
     url: str
     verdict: Verdict
 
 
 class Audit(Listener):
-    """Chooses duplicates, gathers their items and those of the kept pages, and compares them."""
+    """Chooses duplicates, collects their items and those of kept pages, and compares them."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self.counts: Counter[str] = Counter()
         self._fields = frozenset(crawl.settings.audit_fields)
         self._unseen = set(self._fields)
-        # Of one crawl, so that a retry is chosen alike, and not the same pages day after day.
+        # Each crawl has its own seed: a retry is chosen like its request, and other pages each day.
         self._seed = secrets.token_bytes(16)
         self._kept: Bounded[Identity, Harvest] = Bounded(MOST_BYTES)
         self._audited: WeakKeyDictionary[FollowedPage, AuditedHarvest] = WeakKeyDictionary()
@@ -144,7 +144,7 @@ class Audit(Listener):
         """Return the verdict, `audited` if the page is chosen."""
         if verdict.outcome != "duplicate":
             return verdict
-        # Not by the key of the page: its addresses would all be chosen, or none.
+        # By the key of the page, all its addresses would be chosen, or none.
         fingerprint = self._crawl.crawler.request_fingerprinter.fingerprint(request)
         digest = blake2b(fingerprint, key=self._seed, digest_size=8).digest()
         if int.from_bytes(digest, "big") >= verdict.policy.audit * 2**64:
@@ -157,12 +157,12 @@ class Audit(Listener):
         return replace(verdict, audited=True)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Get ready for the items of a kept page, or of one that was chosen."""
+        """Expect the items of a kept page, or of a chosen duplicate."""
         verdict = judged.verdict
         if page is None:
             return
         if page.record is not None:
-            if verdict.policy.audit:  # what came of an earlier attempt is void
+            if verdict.policy.audit:  # items of an earlier attempt do not count
                 before = self._kept.get(page.record.identity)
                 waiting = before.waiting if before is not None else []
                 self._put(page.record.identity, Harvest(waiting=waiting))
@@ -171,24 +171,24 @@ class Audit(Listener):
             self._audited[page] = AuditedHarvest(url=url, verdict=verdict)
 
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
-        """Take in an item on its way to the pipelines."""
+        """Add an item on its way to the pipelines."""
         harvest = self._harvest(page)
         if harvest is None or harvest.whole or harvest.failure:
             return
         try:
-            said = snapshot(item, response, self._fields)
-        except Exception as error:  # what spiders yield can be nested too deeply
+            fields = snapshot(item, response, self._fields)
+        except Exception as error:  # for example, the item is nested too deeply
             url = without_credentials(response.url)
             logger.debug("An item of %s can't be compared: %r", url, error)
             harvest.failure = "unreadable_item"
         else:
-            self._unseen.difference_update(said)
-            harvest.add(said)
+            self._unseen.difference_update(fields)
+            harvest.add(fields)
         if page.record is not None:
             self._put(page.record.identity, harvest)
 
     def moved(self, page: FollowedPage) -> None:
-        """Compare what can be compared now that all items of a page are there, or never will be."""
+        """Compare a finished page with the pages that wait for it."""
         harvest = self._harvest(page)
         if harvest is None or harvest.whole or page.stage not in (Stage.LEFT, Stage.FAILED):
             return
@@ -202,7 +202,7 @@ class Audit(Listener):
             self._find_kept(harvest)
 
     async def closed(self) -> None:
-        """Tell the log and the report how many of the audited pages differed."""
+        """Report how many of the audited pages differed."""
         chosen, compared, wrong = map(self.counts.__getitem__, ("audited", "compared", "wrong"))
         for _ in range(chosen - compared - self.counts["not_comparable"]):
             self._not_comparable("unfinished")
@@ -239,10 +239,10 @@ class Audit(Listener):
         return self._kept.get(page.record.identity)
 
     def _put(self, identity: Identity, harvest: Harvest) -> None:
-        for gone in self._kept.put(identity, harvest, harvest.size):
-            for _ in gone.waiting:
+        for forgotten in self._kept.put(identity, harvest, harvest.size):
+            for _ in forgotten.waiting:
                 self._not_comparable("forgotten")
-            gone.waiting.clear()
+            forgotten.waiting.clear()
 
     def _find_kept(self, page: AuditedHarvest) -> None:
         assert page.verdict.match is not None
@@ -259,7 +259,7 @@ class Audit(Listener):
     def _compare(self, kept: Harvest, page: AuditedHarvest) -> None:
         """Count a pair and log it: `a` is the kept page and `b` the dropped one.
 
-        `duplicate` tells whether the items agree, `distance` is in bits, `fields` differ.
+        `duplicate` tells whether the items agree, `fields` differ. `distance` is in bits.
         """
         if kept.failure:
             reason = "kept_page_failed" if kept.failure == "failed" else kept.failure
@@ -274,5 +274,5 @@ class Audit(Listener):
         if fields:
             logger.warning(
                 "Wrong drop? %s says what %s does not (%s): %s",
-                *(page.url, match.record.url, page.verdict.reason, ", ".join(fields)),
-            )
+                page.url, match.record.url, page.verdict.reason, ", ".join(fields),
+            )  # fmt: skip

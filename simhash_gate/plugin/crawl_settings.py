@@ -1,4 +1,4 @@
-"""What settings mean in a crawl: what they need, what a request overrides, which store it is."""
+"""Settings in a crawl: the middlewares that they need, overrides by requests, the store's URL."""
 
 from __future__ import annotations
 
@@ -33,34 +33,32 @@ NOT_REMEMBERED = (
 
 
 def check(settings: Settings, installed: BaseSettings) -> None:
-    """Raise `SettingsError` where a setting needs a middleware that is not installed."""
-    policies, spider = settings.policies.all, is_installed(installed)
-    downloader = {each.__name__ for each in enabled(installed, "DOWNLOADER_MIDDLEWARES")}
-    asks_first = "ConditionalRequests" in downloader
-    for wanted, there, setting, needed in (
-        (any(it.action == "links" for it in policies), spider, "ACTION = 'links'", _MIDDLEWARE),
-        (_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE),
-        (
-            any(it.traps == "limit" or it.listings == "stop" for it in policies),
-            *(spider, "TRAPS = 'limit' or LISTINGS = 'stop'"),
-            f"the spider middleware, to see where pages lead: {_ADDON}",
-        ),
-        (
-            *(settings.asks_first, asks_first, "REVALIDATE or LISTINGS"),
-            f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
-            "to DOWNLOADER_MIDDLEWARES at 840",
-        ),
-        (
-            *(settings.durable == "page", sees_pages_end(installed), "DURABLE = 'page'"),
-            f"the spider middlewares, to see callbacks and items end: {_ADDON}",
-        ),
-        (
-            *(settings.audits and not settings.recover, sees_pages_end(installed), "AUDIT"),
-            f"the spider middlewares, to see the items of pages: {_ADDON}",
-        ),
-    ):
-        if wanted and not there:
+    """Raise `SettingsError` if a setting needs a middleware that is not installed."""
+    policies = settings.policies.all
+    downloader = {component.__name__ for component in enabled(installed, "DOWNLOADER_MIDDLEWARES")}
+
+    def need(wanted: bool, is_there: bool, setting: str, needed: str) -> None:
+        if wanted and not is_there:
             raise SettingsError(f"{PREFIX}{setting} needs {needed}")
+
+    spider = is_installed(installed)
+    links = any(policy.action == "links" for policy in policies)
+    need(links, spider, "ACTION = 'links'", _MIDDLEWARE)
+    need(_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE)
+    needed = f"the spider middleware, to see where pages lead: {_ADDON}"
+    follows = any(policy.traps == "limit" or policy.listings == "stop" for policy in policies)
+    need(follows, spider, "TRAPS = 'limit' or LISTINGS = 'stop'", needed)
+    needed = (
+        f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
+        "to DOWNLOADER_MIDDLEWARES at 840"
+    )
+    asks_first = "ConditionalRequests" in downloader
+    need(settings.asks_first, asks_first, "REVALIDATE or LISTINGS", needed)
+    sees_end = sees_pages_end(installed)
+    needed = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
+    need(settings.durable == "page", sees_end, "DURABLE = 'page'", needed)
+    needed = f"the spider middlewares, to see the items of pages: {_ADDON}"
+    need(settings.audits and not settings.recover, sees_end, "AUDIT", needed)
     if settings.recover:
         from simhash_gate.plugin.journal import check_journal
 
@@ -68,7 +66,7 @@ def check(settings: Settings, installed: BaseSettings) -> None:
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
-    """Tell whether REVISIT = 'links', which is the default, was asked for."""
+    """Tell whether the user has set REVISIT = 'links', which is also the default."""
     policies = settings.policies
     if policies.default.revisit == "links":
         return installed.get(f"{PREFIX}REVISIT") is not None
@@ -76,9 +74,9 @@ def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
 
 
 def overridden(policy: Policy, request: Request, settings: Settings, *, links: bool) -> Policy:
-    """Return a site's policy with what the request overrides. Raises `SettingsError`.
+    """Return a site's policy with the overrides of a request. Raises `SettingsError`.
 
-    `links` tells whether the spider middleware is installed that holds items back: without it,
+    `links` tells whether the spider middleware is installed. It holds items back; without it,
     `revisit` can't be "links".
     """
     overrides = request.meta.get(META_KEY)
@@ -97,7 +95,7 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
 
 
 def store_url(configured: str, settings: BaseSettings, spider: str) -> str:
-    """Return the URL of the store to open: the default of this crawl, and paths made absolute."""
+    """Return the URL of the store to open. The default files of a crawl have absolute paths."""
     if configured == SQLITE_DEFAULT:
         path = Path(data_path("simhash_gate")) / f"{quote(spider, safe='')}.sqlite"
     elif not configured and (folder := job_dir(settings)):

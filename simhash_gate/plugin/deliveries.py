@@ -1,8 +1,8 @@
-"""Whether the items of a crawl have arrived where its feeds and pipelines put them.
+"""Check whether the items of a crawl have arrived in its feeds.
 
 Scrapy counts an item as scraped before it is exported, and goes on when an exporter or a feed
-fails. So the items that were scraped are counted against those that each feed has taken and, batch
-by batch, stored. Of pipelines and handlers of signals that fail, the log alone tells.
+fails. So the number of scraped items is compared with the numbers that each feed has taken and,
+batch by batch, stored. Failures of pipelines and of signal handlers are found in the log.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 _SIGNALS = (
-    *(signals.item_scraped, signals.spider_closed),
-    *(signals.feed_slot_closed, signals.feed_exporter_closed),
+    signals.item_scraped,
+    signals.spider_closed,
+    signals.feed_slot_closed,
+    signals.feed_exporter_closed,
 )
 _WATCHED = tuple(map(logging.getLogger, ("scrapy.utils.signal", "scrapy.core.engine")))
 _PIPELINES_FAILED = "Scraper close failure"
-# What these do when a crawl ends has nothing to do with its items; feeds are counted.
+# Failures of these say nothing about items. Items in feeds are counted.
 _HARMLESS = ("simhash_gate.", "scrapy.extensions.")
 
 
@@ -45,11 +47,11 @@ class Deliveries:
         crawler.signals.connect(self._slot_closed, signals.feed_slot_closed)
 
     def item_scraped(self) -> bool:
-        """Count an item that has gone to the feeds; False if one of them did not take it.
+        """Count an item that has gone to the feeds. Return False if a feed did not take it.
 
-        Nor is one there that follows half an item: a disk that fills up takes that much of a large
-        one, and where lines are read, the next is on the same line. To be called by a handler of
-        `item_scraped` that was connected after the extensions'.
+        An item after half an item does not count, either: when a disk is full, only half of a large
+        item is written, and the next one is on the same line. Call this in a handler of
+        `item_scraped` that was connected after those of the extensions.
         """
         self._scraped += 1
         taken = self._stored.copy()
@@ -64,7 +66,7 @@ class Deliveries:
         return not follows_half
 
     def missing(self) -> list[str]:
-        """Return in words why items of a crawl that ends may not be stored; empty if all are."""
+        """Return in words why items may not be stored at the end of a crawl, empty if all are."""
         for logger in _WATCHED:
             logger.removeFilter(self._watch)
         self._note_slots()
@@ -83,7 +85,7 @@ class Deliveries:
 
     @property
     def _feeds(self) -> list[str]:
-        """The URIs of the feeds that take all items: what a filter lets through, nobody counts."""
+        """The URIs of the feeds that take all items. Items that pass a filter are not counted."""
         exporter = self._crawler.get_extension(FeedExporter)
         filtered = ("item_classes", "item_filter")
         feeds = exporter.feeds.items() if exporter else ()
@@ -92,7 +94,7 @@ class Deliveries:
     def _opened(self) -> None:
         self._note_slots()
         for logger in _WATCHED:
-            # A handler would keep the last resort of `logging` from printing the error.
+            # With a handler, `logging` would not print the error by its last resort any more.
             logger.addFilter(self._watch)
 
     def _note_slots(self) -> None:
@@ -107,8 +109,8 @@ class Deliveries:
         self._closed.add(slot)
 
     def _watch(self, record: logging.LogRecord) -> bool:
-        """Take note of an error that Scrapy logs; let every record through."""
-        # Several crawls may run in this process. Some signals don't say whose they are.
+        """Note an error that Scrapy logs. Let every record pass."""
+        # Several crawls may run in this process. Some records don't name their spider.
         ours = getattr(record, "spider", None) in (None, self._crawler.spider)
         if record.levelno >= logging.ERROR and ours:
             receiver = record.args.get("receiver") if isinstance(record.args, dict) else None
@@ -125,7 +127,7 @@ class Deliveries:
         return True
 
     def _listens(self, receiver: Any) -> bool:
-        """Tell whether this crawl sends what becomes of items to a handler."""
+        """Tell whether a handler gets signals of this crawl about its items."""
         if getattr(receiver, "__module__", "").startswith(_HARMLESS):
             return False
         return any(

@@ -1,4 +1,4 @@
-"""The features of a crawl, each a listener of its own module: the one list that names them."""
+"""The list of the features of a crawl. Each is a listener in a module of its own."""
 
 from __future__ import annotations
 
@@ -6,44 +6,51 @@ from collections.abc import Callable, Iterator
 
 from scrapy.utils.misc import load_object
 
+from simhash_gate.gate.policy import Policy
 from simhash_gate.plugin.listeners import Crawl, Listener
 from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX, SettingsError
 
 Wanted = Callable[[Settings], bool]
-"""Tells whether the settings of a crawl ask for a feature; of one that is off nothing is loaded."""
+"""Tells whether the settings of a crawl need a feature. The module of others is not loaded."""
 
 
 def _always(_: Settings) -> bool:
     return True
 
 
+def _any_policy(is_wanted: Callable[[Policy], bool]) -> Wanted:
+    return lambda settings: any(map(is_wanted, settings.policies.all))
+
+
 FEATURES: tuple[tuple[str, Wanted], ...] = (
-    ("audit.Audit", lambda its: its.audits and not its.recover),
+    ("audit.Audit", lambda settings: settings.audits and not settings.recover),
     ("stats.GateStats", _always),
-    # Before `StandIns`: what it holds back stands for no other request.
-    ("trap_shield.TrapGuard", lambda its: any(it.traps != "off" for it in its.policies.all)),
-    ("stand_ins.StandIns", lambda its: any(it.urls != "off" for it in its.policies.all)),
-    ("kept_texts.KeptTexts", lambda its: its.keep_markdown > 0),
-    ("known_pages.KnownPages", lambda its: any(it.listings == "stop" for it in its.policies.all)),
-    ("revalidation.Revalidation", lambda its: its.revalidates),
-    ("new_links.NewLinks", lambda its: any(it.action == "drop" for it in its.policies.all)),
+    # This comes before `StandIns`: a request that is held back stands for no other one.
+    ("trap_shield.TrapGuard", _any_policy(lambda policy: policy.traps != "off")),
+    ("stand_ins.StandIns", _any_policy(lambda policy: policy.urls != "off")),
+    ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
+    ("known_pages.KnownPages", _any_policy(lambda policy: policy.listings == "stop")),
+    ("revalidation.Revalidation", lambda settings: settings.revalidates),
+    ("new_links.NewLinks", _any_policy(lambda policy: policy.action == "drop")),
     ("resend_dropped.Resending", _always),
     ("site_warnings.AlikePages", _always),
     ("site_warnings.AnswerWatch", _always),
-    ("site_warnings.SelectorWatch", lambda its: bool(its.policies.compared)),
+    ("site_warnings.SelectorWatch", lambda settings: bool(settings.policies.compared)),
     ("site_warnings.RedesignWatch", _always),
-    ("verdict_log.VerdictLog", lambda its: bool(its.verdicts or its.report)),
-    ("journal.Journal", lambda its: bool(its.journal)),
+    ("verdict_log.VerdictLog", lambda settings: bool(settings.verdicts or settings.report)),
+    ("journal.Journal", lambda settings: bool(settings.journal)),
     ("announcements.Announcements", _always),
 )
-"""Who is asked and told, in this order, and when; those of the project come after them."""
+"""The listeners in the order of their calls, and when each is needed. The project's own follow."""
 
 
 def listeners_of(crawl: Crawl) -> Iterator[Listener]:
     """Yield the listeners of a crawl. Raises `SettingsError`."""
-    ours = (f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(crawl.settings))
-    for path in (*ours, *crawl.settings.listeners):
+    own_paths = (
+        f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(crawl.settings)
+    )
+    for path in (*own_paths, *crawl.settings.listeners):
         try:
             kind = load_object(path)
         except (ImportError, NameError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""Keeps every dropped response in a journal, and brings them back: `SIMHASH_GATE_RECOVER`.
+"""Keeps every dropped response in a journal, and recovers them (`SIMHASH_GATE_RECOVER`).
 
-It is packed and written on a thread of its own. In a recovery its responses go to their callbacks.
-Nothing is fetched then: the spider's `start` is not run, and no request leaves the crawl.
+Responses are packed and written on a separate thread. In a recovery, they go to their callbacks.
+Then nothing is fetched: the spider's `start` does not run, and no request is sent.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ logger = logging.getLogger(__name__)
 
 _Waiting = tuple[Response, Callable[[], Drop]]
 MOST_WAITING = 64 << 20
-"""Bytes of bodies that wait to be written; what comes on top of them is not kept."""
+"""Bytes of bodies that may wait to be written. Further responses are not kept."""
 
 
 class Journal(Listener):
-    """Writes what the gate drops to a folder. What can't be written is counted, and told once.
+    """Writes dropped responses to a folder. Failures are counted, and each reason is logged once.
 
-    Raises `SettingsError` where the package that it needs is not installed.
+    Raises `SettingsError` if the package that it needs is not installed.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -67,7 +67,7 @@ class Journal(Listener):
         self._folder = Path(crawl.settings.journal).absolute()
         self._segments = Segments(self._folder, MOST_BYTES)
         self._thread: LineThread[_Waiting] = LineThread("dropped page", self._work)
-        # Each is changed by one thread: the first two by the crawl's, the others by the journal's.
+        # The thread of the crawl changes the first two, the thread of the journal the others.
         self._dropped_pages = self._queued_bytes = 0
         self._taken_bytes = self._written = 0
 
@@ -78,7 +78,7 @@ class Journal(Listener):
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Write a dropped page, soon."""
+        """Pass a dropped page to the thread that writes."""
         if not judged.dropped or judged.not_modified:
             return
         self._dropped_pages += 1
@@ -95,7 +95,7 @@ class Journal(Listener):
             self._queued_bytes += size
 
     async def closed(self) -> None:
-        """Write what is left, and the closing figures."""
+        """Write the pages that are left, and the closing figures."""
         await self._thread.close()
         failed = self._dropped_pages - self._written
         for name, value in (("journaled", self._written), ("journal_failed", failed)):
@@ -143,7 +143,6 @@ class Journal(Listener):
         )
 
     def _tell(self, error: Exception) -> None:
-        """Say once for each reason why pages are not kept; the crawl goes on."""
         reason = why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
         if self._once(reason):
             logger.error(
@@ -160,12 +159,15 @@ def _stored(response: Response) -> Stored:
 
 
 def _attributes(response: Response) -> dict[str, Any]:
-    found: dict[str, Any] = {"flags": list(map(str, response.flags)), "protocol": response.protocol}
+    attributes: dict[str, Any] = {
+        "flags": list(map(str, response.flags)),
+        "protocol": response.protocol,
+    }
     if isinstance(response, HtmlResponse):
-        found["encoding"] = response.encoding
+        attributes["encoding"] = response.encoding
     if type(response) is not HtmlResponse:
-        found["class"] = f"{type(response).__module__}.{type(response).__qualname__}"
-    return found
+        attributes["class"] = f"{type(response).__module__}.{type(response).__qualname__}"
+    return attributes
 
 
 SETTING = f"{PREFIX}RECOVER"
@@ -179,12 +181,12 @@ UNUSED = {
     f"{PREFIX}VERDICTS": "",
     f"{PREFIX}REPORT": "",
 }
-"""What a recovery does without: it fills no cache, takes nothing from a waiting queue, which may be
-that of other crawlers, and leaves the journal, log and report of the crawl before as they are."""
+"""Settings of a recovery. It fills no cache, takes no requests from a queue, which other crawlers
+may share, and does not change the journal, the log and the report of the crawl."""
 
 
 def install(settings: BaseSettings) -> None:
-    """Add what recovers pages to the settings of a crawl."""
+    """Add the middlewares of a recovery to the settings of a crawl."""
     for name, component in (
         ("DOWNLOADER_MIDDLEWARES", RecoverDownloaderMiddleware),
         ("SPIDER_MIDDLEWARES", RecoverSpiderMiddleware),
@@ -195,7 +197,7 @@ def install(settings: BaseSettings) -> None:
 
 
 def check_journal(path: str, settings: BaseSettings) -> None:
-    """Raise `SettingsError` where the journal can't be recovered with these settings."""
+    """Raise `SettingsError` if the journal can't be recovered with these settings."""
     if not is_installed(settings, RecoverSpiderMiddleware):
         raise SettingsError(f"{SETTING} needs the add-on: ADDONS = {{'simhash_gate.Addon': 0}}")
     if not Path(path).exists():
@@ -211,7 +213,7 @@ def check_journal(path: str, settings: BaseSettings) -> None:
 
 
 class _Recover(GateComponent):
-    """What both middlewares of a recovery have."""
+    """The base of both middlewares of a recovery."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -229,7 +231,7 @@ class _Recover(GateComponent):
         self._crawler.stats.inc_value(f"simhash_gate/{name}")
 
     def _failed(self, place: object, error: object) -> None:
-        """Count a page that can't be recovered; say so once for each reason."""
+        """Count a page that can't be recovered. Log each reason once."""
         self._count("recover_failed")
         if str(error) not in self._warned:
             self._warned.add(str(error))
@@ -237,7 +239,7 @@ class _Recover(GateComponent):
 
 
 class RecoverSpiderMiddleware(_Recover, OutputFilter):
-    """Starts the crawl with the requests of the journal, and lets no other go on."""
+    """Starts the crawl with the requests of the journal, and stops all others."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -245,23 +247,23 @@ class RecoverSpiderMiddleware(_Recover, OutputFilter):
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Request]:
-        """Yield the requests of the pages that this spider dropped, in place of its own."""
+        """Yield the requests of this spider's dropped pages in place of its start requests."""
         spider = self._crawler.spider
         assert spider is not None
         self._ask_for_no_more(spider)
         others: Counter[str] = Counter()
-        for found in drops(self._path, self._failed):
-            if found.drop.spider != spider.name:
-                others[found.drop.spider] += 1
+        for dropped in drops(self._path, self._failed):
+            if dropped.drop.spider != spider.name:
+                others[dropped.drop.spider] += 1
                 continue
             try:
-                request = request_of(found.drop.request, spider)
+                request = request_of(dropped.drop.request, spider)
             except ValueError as error:
-                self._failed(found.place, error)
+                self._failed(dropped.place, error)
                 continue
-            if found.drop.omitted:
-                self._incomplete(found)
-            request.meta[RECOVERED_KEY] = found
+            if dropped.drop.omitted:
+                self._incomplete(dropped)
+            request.meta[RECOVERED_KEY] = dropped
             yield request.replace(dont_filter=True)
         for name, number in others.most_common():
             pages = how_many(number, "page")
@@ -274,21 +276,21 @@ class RecoverSpiderMiddleware(_Recover, OutputFilter):
         return True
 
     def _ask_for_no_more(self, spider: Spider) -> None:
-        """Let a spider that is idle take no request from elsewhere: it would not be fetched."""
+        """Disconnect the spider's handlers of `spider_idle`: no further request is fetched."""
         manager = self._crawler.signals
         for receiver in list(liveReceivers(getAllReceivers(self._crawler, signals.spider_idle))):
             if getattr(receiver, "__self__", None) is spider:
                 manager.disconnect(receiver, signals.spider_idle)
 
-    def _incomplete(self, found: Found) -> None:
+    def _incomplete(self, dropped: Found) -> None:
         self._count("recovered_incomplete")
-        names = ", ".join(map(str, found.drop.omitted))
+        names = ", ".join(map(str, dropped.drop.omitted))
         if names not in self._warned:
             self._warned.add(names)
             logger.warning(
                 "Recovered without %s, which JSON can't say: %s",
                 names,
-                without_credentials(found.drop.url),
+                without_credentials(dropped.drop.url),
             )
 
     def _closed(self) -> None:
@@ -304,19 +306,19 @@ class RecoverSpiderMiddleware(_Recover, OutputFilter):
 
 
 class RecoverDownloaderMiddleware(_Recover):
-    """Answers the requests of the journal with what was fetched then, and refuses all others."""
+    """Answers the requests of the journal with their stored responses, and refuses all others."""
 
     def process_request(self, request: Request) -> Response:
-        """Return the dropped response. Raises `IgnoreRequest` where there is none."""
-        found: Found | None = request.meta.get(RECOVERED_KEY)
-        if found is None or found.drop.request.get("url") != request.url:
+        """Return the dropped response. Raises `IgnoreRequest` if there is none."""
+        dropped: Found | None = request.meta.get(RECOVERED_KEY)
+        if dropped is None or dropped.drop.request.get("url") != request.url:
             self._count("not_fetched")
             raise IgnoreRequest(f"nothing is fetched in a recovery ({SETTING})")
         try:
-            return _response(load(found.place), found)
-        except Exception as error:  # it is what a file says: anything may be wrong with it
-            self._failed(found.place, error)
-            raise IgnoreRequest(f"{found.place}: {error}") from error
+            return _response(load(dropped.place), dropped)
+        except Exception as error:  # a damaged file may raise anything
+            self._failed(dropped.place, error)
+            raise IgnoreRequest(f"{dropped.place}: {error}") from error
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Count the response."""
@@ -324,9 +326,9 @@ class RecoverDownloaderMiddleware(_Recover):
         return response
 
 
-def _response(stored: Stored, found: Found) -> Response:
-    """Return the response that was dropped. Raises `ValueError` where its class is not there."""
-    attributes = found.drop.response
+def _response(stored: Stored, dropped: Found) -> Response:
+    """Return the response that was dropped. Raises `ValueError` if its class can't be loaded."""
+    attributes = dropped.drop.response
     cls = HtmlResponse
     if name := attributes.get("class"):
         try:
@@ -336,7 +338,7 @@ def _response(stored: Stored, found: Found) -> Response:
         if not (isinstance(cls, type) and issubclass(cls, HtmlResponse)):
             raise ValueError(f"{name} is no class of responses")
     return cls(
-        found.drop.url,
+        dropped.drop.url,
         status=stored.status,
         headers=Headers(stored.headers),
         body=stored.body,

@@ -1,4 +1,4 @@
-"""Responses -> verdicts: what is judged, by which key, and what the store knows of it."""
+"""Responses -> verdicts: choose the responses to judge, read them, and ask the gate."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ from simhash_gate.workers.pool import ReadError
 logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = 5.0
-"""Seconds that a page waits for what becomes of another crawl's page."""
+"""Seconds that a copy waits until another crawl has finished the page that it matches."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 0.5
 
 UNKNOWN = "another crawl is still working on that page"
 
 
 class PageJudge:
-    """Judges the responses of a crawl; whatever fails on the way, the page passes."""
+    """Judges the responses of a crawl. If anything fails, the page passes."""
 
     def __init__(self, crawl: Crawl, lifecycle: Lifecycle, failures: StoreFailures) -> None:
         crawler, self._settings = crawl.crawler, crawl.settings
@@ -76,12 +76,12 @@ class PageJudge:
         self._page_keys = PageKeys(crawler, crawl.keys)
         self._asked_for = AskedFor(crawler, self._settings.ignore, anybody=self._only_looks)
         self._settled = SettledJudge(crawl, lifecycle)
-        # Other components change requests: the arguments that callbacks were sent with.
+        # The `cb_kwargs` with which requests were sent: other components may change them.
         self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
         self.reader = PageReader(self._settings, crawler.stats)
 
     def sent(self, request: Request) -> Site:
-        """Note what a request is for that goes out, and let no verdict travel on to it."""
+        """Note what a request is for that is sent. Remove the verdict of another page from it."""
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self._fingerprinter)
@@ -89,21 +89,21 @@ class PageJudge:
         return self._site_of(request.url)
 
     async def judged(self, request: Request, response: Response) -> Judged:
-        """Return the response with its verdict; that of one that is not judged is `skipped`."""
+        """Return the response with its verdict, which is `skipped` if it is not to be judged."""
         self._asked_for.note_added(request)
         site = self._site_of(response.url)
         start = time.perf_counter()
         answers = self._listeners.tell("verdict_on", request, response)
-        known = next(filter(None, answers), None)
-        blocker = "" if known else blocking_service(response.status, response.headers.get)
-        reason = "" if known else self._why_not(request, response, blocker)
+        known_verdict = next(filter(None, answers), None)
+        blocker = "" if known_verdict else blocking_service(response.status, response.headers.get)
+        reason = "" if known_verdict else self._why_not(request, response, blocker)
         if reason:
             if response.status in GONE:
                 note_gone(self._store, self._page_keys, request, self._settings.policies)
             page = await self._recovered_page(response) if reason == "recovered" else None
             verdict = Verdict("skipped", reason.replace("_", " "), page=page)
             return Judged(request, response, verdict, site.domain, skipped=reason)
-        verdict, key = known or await self._verdict(request, response, site, blocker)
+        verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
         verdict = self._listeners.given(self._yields.given(verdict), request, site.domain)
         if verdict.record is not None:
             fingerprint = self._fingerprinter.fingerprint(request).hex()
@@ -114,7 +114,7 @@ class PageJudge:
             verdict,
             site.domain,
             action="tag" if self._only_looks else verdict.action,
-            fingerprint=key,
+            fingerprint=page_key,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,
             cb_kwargs=self._sent.get(request),
@@ -129,7 +129,7 @@ class PageJudge:
             return None
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
-        """Return why a response is none of the gate's business; "" if it is judged."""
+        """Return the reason why a response is not judged, "" if it is."""
         if request.callback is NO_CALLBACK:
             return "no_callback"
         if RECOVERED_KEY in request.meta:
@@ -152,44 +152,45 @@ class PageJudge:
     async def _verdict(
         self, request: Request, response: Response, site: Site, blocker: str
     ) -> tuple[Verdict, str]:
-        """Return the verdict, and the key of the page.
+        """Return the verdict, and the key of the page or, if it is unknown, its fingerprint.
 
-        If anything fails on the way the verdict is "error", and the page passes.
+        If anything fails, the verdict is "error", and the page passes.
         """
-        page, fingerprint = None, ""
+        page, page_key = None, ""
         not_compared: NotCompared = ""
         policy = site.policy
         try:
-            fingerprint = self._fingerprinter.fingerprint(request).hex()
+            fingerprint = page_key = self._fingerprinter.fingerprint(request).hex()
             policy = overridden(site.policy, request, self._settings, links=self._links)
             if blocker:
                 reason = f"status {response.status}, {blocker} has blocked the request"
-                return Verdict("blocked", reason, policy), fingerprint
+                return Verdict("blocked", reason, policy), page_key
             moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)
             at = time_of_visit(request)
             retry = is_retry(request, fingerprint)
             key = self._page_keys.of_page(request, response, page, site.scope, at)
-            fingerprint = key.key
-            own = self._page_keys.of_request(request, site.scope)
-            rendition = key.by == "canonical" and key.key != own.key
+            page_key = key.key
+            key_of_request = self._page_keys.of_request(request, site.scope)
+            rendition = key.by == "canonical" and key.key != key_of_request.key
             variant = self._variants.of(request, response)
-            asked = self._asked_for.of(request)._replace(gives=not self._lifecycle.sees_end)
+            asked_for = self._asked_for.of(request)._replace(gives=not self._lifecycle.sees_end)
             ask = partial(
                 Gate.judge,
                 page=page,
                 policy=policy,
                 url=response.url,
                 scope=site.scope,
-                request=fingerprint,
+                request=page_key,
                 retry=retry,
                 at=at,
                 sent=Sent(validators_in(response), variant, moved, rendition, walled_from(request)),
-                asked=asked,
+                asked=asked_for,
             )
-            names = site.scope, fingerprint, asked.by
-            verdict = await self._settled.verdict(ask, *names, page.fingerprint)
-            return replace(verdict, canonical_url=key.url), fingerprint
+            verdict = await self._settled.verdict(
+                ask, site.scope, page_key, asked_for.by, page.fingerprint
+            )
+            return replace(verdict, canonical_url=key.url), page_key
         except StoreError as error:
             reason = str(error)
             self._store_failures.page_passed(error)
@@ -200,16 +201,15 @@ class PageJudge:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             logger.exception("Passed %s unjudged", without_credentials(response.url))
-        verdict = Verdict("error", reason, policy, page, not_compared=not_compared)
-        return verdict, fingerprint
+        return Verdict("error", reason, policy, page, not_compared=not_compared), page_key
 
 
 class SettledJudge:
     """Judges pages, and drops none for a match that may still fail.
 
-    A page that this crawl took back is passed over. A page that another crawl is still working on
-    is waited for: once it is settled, its copy may be dropped; once it is gone, the copy is judged
-    again; where neither happens in time, the copy passes.
+    A match that this crawl has taken back is dismissed. If another crawl still works on the match,
+    the copy waits. It may be dropped when the match is settled, and is judged again when the match
+    is gone. If neither happens in time, the copy passes.
     """
 
     def __init__(self, crawl: Crawl, lifecycle: Lifecycle) -> None:
@@ -228,7 +228,7 @@ class SettledJudge:
     ) -> Verdict:
         """Return the verdict of `ask(gate, dismissed=...)`. Raises `StoreError`.
 
-        The other arguments tell the record that it may add.
+        The other arguments identify the record that it may add.
         """
         trace = None
         if fingerprint is not None:
@@ -236,24 +236,24 @@ class SettledJudge:
         dismissed: list[Record] = []
         deadline: float | None = None
         while True:
-            asked = partial(self._asked, ask, tuple(dismissed))
-            verdict: Verdict = await result(self._store.submit(asked, doubtful=trace))
-            # Now: whatever is awaited later, the match may fail.
+            judge = partial(self._asked, ask, tuple(dismissed))
+            verdict: Verdict = await result(self._store.submit(judge, doubtful=trace))
+            # The match is checked after this: while the page waits, its match may fail.
             verdict = await self._lifecycle.listeners.matched(verdict)
             if verdict.match is None or verdict.record is not None:
-                return verdict  # asked again, a page that was kept would be a copy of itself
+                return verdict  # a second question would make a kept page a copy of itself
             other = verdict.match.record
             if self._lifecycle.was_forgotten(other):
                 dismissed.append(other)
                 continue
-            held = verdict.rejected and verdict.action != "tag"
-            if not held or other.settled or other.run == self._store.run.name:
+            is_held = verdict.rejected and verdict.action != "tag"
+            if not is_held or other.settled or other.run == self._store.run.name:
                 return verdict  # nothing of the page is held back for one that may still fail
             if deadline is None:
                 deadline = time.monotonic() + LONGEST_WAIT
                 self._stats.inc_value("simhash_gate/waited")
             current = await self._current(other, deadline)
-            if current is not None and current.settled:  # only now is known if an item came of it
+            if current is not None and current.settled:  # now it is known whether it gave items
                 return replace(verdict, match=verdict.match._replace(record=current))
             if current is not None:
                 self._stats.inc_value("simhash_gate/unsettled")
@@ -263,12 +263,12 @@ class SettledJudge:
         self, ask: Callable[..., Verdict], dismissed: tuple[Record, ...], gate: Gate
     ) -> Verdict:
         verdict = ask(gate, dismissed=dismissed)
-        if verdict.record is not None:  # the event loop may hear of a copy first
+        if verdict.record is not None:  # now: the event loop may hear of a copy before
             self._followed.add(verdict.record.identity)
         return verdict
 
     async def _current(self, other: Record, deadline: float) -> Record | None:
-        """Return a record once it is settled or time is up; None once it is gone."""
+        """Return a record when it is settled or time is up, None when it is gone."""
         current: Record | None = other
         seconds = FIRST_PAUSE
         while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Keeps the text of kept pages in the store, and gives it to the verdicts on pages like them."""
+"""Keeps the texts of kept pages in the store, and adds them to the verdicts on their copies."""
 
 from __future__ import annotations
 
@@ -27,59 +27,59 @@ _NOT_OF_A_BODY = frozenset(
 
 
 class KeptTexts(Listener):
-    """Lets the store keep the text of each page that passes as a kept one; fails open."""
+    """Keeps the text of each kept page in the store. Failures change nothing in the crawl."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._budget = crawl.settings.keep_markdown
 
     async def matched(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with the text of the page that it rests on, if the store has it."""
+        """Return a verdict with the text of the matched page, if the store has it."""
         address = standing(verdict)
         if address is None:
             return verdict
         try:
             scope, key = address[0], to_hex(address[1])
-            asked = self._crawl.store.submit(lambda gate: gate.store.get(KEPT_TEXT, scope, key))
-            packed = await result(asked)
+            future = self._crawl.store.submit(lambda gate: gate.store.get(KEPT_TEXT, scope, key))
+            packed = await result(future)
         except Exception as error:
             self._failed(error)
             return verdict
         return replace(verdict, kept=KeptPage(packed)) if packed else verdict
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Let the store keep the text of a kept page; or keep that of an unchanged one longer."""
+        """Keep the text of a kept page in the store, or keep that of an unchanged page longer."""
         verdict = judged.verdict
         read = verdict.page
         if judged.skipped or read is None or not read.digest:
             return
         if verdict.outcome in _KEPT and verdict.record is not None:
             address = verdict.record.scope, read.digest
-        elif verdict.outcome == "unchanged" and (found := standing(verdict)) is not None:
-            address = found
+        elif verdict.outcome == "unchanged" and (standing_at := standing(verdict)) is not None:
+            address = standing_at
         else:
             return
         at = time_of_visit(judged.request)
         source = self._source_of(judged)
-        # Of an unchanged page, that which is there already stays for longer.
+        # The text of an unchanged page is written again as it is: that makes it new.
         stays = verdict.outcome == "unchanged" and source is None
         packed = verdict.kept.packed if verdict.kept is not None and stays else b""
         if judged.not_modified and not packed:
             return
 
         def keep(gate: Gate) -> None:
-            """Keep the text, if it alone is within the budget."""
-            known = {"url": read.url, "title": read.title, "markdown": read.markdown}
-            text = packed or pack(**known, time=at, links=read.all_links, source=source)
+            """Keep the text if it alone is within the budget."""
+            values = {"url": read.url, "title": read.title, "markdown": read.markdown}
+            text = packed or pack(**values, time=at, links=read.all_links, source=source)
             if len(text) <= self._budget:
                 scope, key = address[0], to_hex(address[1])
                 gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
 
-        kept = self._crawl.store.submit(keep)
-        kept.add_done_callback(lambda done: self._failed(done.exception()))
+        future = self._crawl.store.submit(keep)
+        future.add_done_callback(lambda done: self._failed(done.exception()))
 
     def _source_of(self, judged: Judged) -> FetchedPage | None:
-        """Return the page as it was fetched now, but its cookies, if a later visit may need it."""
+        """Return the page as it was fetched, without cookies, if a later visit may need it."""
         response, verdict = judged.response, judged.verdict
         if STORED_FLAG in response.flags or judged.not_modified:
             return None
@@ -94,11 +94,10 @@ class KeptTexts(Listener):
             if name.lower() not in _NOT_OF_A_BODY
             for value in response.headers.getlist(name)
         )
-        encoding = getattr(response, "_encoding", None)  # what the response was made with
+        encoding = getattr(response, "_encoding", None)  # the argument of the response's class
         return FetchedPage(request, response.body, headers, encoding)
 
     def _failed(self, error: BaseException | None) -> None:
-        """Say once for each reason why a text could not be kept or read."""
         if error is None:
             return
         reason = str(error) if isinstance(error, StoreError) else repr(error)
@@ -107,7 +106,7 @@ class KeptTexts(Listener):
 
 
 def standing(verdict: Verdict) -> tuple[str, int] | None:
-    """Return where the text is of the page that a verdict rests on: its scope and digest."""
+    """Return the scope and the digest of the matched page, where its text is; None if none is."""
     if verdict.outcome not in _COMPARED or verdict.match is None:
         return None
     record = verdict.match.record

@@ -1,8 +1,8 @@
-"""Holds back requests for what the store knows: next pages of listings.
+"""Holds back requests for the next pages of listings that earlier crawls have read.
 
-The next page of a listing waits until the page before it has led to something new, or changed. What
-no earlier crawl knows never waits. A listing that nobody has read to its end for a week is read so
-all the same; if that finds something new, the next crawl does so, too.
+The next page of a listing waits until the page before it has changed, or has led to something new.
+A page that no earlier crawl knows never waits. Once a week, a listing is read to its end in any
+case. If that finds something new, the next crawl does it again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from simhash_gate.values import PREFIX
 
 WEEK = 7 * 86_400.0
 MOST_PAGES, MOST_LISTINGS = 1_000, 1_000
-"""Pages of a crawl whose next ones may wait; listings of a scope that the store knows."""
+"""Pages of a crawl whose next pages may wait; listings of a scope that the store remembers."""
 _NEW = frozenset({"new", "near"})
 _NEWS = _NEW | {"updated", "rewritten"}
 
@@ -36,7 +36,7 @@ _NEWS = _NEW | {"updated", "rewritten"}
 class ListingPage:
     """A page of a listing: hashes of the links that it `shows`, and of its `next` pages in order.
 
-    The `key` is the scope and the listing. It leads to one next page if it shows something new.
+    The `key` is the scope and the listing. `has_led` tells whether a next page was let go for it.
     """
 
     key: tuple[str, str]
@@ -46,13 +46,14 @@ class ListingPage:
 
 
 class KnownPages(Listener):
-    """Asks the store about requests before they are sent."""
+    """Asks the store about next pages of listings before they are requested."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._page_keys = PageKeys(crawl.crawler, crawl.keys)
         self._learned = LearnedNotes(crawl.store, "listings", self._take)
-        # By scope and listing: when it is to be read to its end; and after that, while it is.
+        # By scope and listing: the time of the next reading to the end; and the time after that,
+        # while the listing is read to its end.
         self._due: dict[tuple[str, str], float] = {}
         self._walks: dict[tuple[str, str], float] = {}
         self._pages: WeakKeyDictionary[Request, ListingPage] = WeakKeyDictionary()
@@ -62,17 +63,17 @@ class KnownPages(Listener):
         self._sent: set[int] = set()
 
     async def ask_store(self, request: Request) -> None:
-        """Raise `NotSent` for a request that waits. May raise `StoreError`, `SettingsError`."""
+        """Raise `NotSent` for a request that waits. Raises `StoreError` and `SettingsError`."""
         link, site = _link(request.url), self._policies.site_of(request.url)
         if link not in self._next or link in self._sent or not asks_for_page(request):
             return
         page = self._page_keys.record(request, site.scope, self._crawl.store.run)
         self._learned.has(site.scope)
-        known = await result(self._crawl.store.submit(lambda gate: gate.known(page, site.policy)))
-        self._learned.has(site.scope)  # it was asked before, so it has answered
+        revisit = await result(self._crawl.store.submit(lambda gate: gate.known(page, site.policy)))
+        self._learned.has(site.scope)  # the store has answered this, too: it was asked before
         key = self._key(request)
-        if known.previous and key not in self._walks and link not in self._sent:
-            if key not in self._due:  # kept at once: the crawl may be killed
+        if revisit.previous and key not in self._walks and link not in self._sent:
+            if key not in self._due:  # it is kept at once, since the crawl may be killed
                 self._due[key] = page.last_seen + WEEK
                 self._keep(key[0], {key[1]: self._due[key]})
             self._parked.add(Parked(("listing", link), request))
@@ -82,30 +83,34 @@ class KnownPages(Listener):
         self._sent.add(link)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Note what a page brought, and what a page of a listing shows."""
+        """Note whether a page is news, and the links that a page of a listing shows."""
         verdict, read = judged.verdict, judged.verdict.page
         links = {_link(url) for url in addresses(judged.request, judged.response.url)}
         if read is None or not read.lists_others:
             if verdict.outcome in _NEWS:
                 self._news |= links
-                for quiet in [one for one in self._quiet if not links.isdisjoint(one.shows)]:
+                for quiet in [
+                    page_of_listing
+                    for page_of_listing in self._quiet
+                    if not links.isdisjoint(page_of_listing.shows)
+                ]:
                     self._lead(quiet)
                     if quiet.key in self._walks and verdict.outcome in _NEW:
-                        self._walks[quiet.key] = 0.0  # it is not in the order of time
+                        self._walks[quiet.key] = 0.0  # old pages have news: read it all next time
                         self._count("listing/missed")
         elif self._policies.site_of(judged.request.url).policy.listings == "stop":
             key, targets = self._key(judged.request), read.targets.split("\n")
             shown = {_link(url) for url in targets if list_of(url) != key[1]}
-            found = self._pages[judged.request] = ListingPage(key, shown)
+            listing_page = self._pages[judged.request] = ListingPage(key, shown)
             self._sent |= links
-            self._quiet[found] = None
+            self._quiet[listing_page] = None
             if not shown.isdisjoint(self._news):
-                self._lead(found)
+                self._lead(listing_page)
             elif len(self._quiet) > MOST_PAGES:
                 self._lead(next(iter(self._quiet)))
 
     def found(self, request: Request, response: Response) -> bool:
-        """Note which page of a listing leads to its next one."""
+        """Note a request for the next page of a listing."""
         page = self._pages.get(response.request) if response.request is not None else None
         if page is not None and self._key(request) == page.key:
             link = _link(request.url)
@@ -116,8 +121,8 @@ class KnownPages(Listener):
         return True
 
     def idle(self) -> None:
-        """Read the listings to their ends that are due."""
-        self._due |= self._walks  # they were read
+        """Send the requests of listings that are due to be read to their ends."""
+        self._due |= self._walks  # these listings have been read to their ends
         self._walks = {}
         for waiting in self._parked.of_kind("listing"):
             key, at = self._key(waiting.request), time_of_visit(waiting.request)
@@ -127,10 +132,10 @@ class KnownPages(Listener):
                 self._send(waiting.belief[1])
 
     async def closed(self) -> None:
-        """Say what was not fetched, and let the store keep when listings are due."""
+        """Report the requests that were held back. Keep in the store when listings are due."""
         if waiting := len(self._parked.of_kind("listing")):
-            held = f"{waiting} held back: {BECAUSE['listing']}."
-            self._crawl.note(held, f"See {PREFIX}LISTINGS.")
+            message = f"{waiting} held back: {BECAUSE['listing']}."
+            self._crawl.note(message, f"See {PREFIX}LISTINGS.")
         for scope in {scope for scope, _ in self._due}:
             new = {listing: at for (of, listing), at in self._due.items() if of == scope}
             self._keep(scope, new)
@@ -142,7 +147,7 @@ class KnownPages(Listener):
         return self._policies.site_of(request.url).scope, list_of(request.url)
 
     def _lead(self, page: ListingPage) -> None:
-        """Let the first next page of a page with news go that nobody has asked for."""
+        """Send the first next page of a page with news that was not requested yet."""
         self._quiet.pop(page, None)
         link = next((link for link in page.next if link not in self._sent), None)
         if link is not None and not page.has_led:
@@ -164,7 +169,7 @@ def _link(url: str) -> int:
     return hash(without_visitor(url))
 
 
-def _merge(known: dict[str, Any], new: dict[str, float]) -> None:
-    known.update(new)
-    for listing in sorted(known, key=known.__getitem__)[:-MOST_LISTINGS]:
-        del known[listing]
+def _merge(notes: dict[str, Any], new: dict[str, float]) -> None:
+    notes.update(new)
+    for listing in sorted(notes, key=notes.__getitem__)[:-MOST_LISTINGS]:
+        del notes[listing]

@@ -1,7 +1,7 @@
-"""What becomes of each page after its verdict: the one place that knows, and tells its listeners.
+"""The life of each page after its verdict. This module alone follows it, and tells the listeners.
 
-A page is kept when the gate passes it, long before its callback and its items are done. Until then
-it may fail: it is taken back, and its record is forgotten.
+A page is kept when the gate passes it, long before its callback and its items are finished. If one
+of these fails, the page is taken back: its record is forgotten.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from simhash_gate.stores.base import Identity
 # The least size that Scrapy counts for a response it works on (scrapy.core.scraper.Slot).
 MIN_RESPONSE_SIZE = 1024
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
-"""Stages in which a page is lost if nothing is on its way any more."""
+"""A page in one of these stages is lost when the crawl is idle."""
 
 
 class Lifecycle:
-    """Follows the pages of one crawl until they can fail no more.
+    """Follows the pages of one crawl until they can't fail any more.
 
-    `sees_end` tells whether it learns when callbacks end and items are done with; `settles`,
-    whether it then tells the store.
+    `sees_end` tells whether the middlewares report the ends of callbacks and of items. `settles`
+    tells whether it marks such pages as settled in the store.
     """
 
     def __init__(self, crawl: Crawl, listeners: Listeners) -> None:
@@ -46,8 +46,8 @@ class Lifecycle:
         self._unpaid: dict[Identity, FollowedPage] = {}
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
         settings = crawl.crawler.settings
-        # Scrapy fetches no more while the responses it works on exceed this size: a page that has
-        # so many kept after it can't be among them.
+        # While the responses that Scrapy works on exceed a size, it fetches no more. So it can't
+        # work any more on a page after which this many pages were kept.
         self._most = (
             1000
             + 4 * settings.getint("CONCURRENT_REQUESTS")
@@ -59,18 +59,18 @@ class Lifecycle:
         return record.identity in self._forgotten
 
     def opened(self, spider: Spider) -> None:
-        """Tell that the spider was opened, with what the last part of its job has left."""
+        """Restore the requests of the last part of the job, and tell that the spider was opened."""
         self._parked.restore(spider)
         self.listeners.tell("opened", spider)
 
     def judged(self, judged: Judged) -> None:
-        """Follow a page that has its verdict, if it can still fail."""
+        """Follow a page from its verdict on, if it can still fail."""
         page: FollowedPage | None = None
         verdict = judged.verdict
         if verdict.record is not None:
             page = self._keep(verdict.record)
             if verdict.outcome == "unchanged" and not self._yields.wants_more(verdict.record):
-                page.given += 1  # it is asked for again, and gave something before
+                page.given += 1  # it gave something at an earlier visit
         elif verdict.audited or verdict.follows or verdict.unpaid:
             page = self._unkept[judged.request] = FollowedPage(None)
             if verdict.unpaid and verdict.match is not None and self.sees_end:
@@ -80,7 +80,7 @@ class Lifecycle:
         self.listeners.tell("judged", judged, page)
 
     def found(self, request: Request, response: Response) -> bool:
-        """Tell on which page a request was found; return whether it may go on."""
+        """Tell the listeners that a page led to a request. Return whether it may be sent."""
         if not all(self.listeners.tell("found", request, response)):
             return False
         if (page := self._of(response.request)) is not None:
@@ -88,27 +88,25 @@ class Lifecycle:
         return True
 
     def reached(self, request: Request, stage: Stage = Stage.RECEIVED) -> None:
-        """Note how far a page has come on its way to its callback.
-
-        Scrapy has received it: no downloader middleware swallowed it.
-        """
+        """Note that a page has reached a stage. By default, Scrapy has received it, and no other
+        downloader middleware swallowed it."""
         page = self._of(request)
         if page is not None and page.stage < stage:
             page.stage = stage
 
     def awaits(self, request: Request) -> None:
-        """Note that the callback of a page awaits another one: what comes of it is of both."""
+        """Note that the callback of a page awaits another page: its items belong to both."""
         if (page := self._of(request)) is not None:
             page.awaits = True
 
     def finished(self, request: Request | None) -> None:
-        """Note that the callback has said all it has to say."""
+        """Note that the callback has yielded its last output."""
         page = self._of(request)
         if page is not None and page.stage is Stage.IN_CALLBACK:
             page.stage = Stage.FINISHED
 
     def item_out(self, response: Response, item: Any) -> bool:
-        """Note that an item leaves the spider middlewares; tell whether it may go on."""
+        """Note that an item leaves the spider middlewares. Return whether it may go on."""
         request = response.request
         page = self._of(request)
         if page is not None and item is not None:
@@ -124,13 +122,13 @@ class Lifecycle:
         return True
 
     def left(self, request: Request) -> None:
-        """Note that the last output is out. A callback that was cut short has failed.
+        """Note that the last output has left the spider middlewares.
 
-        So has one that was never reached: that is the output of an errback.
+        If the callback was cut short, or an errback was called in its place, the page has failed.
         """
         page = self._of(request)
         if page is None or page.stage in (Stage.PASSED, Stage.RECEIVED):
-            return  # what left was an earlier answer to a request that was sent again since
+            return  # this output belongs to an earlier response: the request was sent again since
         if page.stage is not Stage.FINISHED:
             self._fail(page)
             return
@@ -141,7 +139,7 @@ class Lifecycle:
     def item_done(
         self, response: Response | None, *, well: bool = True, given: bool = False
     ) -> None:
-        """Note that an item was `given` or dropped, or `well` that it was lost on its way."""
+        """Note that an item was `given` or dropped. If not `well`, it was lost on its way."""
         page = self._of(response.request if response is not None else None)
         if page is None:
             return
@@ -153,12 +151,12 @@ class Lifecycle:
         self._settle(page)
 
     def failed(self, response: object) -> None:
-        """Take the page of a response back: its callback or a middleware failed."""
+        """Take back the page of a response, because its callback or a middleware failed."""
         if (page := self._of(getattr(response, "request", None))) is not None:
             self._fail(page)
 
     def idle(self) -> None:
-        """Look for what got lost on its way, now that nothing is on its way any more."""
+        """Take back pages that got lost, now that nothing is on its way any more."""
         self._parked.idle()
         self.listeners.tell("idle")
         for page in (*self._kept.values(), *self._unpaid.values()):
@@ -166,7 +164,7 @@ class Lifecycle:
                 self._fail(page)
 
     async def closed(self, spider: Spider, *, paused: bool) -> None:
-        """Tell that the spider was closed, one listener after the other; no page can fail later."""
+        """Tell the listeners, one after the other, that the spider was closed."""
         self._parked.close()
         for page in list(self._kept.values()):
             self._let_go(page)
@@ -192,7 +190,7 @@ class Lifecycle:
         return page
 
     def _let_go(self, page: FollowedPage) -> None:
-        """Follow a page no more; one that never reached its callback has failed."""
+        """Stop following a page. It has failed if it never reached its callback."""
         if page.stage in SWALLOWED:
             self._fail(page)
         else:

@@ -1,4 +1,4 @@
-"""What listeners are told of the pages of a crawl: values, and the class that they derive from."""
+"""Listeners: the base class of all features of a crawl, and the values that they get."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_LINES = 20_000  # more than a crawl leaves between two verdicts
 
 
 class Stage(IntEnum):
-    """How far a page has come after its verdict, in this order."""
+    """The stages of a page after its verdict, in this order."""
 
     PASSED = auto()
     """The gate has let it through. Another downloader middleware may still swallow it."""
@@ -47,24 +47,25 @@ class Stage(IntEnum):
     IN_CALLBACK = auto()
     """The callback has begun."""
     FINISHED = auto()
-    """The callback has said all it has to say."""
+    """The callback has yielded its last output."""
     LEFT = auto()
     """The last output has left the spider middlewares. An item may still fail."""
     SETTLED = auto()
-    """All items were scraped or dropped: the page can fail no more."""
+    """All items were scraped or dropped: the page can't fail any more."""
     FAILED = auto()
     """It was taken back."""
     OUT_OF_SIGHT = auto()
-    """Nobody follows it any more, for too many pages were kept after it."""
+    """It is not followed any more, because too many pages were kept after it."""
 
 
 @dataclass(eq=False)
 class FollowedPage:
-    """A page that may still fail. `items` of it are not yet scraped or dropped.
+    """A page that may still fail.
 
-    `record` is what was remembered of a kept page. A copy that reaches its callback has none; it is
-    `unpaid_for` a kept page of which no item came. So many items were `given`, and so many requests
-    `sent`. Its callback `awaits` other pages itself.
+    `record` is that of a kept page, None for a copy that reaches its callback. `unpaid_for` is the
+    kept page of a copy if that gave no item. `items` counts the items that are not yet scraped or
+    dropped, `given` those that were scraped, `sent` the requests. `awaits` tells whether the
+    callback awaits other pages itself.
     """
 
     record: Record | None
@@ -78,11 +79,11 @@ class FollowedPage:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A response and what the gate made of it.
+    """A response with its verdict.
 
-    `fingerprint` is the request's, in hex, and `domain` the registered one. `skipped` says why the
-    response was not judged, if so. `seconds` passed from the response to the verdict. `cb_kwargs`
-    are those that the request was sent with, if that is known.
+    `fingerprint` is the key of the page: often the request's fingerprint in hex. `domain` is the
+    registered one. `skipped` says why the response was not judged, "" if it was. `seconds` is the
+    time from the response to the verdict. `cb_kwargs` are those that the request was sent with.
     """
 
     request: Request
@@ -97,34 +98,35 @@ class Judged:
 
     @property
     def as_sent(self) -> Request:
-        """The request without what was added to the arguments of its callback on the way back."""
+        """The request with the `cb_kwargs` that it was sent with. Middlewares may add to these."""
         if self.cb_kwargs is None or self.cb_kwargs.keys() == self.request.cb_kwargs.keys():
             return self.request
         return self.request.replace(cb_kwargs=self.cb_kwargs)
 
     @property
     def dropped(self) -> bool:
-        """Whether the page does not count as passed: it goes no further, or only for its audit."""
+        """Whether the page is dropped. An audited page reaches its callback all the same."""
         return self.verdict.rejected and self.action == "drop"
 
     @property
     def not_modified(self) -> bool:
-        """Whether the server only said that the page is as it was, and sent none of it."""
+        """Whether the server answered 304, without a body."""
         unchanged = self.verdict.outcome == "unchanged"
         return unchanged and self.response.status == HTTPStatus.NOT_MODIFIED
 
     @property
     def held(self) -> bool:
-        """Whether no item of the page reaches the feeds."""
+        """Whether the items of the page do not reach the feeds."""
         return self.verdict.rejected and self.action != "tag"
 
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """What listeners are made from: a crawl, its settings, its store, and what it asks for.
+    """A crawl, with all that its listeners share.
 
-    `lines` are what other listeners leave to the verdict log and the report. `followed` are the
-    kept pages that may still fail, from when the store has them. `yields` knows what came of pages.
+    `parked` are requests that wait, `keys` the keys of pages, `variants` those of requests.
+    `followed` are the kept pages that may still fail. `yields` counts what came of pages. `lines`
+    are for the verdict log and the report.
     """
 
     crawler: Crawler
@@ -141,17 +143,17 @@ class Crawl:
         object.__setattr__(self, "yields", Yields(self.store, self.followed))
 
     def note(self, message: str, advice: str, *, wrong: bool = False) -> None:
-        """Tell the log and the report what is worth knowing of the crawl, or looks `wrong`."""
+        """Write a message with advice to the log and the report; as a warning if `wrong`."""
         logger.log(logging.WARNING if wrong else logging.INFO, "%s %s", message, advice)
         self.lines.append({"crawl_note": {"message": message, "advice": advice, "wrong": wrong}})
 
 
 class Listener:
-    """Is asked about requests and verdicts, and told what becomes of pages, on the event loop.
+    """Gets calls about requests, verdicts and pages, on the event loop.
 
-    A listener overrides what it wants to know; nothing else is called. One of a project is named in
-    `SIMHASH_GATE_LISTENERS`, one of the gate's own in `features.FEATURES`. If a method raises what
-    it may not, that is logged, and the crawl goes on as if it had said nothing.
+    A listener overrides the methods that it needs; no others are called. A project names its own
+    listeners in `SIMHASH_GATE_LISTENERS`, the gate has its own in `features.FEATURES`. If a method
+    raises an unexpected exception, this is logged, and the crawl goes on without its answer.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -164,7 +166,7 @@ class Listener:
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener for a crawl; None if it has nothing to do there.
+        """Return the listener for a crawl, None if it has nothing to do there.
 
         Raises `SettingsError`, which stops the crawl before it starts.
         """
@@ -177,10 +179,10 @@ class Listener:
         """A request is about to be sent. Raise `NotSent` if it need not be."""
 
     async def ask_store(self, request: Request) -> None:
-        """A request is about to be sent, and the store may be asked. May raise `NotSent`."""
+        """A request is about to be sent. Ask the store, and raise `NotSent` if it need not be."""
 
     def answered(self, request: Request, response: Response) -> Response | Request:
-        """A server has answered, and no other middleware knows. Return what answers the request."""
+        """A server has answered; no other middleware has seen it yet. Return the answer to use."""
         return response
 
     def not_sent(self, request: Request, why: NotSent) -> None:
@@ -190,22 +192,22 @@ class Listener:
         """A request has no answer."""
 
     def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
-        """Return the verdict, and the key of the page, if they are known without reading it."""
+        """Return the verdict and the key of a page if no reading is needed, else None."""
         return None
 
     async def matched(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with what is kept of its match; asked anew for each match."""
+        """Return a verdict with additions about its match. This is called for each new match."""
         return verdict
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
-        """Return the verdict as it is to be given."""
+        """Return the final verdict, changed or not."""
         return verdict
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """A response has its verdict; it is followed as `page` if it can still fail."""
+        """A response has its verdict. `page` follows it if it can still fail, else it is None."""
 
     def found(self, request: Request, response: Response) -> bool:
-        """A request leaves the spider middlewares; it was found on a page. May it go on?"""
+        """A request of a page leaves the spider middlewares. Return whether it may be sent."""
         return True
 
     def item(self, page: FollowedPage, response: Response, item: Any) -> None:
@@ -225,29 +227,29 @@ class Listener:
             self._stats.inc_value(f"simhash_gate/{name}")
 
     def _once(self, what: Hashable) -> bool:
-        """Tell whether it is the first time that this is to be told."""
+        """Tell whether this is the first call with `what`: some messages are logged only once."""
         first = what not in self._told
         self._told.add(what)
         return first
 
 
 class Listeners:
-    """The listeners of a crawl by what they want to know: nothing else of them is called.
+    """The listeners of a crawl. Only the methods that they override are called.
 
-    What they raise is logged, once for each method, and the crawl goes on without their answer.
+    Exceptions are logged, once for each method, and the crawl goes on without that answer.
     """
 
     def __init__(self, listeners: Iterable[Listener]) -> None:
         every = list(listeners)
         self._methods: dict[str, list[Callable[..., Any]]] = {
-            name: [getattr(it, name) for it in every if getattr(type(it), name) is not plain]
+            name: [getattr(own, name) for own in every if getattr(type(own), name) is not plain]
             for name, plain in vars(Listener).items()
             if callable(plain) and not name.startswith("_")
         }
         self._failed: set[str] = set()
 
     def tell(self, what: str, *about: Any) -> list[Any]:
-        """Return what they answer, each in its turn. Raises `NotSent`, and asks nobody else."""
+        """Call a method of all listeners in order, and return the answers. `NotSent` ends it."""
         answers = []
         for method in self._methods[what]:
             try:
@@ -259,7 +261,7 @@ class Listeners:
         return answers
 
     async def ask(self, what: str, *about: Any) -> None:
-        """Ask for what they have to wait for, one after the other. Raises `NotSent`."""
+        """Await a method of all listeners, one after the other. `NotSent` ends it."""
         for method in self._methods[what]:
             try:
                 await method(*about)
@@ -269,7 +271,7 @@ class Listeners:
                 self._log(method, error)
 
     async def matched(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with what each of them adds to it that has to be waited for."""
+        """Return a verdict with the additions of all listeners."""
         for method in self._methods["matched"]:
             try:
                 verdict = await method(verdict)
@@ -278,7 +280,7 @@ class Listeners:
         return verdict
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
-        """Return a verdict as all of them leave it."""
+        """Return a verdict after all listeners could change it."""
         for method in self._methods["given"]:
             try:
                 verdict = method(verdict, request, domain)
@@ -288,7 +290,7 @@ class Listeners:
 
     def _log(self, method: Callable[..., Any], error: Exception) -> None:
         if isinstance(error, StoreError):
-            return  # the crawl says that its store fails
+            return  # `StoreFailures` reports it
         name = f"{method.__self__.__class__.__qualname__}.{method.__name__}"  # type: ignore[attr-defined]
         if name not in self._failed:
             self._failed.add(name)

@@ -1,4 +1,4 @@
-"""The downloader middleware: every response comes through here, and leaves with a verdict."""
+"""The downloader middleware: every response passes it, and gets a verdict."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ logger = logging.getLogger(__name__)
 
 
 class NearDuplicate(IgnoreRequest):
-    """A page was dropped: `response` is what was fetched (`request` set), `verdict` says why."""
+    """A page was dropped. `response` is the page, with its `request`; `verdict` says why."""
 
     def __init__(self, response: Response, verdict: Verdict) -> None:
         super().__init__(verdict.reason)
@@ -55,13 +55,13 @@ class NearDuplicate(IgnoreRequest):
 class SimhashGateMiddleware(CrawlGate):
     """Judges each HTML page, and drops it if its scope has a near-duplicate among the kept pages.
 
-    Stands nearest to the engine (order 20): it sees final, decompressed responses, and nothing
-    after it can swallow a page that it has kept.
+    It stands nearest to the engine (order 20). So it sees final, decompressed responses, and no
+    later middleware can swallow a page that it has kept.
     """
 
     def __init__(self, crawler: Crawler, settings: Settings) -> None:
         self._crawler, self._settings = crawler, settings
-        self._early: WeakSet[Request] = WeakSet()  # others want verdicts before they come here
+        self._early: WeakSet[Request] = WeakSet()  # judged before they came here: `verdict_on`
         self._only_looks = only_looks(crawler)
         self._store = StoreThread(
             pipeline_version(settings.options),
@@ -105,7 +105,7 @@ class SimhashGateMiddleware(CrawlGate):
             return gate
 
     def open_store(self) -> None:
-        """Open the store. Raises `SettingsError` if it can't be used, or is needed and away."""
+        """Open the store. Raises `SettingsError` if it can't be used, or is needed but away."""
         try:
             self._store.open(self._url, at_once=self._url.startswith("memory:")).result()
         except StoreError as error:
@@ -118,7 +118,7 @@ class SimhashGateMiddleware(CrawlGate):
             raise SettingsError(f"{PREFIX}STORE: {error}") from None
 
     def process_request(self, request: Request) -> None:
-        """Note what a request is for. Raise `NotSent` for a needless one."""
+        """Note what a request is for. Raises `NotSent` if it need not be sent."""
         self.listeners.tell("ask", request, self._judge.sent(request))
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -129,7 +129,7 @@ class SimhashGateMiddleware(CrawlGate):
             self.listeners.tell("failed", request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
-        """Leave the verdict in the request's meta; return the response or raise `NearDuplicate`."""
+        """Put the verdict into the request's meta. Raises `NearDuplicate` if it drops the page."""
         if request in self._early:
             self._early.discard(request)
             return response
@@ -147,9 +147,9 @@ class SimhashGateMiddleware(CrawlGate):
         return response
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
-        """Return the verdict for those who need it before the response has come here.
+        """Return the verdict on a response that has not come here yet.
 
-        Raises `NearDuplicate` for a page that is dropped.
+        Raises `NearDuplicate` if the page is dropped.
         """
         if VERDICT_KEY not in request.meta:
             await self.process_response(request, response)

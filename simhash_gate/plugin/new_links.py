@@ -1,15 +1,15 @@
-"""The links that only a copy has: they are followed, so that no copy takes a page with it.
+"""The links that only a copy has are followed, so that dropping it loses no page.
 
-A copy is dropped because of what it says. It may lead to pages that nothing else leads to. So its
-links are compared with those of all pages that reached their callbacks in this crawl, without what
-names a visitor. A copy with others reaches its callback too: its items are held back, and of its
-requests those are sent that no page had. Boxes of related links cost little, since other pages have
-their links too; nor does a copy under a session lead through a site once more.
+A copy is dropped because of its text, but it may lead to pages that nothing else leads to. So its
+links, without parameters of visitors, are compared with those of all pages that reached their
+callbacks in this crawl. If some are new, the copy reaches its callback, too: its items are held
+back, and only the requests for new links are sent. Boxes of related links cost little, since other
+pages have the same links. Nor does a copy under a session lead through a site once more.
 
-Where links of copies bring nothing but copies, such as a site under the number of each visitor in
-the path, they are followed no more: each domain has credit, and the copies of one page get little
-of it. If a copy leads to a new page, other copies of the same page get more. Copies without credit
-wait, and so do requests that a copy led to; they are sent when there is credit.
+On some sites, links of copies lead only to copies: for example, the path has the number of each
+visitor. So following is limited: each domain has credit, and the copies of one page get little of
+it. If a copy leads to a new page, other copies of the same page get more credit. Copies without
+credit wait, and so do requests from copies. They are sent when there is credit.
 """
 
 from __future__ import annotations
@@ -41,21 +41,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_KNOWN = 400_000
-"""Links that are known, each 100 bytes at the most. Those seen longest ago count as new again."""
+"""Links that are remembered, at most 100 bytes each. The oldest count as new again."""
 CREDIT, SHARE = 20, 25
-"""A copy that is followed costs one, and so does each request that it leads to. Each domain begins
-with `CREDIT`, and gets one more for each `SHARE` pages that pass. A new page that a copy led to
-gives `CREDIT` to the copies of the same page."""
+"""A followed copy costs 1 credit, and so does each request that it leads to. Each domain begins
+with 20, and gets 1 for each 25 pages that pass. A copy that leads to a new page brings 20."""
 TRIES = 3
-"""So many copies of a page may bring nothing before others of them wait."""
+"""After 3 copies of a page that brought nothing, its other copies wait."""
 MOST_COUNTED = 20_000
-"""Domains and pages whose credit and tries are known; all begin anew if there are more."""
+"""Domains and pages with credit and tries. If there are more, all begin anew."""
 MOST_WAITING = 500
-"""Copies of one page that wait, each of 3 KB or so."""
+"""Copies of one page that wait, about 3 KB each."""
 
 
 class _Copy(NamedTuple):
-    """A copy with links that no page had, and what stands for the page that it is like."""
+    """A copy with new links. `original` stands for the page that it is a copy of."""
 
     links: set[int]
     original: str
@@ -65,51 +64,51 @@ class _Copy(NamedTuple):
 
 @dataclass(eq=False)
 class Unfollowed(Parked):
-    """A copy, or a request that a copy led to. `links` that no page had are not followed so far."""
+    """A copy that waits, with the number of its new `links`, or a request that a copy led to."""
 
     links: int
     is_copy: bool
 
 
 def _asker(request: Request | None) -> str:
-    """Return for whom a page was asked for: another callback follows other links of it."""
+    """Return the callback and visitor of a request. Another callback follows other links."""
     asker: str = request.meta.get(ASKED_KEY, ("",))[0] if request is not None else ""
     return asker
 
 
 class NewLinks(Listener):
-    """Knows where the pages of a crawl lead, and finds copies that lead to something else."""
+    """Remembers the links of all pages of a crawl, and finds copies with new links."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._known: set[int] = set()
-        self._known_before: set[int] = set()
+        self._seen: set[int] = set()
+        self._seen_before: set[int] = set()
         self._shown: WeakKeyDictionary[FollowedPage, array[int]] = WeakKeyDictionary()
         self._copies: WeakKeyDictionary[Request, _Copy] = WeakKeyDictionary()
-        # By domain, less what it begins with, or by the page that a copy is like.
+        # The credit of a domain, less `CREDIT`, or of the original of copies.
         self._credit, self._tries = Counter[str](), Counter[str]()
         self._last_credit: set[str] = set()
         self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return it, unless no item could be held back."""
+        """Return the listener if items can be held back, else None."""
         return cls(crawl) if is_installed(crawl.crawler.settings) else None
 
     def opened(self, spider: Spider) -> None:
-        """Go on with what waits since the last part of the job."""
-        known = self._credit, self._tries
-        self._credit, self._tries = self._parked.claim("links", known, lambda _: True)
+        """Continue with the copies and the credit of the last part of the job."""
+        state = self._credit, self._tries
+        self._credit, self._tries = self._parked.claim("links", state, lambda _: True)
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
-        """Return the verdict on a page as it is once its links are known."""
+        """Return the verdict, with `follows` if the page is a copy whose new links are followed."""
         page, asker = verdict.page, _asker(request)
         unpaid = verdict.unpaid and verdict.outcome == "duplicate"
         if not (unpaid or self._is_dropped_copy(verdict)) or page is None:
             return verdict
-        found = {hash((asker, target)): target for target in page.targets.split("\n")}
-        new = found.keys() - self._known - self._known_before
-        new = {link for link in new if is_of_domain(found[link], domain)}
+        targets = {hash((asker, target)): target for target in page.targets.split("\n")}
+        new = targets.keys() - self._seen - self._seen_before
+        new = {link for link in new if is_of_domain(targets[link], domain)}
         if not (new or unpaid):
             return verdict
         assert verdict.match is not None
@@ -124,15 +123,15 @@ class NewLinks(Listener):
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
 
     def _is_dropped_copy(self, verdict: Verdict) -> bool:
-        """Tell whether a page is dropped, and nobody asked for its links to go with it."""
+        """Tell whether a page is a dropped copy, and the policy does not drop its links, too."""
         if verdict.outcome != "duplicate" or verdict.audited or verdict.policy.action != "drop":
             return False
         assert verdict.match is not None
-        own = verdict.match.record.run == self._crawl.store.run.name
-        return own or verdict.policy.revisit != "drop"
+        is_own = verdict.match.record.run == self._crawl.store.run.name
+        return is_own or verdict.policy.revisit != "drop"
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Know the links that a callback is to follow; note what a link of a copy brought."""
+        """Remember the links that a callback follows. Give credit for a new page."""
         read, copy = judged.verdict.page, self._copies.get(judged.request)
         if copy is not None and not copy.followed:
             self._wait(judged.domain, copy.original, to_send_again(judged), len(copy.links))
@@ -143,10 +142,10 @@ class NewLinks(Listener):
         if copy is not None:
             shown &= copy.links
         if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
-            shown = set()  # none of them is followed
-        self._known |= shown
-        if len(self._known) > MOST_KNOWN // 2:
-            self._known, self._known_before = set(), self._known
+            shown = set()  # the callback's requests exceed DEPTH_LIMIT: none is sent
+        self._seen |= shown
+        if len(self._seen) > MOST_KNOWN // 2:
+            self._seen, self._seen_before = set(), self._seen
         if page is not None:
             self._shown[page] = array("q", shown)
         if judged.held:
@@ -157,13 +156,13 @@ class NewLinks(Listener):
             self._follow(judged.domain, original, CREDIT)
 
     def found(self, request: Request, response: Response) -> bool:
-        """Tell whether a request of a copy leads where no page does; those of others go on."""
+        """Return True for a new link of a copy with credit, and for all requests of other pages."""
         request.meta.pop(COPY_KEY, None)
         copy = self._copies.get(response.request) if response.request is not None else None
         if copy is None:
             return True
         if copy.unpaid and (request.dont_filter or request.method != "GET"):
-            return True  # it is no link: the spider asks for it on purpose
+            return True  # this is not a link: the spider wants this request in any case
         link = hash((_asker(response.request), without_visitor(request.url)))
         if link not in copy.links and self._is_known(link):
             return False
@@ -176,15 +175,15 @@ class NewLinks(Listener):
         return True
 
     def moved(self, page: FollowedPage) -> None:
-        """Forget the links of a page whose callback failed, or gave nothing: none was followed."""
+        """Forget the links of a page whose callback failed or gave nothing: none was followed."""
         kept, ended = page.record, page.stage is Stage.SETTLED and not page.sent
         barren = ended and kept is not None and self._crawl.yields.wants_more(kept)
         if barren or page.stage is Stage.FAILED:
-            self._known.difference_update(self._shown.get(page, ()))
-            self._known_before.difference_update(self._shown.get(page, ()))
+            self._seen.difference_update(self._shown.get(page, ()))
+            self._seen_before.difference_update(self._shown.get(page, ()))
 
     def idle(self) -> None:
-        """Spend the credit that is left, and once as much as a domain begins with."""
+        """Spend the credit that is left. Each domain gets `CREDIT` once more."""
         beliefs: list[Any] = self._parked.beliefs("links")
         cost = Counter[str]()
         for _, domain, original in sorted(beliefs, key=lambda belief: self._tries[belief[2]]):
@@ -197,13 +196,13 @@ class NewLinks(Listener):
                 self._follow(domain, original, 1)
 
     async def closed(self) -> None:
-        """Say what was not followed."""
+        """Report the links that were not followed."""
         if let_go := self._stats.get_value("simhash_gate/links/let_go", 0):
             links = how_many(let_go, "link")
             logger.info("Not followed: %s of copies; others brought only copies", links)
 
     def _is_known(self, link: int) -> bool:
-        return link in self._known or link in self._known_before
+        return link in self._seen or link in self._seen_before
 
     def _has_credit(self, domain: str, original: str, tries: int | None = None) -> bool:
         tries = self._tries[original] if tries is None else tries
@@ -219,13 +218,13 @@ class NewLinks(Listener):
             self._tries.clear()
 
     def _wait(self, domain: str, original: str, request: Request, links: int = 0) -> None:
-        """Let a copy wait that has so many new links; without a number, a request of a copy."""
+        """Let a copy with its number of new links wait or, without a number, a copy's request."""
         waiting = Unfollowed(("links", domain, original), request, links or 1, links > 0)
         self._parked.add(waiting, MOST_WAITING)
         self._stats.inc_value("simhash_gate/links/let_go", waiting.links)
 
     def _follow(self, domain: str, original: str, most: int) -> None:
-        """Send what waits, the first first; copies are fetched again."""
+        """Send the requests that wait, the oldest first. Copies are fetched again."""
         for waiting in self._parked.take(("links", domain, original), most=most):
             self._stats.inc_value("simhash_gate/links/let_go", -waiting.links)
             if not waiting.is_copy:

@@ -1,4 +1,4 @@
-"""Which page a request is for, in a crawl: its key, when it was seen, and if it is gone."""
+"""The page of a request: its key, the time of the visit, and whether it is gone."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 
 class PageKeys:
-    """Tells which page a request is for, and which one came.
+    """Returns the keys of pages, by their requests and by their responses.
 
-    A request that is no plain GET is a page of its own: its key is its fingerprint in hex.
+    The key of a request that is not a plain GET is its fingerprint in hex.
     """
 
     def __init__(self, crawler: Crawler, keys: Keys) -> None:
@@ -43,7 +43,7 @@ class PageKeys:
         self._keys = keys
 
     def of_request(self, request: Request, scope: str, url: str = "") -> PageKey:
-        """Return the key of a request, or of the same one for another URL."""
+        """Return the key of a request, or of the same request for another `url`."""
         if request.method != "GET" or request.body:
             if url:
                 request = request.replace(url=url)
@@ -54,7 +54,7 @@ class PageKeys:
         return self._keys.of(scope, without_credentials(url or request.url), word=word)
 
     def record(self, request: Request, scope: str, run: StoreRun) -> Record:
-        """Return what is known of a page before it is fetched. Raises `SettingsError`."""
+        """Return a record of a page that was not fetched yet. Raises `SettingsError`."""
         names = scope, without_credentials(request.url), self.of_request(request, scope).key
         at = time_of_visit(request)
         asker, carries = request.meta.get(ASKED_KEY, ("", ""))
@@ -64,7 +64,7 @@ class PageKeys:
     def of_page(
         self, request: Request, response: Response, page: Page, scope: str, at: float
     ) -> PageKey:
-        """Return the key of a page that came; a canonical link may tell it."""
+        """Return the key of a fetched page, by its canonical link if that can be believed."""
         key = self.of_request(request, scope)
         if key.by == "spider" or page.fingerprint is None or request.method != "GET":
             return key
@@ -76,7 +76,7 @@ class PageKeys:
 
 
 def moved_from(keys: PageKeys, request: Request, scope: str) -> str:
-    """Return the key of the request that was redirected to this one for good."""
+    """Return the key of the first request if all redirects to this one are permanent, else ""."""
     urls, reasons = request.meta.get("redirect_urls"), request.meta.get("redirect_reasons")
     if not urls or not reasons or not _FOR_GOOD.issuperset(reasons):
         return ""
@@ -87,9 +87,9 @@ _FOR_GOOD = frozenset({301, 308})
 
 
 def walled_from(request: Request) -> str:
-    """Return the address that was redirected to one that has it in its query; "" for none.
+    """Return the first URL of a request if it was redirected to one with it in its query, else "".
 
-    So do pages that ask for a login or for consent, and lead back afterwards.
+    Pages that ask for a login or for consent have such URLs, to lead back afterwards.
     """
     asked, *_ = request.meta.get("redirect_urls") or [""]
     path = unquote(urlsplit(asked).path)
@@ -99,11 +99,11 @@ def walled_from(request: Request) -> str:
 
 
 GONE = (404, 410)
-"""What a server answers when a page is no longer there."""
+"""The statuses of answers for pages that do not exist any more."""
 
 
 def time_of_visit(request: Request) -> float:
-    """Return the Unix time at which the page of a request was seen. Raises `SettingsError`."""
+    """Return the Unix time of the visit to a page. Raises `SettingsError` for a wrong one."""
     given = request.meta.get(TIME_KEY)
     if given is None:
         return time.time()
@@ -114,9 +114,9 @@ def time_of_visit(request: Request) -> float:
 
 
 def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Policies) -> None:
-    """Tell the store that a page is gone: the next copy of it is new. If that fails, it is not.
+    """Tell the store that a page is gone, and those that were redirected to it.
 
-    So are those that were redirected to it.
+    The next copy of it is new then. Failures are ignored.
     """
     with suppress(Exception):
         at = time_of_visit(request)
@@ -124,14 +124,14 @@ def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Po
             scope = policies.site_of(url).scope
             name, plain = keys.of_request(request, scope, url).key, without_credentials(url)
             ask = partial(Gate.found_gone, scope=scope, url=plain, request=name, at=at)
-            store.submit(ask)  # it logs whether that can be
+            store.submit(ask)
 
 
 class PageKeyFingerprinter(RequestFingerprinter):
-    """Gives requests one fingerprint by what the spider says, and by names that track visitors.
+    """Gives requests one fingerprint by the spider's word, and without names that track visitors.
 
-    What pages have shown, and canonical links, are no part of it: a fingerprint must never change.
-    What it drops is not tested, and not sent again.
+    It does not use canonical links, or what the pages of a host have shown: a fingerprint must
+    never change. Requests that it drops are not tested, and never sent again.
     """
 
     def __init__(self, crawler: Crawler | None = None) -> None:
@@ -139,7 +139,7 @@ class PageKeyFingerprinter(RequestFingerprinter):
         self._plain = Keys(settings_of(crawler).tracking if crawler else ()).host("").reduction
 
     def fingerprint(self, request: Request) -> bytes:
-        """Return the fingerprint of a request: 20 bytes."""
+        """Return the fingerprint of a request, 20 bytes."""
         word = request.meta.get(PAGE_KEY)
         if request.method == "GET" and not request.body and word is not None:
             return sha1(f"simhash_gate {word}".encode("utf-8", "replace")).digest()

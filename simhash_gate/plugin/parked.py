@@ -1,7 +1,7 @@
-"""Requests that are not sent for what is believed, and are sent after all when a belief falls.
+"""Requests that wait because of a belief. They are sent after all if the belief proves wrong.
 
-What waits when a job is paused is written with it, and waits on in its next part. It is pickled,
-as Scrapy's own queue in the same folder is: what that can carry over a pause, this can too.
+When a job is paused, its requests that wait are written with it, and wait on in the next part of
+the job. They are pickled, like the requests in Scrapy's own queue in the same folder.
 """
 
 from __future__ import annotations
@@ -30,39 +30,39 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Belief = tuple[Hashable, ...]
-"""What is believed: its kind, and what it is about."""
+"""A belief: its kind, and what it is about."""
 
 logger = logging.getLogger(__name__)
 
 MOST_BYTES = 64 << 20
-"""What all requests of a crawl that wait take, roughly."""
+"""The bytes of all requests of a crawl that wait, about."""
 JOB_FILE = "simhash_gate_parked.pickle"
 _FORMAT = 1
-_OBJECTS = 2048  # bytes of a request and of what is known of it, without their contents
+_OBJECTS = 2048  # bytes of the objects of a request, without their contents
 _DEEPEST = 4
 _MOST_LET_GO = 100_000  # beliefs
 
 
 @dataclass(eq=False)
 class Parked:
-    """A request as it can be sent after all, and the belief that it waits for."""
+    """A request that waits, as it can be sent later, and the belief that it waits for."""
 
     belief: Belief
     request: Request
 
     @property
     def size(self) -> int:
-        """Roughly the bytes that it takes."""
+        """The bytes that it takes, about."""
         request = self.request
-        known = (request.url, request.body, dict(request.headers), request.meta, request.cb_kwargs)
-        return _OBJECTS + sum(map(_weight, known))
+        parts = (request.url, request.body, dict(request.headers), request.meta, request.cb_kwargs)
+        return _OBJECTS + sum(map(_weight, parts))
 
 
 class ParkedRequests:
-    """All that waits in a crawl, the oldest first, within `MOST_BYTES`; a job has a `folder`.
+    """All requests of a crawl that wait, the oldest first. `folder` is that of a job.
 
-    If there is more, the oldest of the kind that takes most is let go. What nobody claims after a
-    pause is sent when the crawl has nothing else to do.
+    They take at most `MOST_BYTES`. If there are more, the oldest of the largest kind are let go:
+    they are never sent. After a pause, requests that nobody claims are sent when the crawl is idle.
     """
 
     def __init__(self, crawler: Crawler, folder: str | None = None) -> None:
@@ -72,8 +72,8 @@ class ParkedRequests:
         self._let_go: Counter[Belief] = Counter()
         self._bytes: Counter[Hashable] = Counter()
         self._unsent: list[Parked] = []
-        self._known: dict[str, Any] = {}
-        self._known_before: dict[str, Any] = {}
+        self._states: dict[str, Any] = {}
+        self._earlier_states: dict[str, Any] = {}
         self._warned: set[Hashable] = set()
         self._file = Path(folder).resolve() / JOB_FILE if folder else None
         self._takes_requests = True
@@ -81,7 +81,7 @@ class ParkedRequests:
     def add(self, parked: Parked, most: int | None = None) -> None:
         """Let a request wait; with `most`, only if fewer wait for the same belief.
 
-        One whose page a callback awaits itself does not: sent after all, it would go to another.
+        A request that a callback awaits itself never waits: its page would go to another callback.
         """
         if INLINE_KEY in parked.request.meta:
             return
@@ -99,8 +99,8 @@ class ParkedRequests:
                 logger.warning(
                     "More than %d MiB of requests wait, most of them for one reason (%s): of these "
                     "the oldest are not sent any more, whatever proves wrong",
-                    *(MOST_BYTES >> 20, kind),
-                )
+                    MOST_BYTES >> 20, kind,
+                )  # fmt: skip
             oldest = next(iter(self._kinds[kind]))
             self.remove(oldest)
             self._lets_go(oldest.belief)
@@ -110,28 +110,28 @@ class ParkedRequests:
         return [belief for belief in self._beliefs if belief[0] == kind]
 
     def of_kind(self, kind: str) -> list[Any]:
-        """Return what waits for beliefs of a kind."""
+        """Return all that waits for beliefs of a kind."""
         return list(self._kinds[kind])
 
     def take(self, belief: Belief, why: str = "", most: int | None = None) -> list[Any]:
-        """Return what waits for a belief, the oldest first; it waits no more.
+        """Remove all that waits for a belief, at most `most`, and return it, the oldest first.
 
-        If the belief fell, `why` tells it of those that can't be sent any more.
+        `why` says that the belief proved wrong. It is logged if some requests were let go.
         """
         let_go = self._let_go.pop(belief, 0)
         if let_go and why:
             logger.error(
                 "%s, and %s that waited for that are not sent: too many did. The verdict log has "
                 "them (%sVERDICTS)",
-                *(why, how_many(let_go, "request"), PREFIX),
-            )
+                why, how_many(let_go, "request"), PREFIX,
+            )  # fmt: skip
         taken = list(islice(self._beliefs.get(belief, ()), most))
         for parked in taken:
             self.remove(parked)
         return taken
 
     def remove(self, parked: Parked) -> None:
-        """Let a request wait no more."""
+        """Remove a request that waits."""
         self._bytes[parked.belief[0]] -= self._kinds[parked.belief[0]].pop(parked)
         waiting = self._beliefs[parked.belief]
         del waiting[parked]
@@ -139,58 +139,58 @@ class ParkedRequests:
             del self._beliefs[parked.belief]
 
     def send(self, request: Request) -> None:
-        """Send a request, whatever was asked for before; at an end, in the next part of the job."""
+        """Send a request, never filtered. At the end of a crawl, keep it for the next part."""
         engine = self._crawler.engine
         if engine is None or engine.spider is None or not self._takes_requests:
             self._unsent.append(Parked(("unsent",), request))
             return
         try:
             engine.crawl(request.replace(dont_filter=True))
-        except OSError as error:  # the queue of a job, on a full disk
+        except OSError as error:  # the disk with the queue of the job is full
             url = without_credentials(request.url)
             logger.error("%s can't be sent now, and waits until the crawl is idle: %s", url, error)
             self._unsent.append(Parked(("unsent",), request))
 
     def idle(self) -> None:
-        """Send what waits for nothing that is believed now."""
+        """Send the requests that wait for no belief of this part of the job."""
         unsent, self._unsent = self._unsent, []
         if unsent:
             logger.info("Sending %s that waited before the pause", how_many(len(unsent), "request"))
         for parked in unsent:
             self.send(parked.request)
 
-    def claim(self, kind: str, known: T, holds: Callable[[Request], bool]) -> T:
-        """Return what was known of a kind of beliefs before a pause; else `known`.
+    def claim(self, kind: str, state: T, holds: Callable[[Request], bool]) -> T:
+        """Return the state of a kind of beliefs from before a pause, else `state`.
 
-        It is written with the requests. These wait on if by the settings of now the belief `holds`.
+        It is written with the requests. These wait on if `holds` is true by the current settings.
         """
-        found: T = self._known_before.pop(kind, known)
-        self._known[kind] = found
+        earlier: T = self._earlier_states.pop(kind, state)
+        self._states[kind] = earlier
         for parked in self._unsent:
             if parked.belief[0] == kind and holds(parked.request):
                 self.add(parked)
         self._unsent = [parked for parked in self._unsent if parked not in self._kinds[kind]]
-        return found
+        return earlier
 
     def restore(self, spider: Spider) -> None:
-        """Take up what the last part of the job has left."""
+        """Read the requests and states of the last part of the job."""
         if self._file is None:
             return
         try:
             with self._file.open("rb") as file:
-                written, packed, waiting = pickle.load(file)
-            if written != _FORMAT:
-                raise ValueError(f"its format is {written}, not {_FORMAT}")
-            self._known_before, self._let_go = pickle.loads(packed)
+                format_of_file, packed, waiting = pickle.load(file)
+            if format_of_file != _FORMAT:
+                raise ValueError(f"its format is {format_of_file}, not {_FORMAT}")
+            self._earlier_states, self._let_go = pickle.loads(packed)
         except FileNotFoundError:
             return
         except Exception as error:  # a pickle may raise anything
-            logger.error("What waited before the pause can't be read: %s: %s", self._file, error)
+            logger.error("Requests that waited can't be read: %s: %s", self._file, error)
             return
         lost = []
-        for each in waiting:
+        for pickled in waiting:
             try:
-                parked = pickle.loads(each)
+                parked = pickle.loads(pickled)
                 parked.request = request_from_dict(parked.request, spider=spider)
                 self._unsent.append(parked)
             except Exception as error:
@@ -203,7 +203,7 @@ class ParkedRequests:
         self._takes_requests = False
 
     def keep(self, spider: Spider, *, paused: bool) -> None:
-        """Write with a job that is paused what waits; a job that has ended leaves nothing."""
+        """Write the requests that wait if the job is `paused`. Else remove their file."""
         if self._file is None:
             return
         waiting, lost = [], []
@@ -221,9 +221,9 @@ class ParkedRequests:
                 self._file.unlink(missing_ok=True)
                 return
             with whole_file(self._file) as file:
-                pickle.dump((_FORMAT, pickle.dumps((self._known, self._let_go)), waiting), file)
+                pickle.dump((_FORMAT, pickle.dumps((self._states, self._let_go)), waiting), file)
         except Exception as error:
-            logger.error("What waits can't be written with the job: %s: %s", self._file, error)
+            logger.error("Requests that wait can't be written: %s: %s", self._file, error)
 
     def _lose(self, which: str, lost: list[str], why: str) -> None:
         self._crawler.stats.inc_value("simhash_gate/parked/lost", len(lost))

@@ -1,7 +1,7 @@
-"""A provider for scrapy-poet: the verdict on a page and its Markdown, for those who depend on them.
+"""A provider for scrapy-poet: page objects and callbacks can depend on a verdict or the Markdown.
 
 scrapy-poet makes page objects before a response comes to the gate. So the provider asks for the
-verdict at once. A page that is dropped ends there, and no page object is made of it.
+verdict at once. A dropped page ends there, and no page object is made of it.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ except ImportError as error:
 logger = logging.getLogger(__name__)
 
 Leaf = dict[str, bytes]
-"""What web-poet keeps of a dependency in its fixtures: files by the end of their names."""
+"""The fixture of a dependency in web-poet: the contents of files by the ends of their names."""
 
 
 @dataclass(frozen=True)
 class MarkdownPage:
-    """What the gate read of a page.
+    """A page as the gate read it.
 
-    Of a page that was not read (`Verdict.page` is None) only the `url` is there: the title and the
+    If the page was not read (`Verdict.page` is None), only the `url` is set: the title and the
     Markdown are empty, `words` is 0, and the others are None.
     """
 
@@ -61,7 +61,7 @@ class MarkdownPage:
 
     @classmethod
     def of(cls, url: str, page: Page | None) -> MarkdownPage:
-        """Return what there is to say of a page, or of one that was not read."""
+        """Return the values of a page, or only the URL if it was not read."""
         if page is None:
             return cls(url)
         return cls(url, *(getattr(page, field.name) for field in fields(cls)[1:]))
@@ -70,7 +70,7 @@ class MarkdownPage:
 class VerdictProvider(PageObjectInputProvider):
     """Provides `Verdict` and `MarkdownPage`: `SCRAPY_POET_PROVIDERS = {VerdictProvider: 500}`.
 
-    Where there is no gate, the verdict is `skipped`.
+    Without a gate, the verdict is `skipped`.
     """
 
     name = "simhash_gate"
@@ -84,12 +84,12 @@ class VerdictProvider(PageObjectInputProvider):
     async def __call__(
         self, to_provide: set[Callable[..., Any]], request: Request, response: Response
     ) -> Sequence[Any]:
-        """Return what is asked for. Raises `NearDuplicate` for a page that is dropped."""
+        """Return the requested dependencies. Raises `NearDuplicate` if the page is dropped."""
         verdict = await self._verdict(request, response)
-        found: list[Any] = [verdict] if Verdict in to_provide else []
+        provided: list[Any] = [verdict] if Verdict in to_provide else []
         if MarkdownPage in to_provide:
-            found.append(MarkdownPage.of(without_credentials(response.url), verdict.page))
-        return found
+            provided.append(MarkdownPage.of(without_credentials(response.url), verdict.page))
+        return provided
 
     async def _verdict(self, request: Request, response: Response) -> Verdict:
         gate = self._crawler.get_downloader_middleware(CrawlGate)

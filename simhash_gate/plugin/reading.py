@@ -1,4 +1,4 @@
-"""Responses -> pages: from memory, or read in the workers, and always off the event loop."""
+"""Responses -> pages: read by the page-reading processes, or taken from a cache."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ V = TypeVar("V")
 
 
 class Bounded(Generic[K, V]):
-    """Values by key, those used last: of `most_bytes` together, and `most` of them, at the most."""
+    """A cache of the values used last: at most `most` values, and at most `most_bytes` together."""
 
     def __init__(self, most_bytes: int, most: float = float("inf")) -> None:
         self._most_bytes = most_bytes
@@ -41,14 +41,14 @@ class Bounded(Generic[K, V]):
         self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
 
     def get(self, key: K) -> V | None:
-        """Return a value, which counts as used last from now on."""
+        """Return a value, which now counts as used last, or None."""
         if key not in self._values:
             return None
         self._values.move_to_end(key)
         return self._values[key][0]
 
     def put(self, key: K, value: V, size: int) -> list[V]:
-        """Keep a value of so many bytes, in place of an earlier one; return what had to go."""
+        """Keep a value of `size` bytes in place of an earlier one. Return the removed values."""
         self._bytes += size - self._values.pop(key, (None, 0))[1]
         self._values[key] = value, size
         removed = []
@@ -61,16 +61,16 @@ class Bounded(Generic[K, V]):
 
 MOST_PAGES = 10_000
 MOST_BYTES = 32 * 1024 * 1024
-_DECLARED = 4096  # bytes in which a page says its encoding
+_DECLARED = 4096  # bytes at the start of a page that may declare its encoding
 _DECLARES = (b"charset", b"encoding", b"\xff\xfe", b"\xfe\xff")
-_ENTRY_BYTES = 1024  # of a page without its contents, and of what leads to it
+_ENTRY_BYTES = 1024  # bytes of a page's objects and its key, without their contents
 
 
 class PageReader:
-    """Reads the pages of one crawl, and no body twice of those that were read last.
+    """Reads the pages of one crawl. Recent pages are cached, and not read again.
 
-    The path where a page was fetched decides where its links lead: a repeat has the same, whatever
-    its query. With anchors, only the same URL is a repeat.
+    A repeat has the same body and the same path, since relative links depend on the path. With
+    anchors, it has the same URL.
     """
 
     def __init__(self, settings: Settings, stats: StatsCollector) -> None:
@@ -80,9 +80,9 @@ class PageReader:
         self._reader: InlineReader | WorkerPool = InlineReader(settings.options)
 
     def open(self, started: Iterable[Popen[bytes]] = ()) -> None:
-        """Start the processes but those that are `started`, which are the reader's from now on."""
+        """Start the processes. Those that are `started` already now belong to the reader."""
         settings, loop = self._settings, None
-        with suppress(RuntimeError):  # there is none, or none yet, that runs the crawl
+        with suppress(RuntimeError):  # no event loop of asyncio runs the crawl
             loop = asyncio.get_running_loop()
         if not PROCESSES:
             logger.info(
@@ -99,18 +99,18 @@ class PageReader:
             )
 
     def close(self) -> None:
-        """End the processes; pages that still wait fail."""
+        """End the processes. Pages that still wait fail."""
         self._reader.close()
 
     async def page(self, response: Response) -> Page:
-        """Return what the response says; raises `ReadError`."""
+        """Read a response. Raises `ReadError`."""
         body, url, charset = response.body, response.url, _charset(response)
         where = url if self._settings.options.anchors else url.partition("?")[0]
-        key = hash_bytes(body), charset or "", where  # a site that makes two alike harms itself
-        known = self._recent.get(key)
-        if known is not None:
+        key = hash_bytes(body), charset or "", where  # a site that forges hashes harms only itself
+        repeat = self._recent.get(key)
+        if repeat is not None:
             self._stats.inc_value("simhash_gate/repeated")  # a body that is not parsed again
-            return replace(known, url=without_credentials(url))
+            return replace(repeat, url=without_credentials(url))
         page: Page = await result(self._reader.read(body, url, charset))
         if page.unreadable:
             raise ReadError(page.reason)
@@ -121,10 +121,10 @@ class PageReader:
 
 
 def _charset(response: Response) -> str | None:
-    """Return what decides how a response is read: what it was made with, or what its header says.
+    """Return the encoding of a response: the argument of its class, else that of its header.
 
-    Where nothing is declared, and it is not UTF-8, that is what Scrapy found: a spider reads the
-    same text. What Scrapy does not know, but browsers do, is read as they do.
+    If neither the header nor the page declares one, and the body is not UTF-8, return the encoding
+    that Scrapy detects: then the spider reads the same text. None leaves it to the reader.
     """
     if declared := getattr(response, "_encoding", None):
         return str(declared)

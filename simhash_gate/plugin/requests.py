@@ -1,4 +1,4 @@
-"""Requests: the keys in their meta, which of them is a retry, and requests as JSON."""
+"""Requests: the keys in their meta, retries, and requests as JSON."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ METHODS = ("callback", "errback")
 
 
 class _NotJsonError(Exception):
-    """JSON has no word for a value."""
+    """A value can't be written as JSON."""
 
 
 class NotSent(IgnoreRequest):
     """A request was not sent. `url` is its URL, and `reason` says why in words.
 
-    `kind` is "rule" if its page was fetched, or is on its way, as `stand_in`, another URL; "trap"
-    or "listing" if it waits. `what` names what makes no difference in its URL, the shape of its
-    URL, or the listing.
+    `kind` is "rule" if its page was, or is being, fetched under another URL (`stand_in`). It is
+    "trap" or "listing" if the request waits. `what` names the part of the URL that makes no
+    difference, the shape of the URL, or the listing.
     """
 
     def __init__(
@@ -58,40 +58,40 @@ BECAUSE = {
 
 
 class RequestWriter:
-    """Says the requests of a spider in JSON."""
+    """Writes the requests of a spider as JSON."""
 
     def __init__(self, spider: Spider) -> None:
         self._spider = spider
         self._names: dict[Any, str] = {}
 
     def json_of(self, request: Request) -> tuple[dict[str, Any], list[str]]:
-        """Return a request in JSON, and the names of what JSON can't say: that is left out.
+        """Return a request as JSON values, and the names of parts that were left out.
 
-        A tuple becomes a list; nothing else changes.
+        JSON can't hold these. A tuple becomes a list; nothing else changes.
         """
-        found: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         omitted: list[str] = []
         for name in request.attributes:
             value = getattr(request, name)
             try:
                 if name in METHODS:
-                    found[name] = value and self._name(value)
+                    attributes[name] = value and self._name(value)
                 elif name == "headers":
-                    found[name] = {
-                        key.decode("latin-1"): [each.decode("latin-1") for each in values]
-                        for key, values in value.items()
+                    attributes[name] = {
+                        key.decode("latin-1"): [header.decode("latin-1") for header in headers]
+                        for key, headers in value.items()
                     }
                 elif isinstance(value, bytes):
-                    found[name] = b64encode(value).decode()
+                    attributes[name] = b64encode(value).decode()
                 elif isinstance(value, dict):
-                    found[name] = _json_dict(value, name, omitted)
+                    attributes[name] = _json_dict(value, name, omitted)
                 else:
-                    found[name] = _json_value(value)
+                    attributes[name] = _json_value(value)
             except (_NotJsonError, RecursionError):
                 omitted.append(name)
         if type(request) is not Request:
-            found["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
-        return found, omitted
+            attributes["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
+        return attributes, omitted
 
     def _name(self, method: Callable[..., Any]) -> str:
         function = getattr(method, "__func__", None)
@@ -104,41 +104,41 @@ class RequestWriter:
         return self._names[function]
 
 
-def request_of(found: dict[str, Any], spider: Spider) -> Request:
-    """Return the request that was said in JSON.
+def request_of(written: dict[str, Any], spider: Spider) -> Request:
+    """Return the request that `RequestWriter` wrote.
 
-    Raises `ValueError` that tells what is wrong, such as a callback that the spider does not have.
+    Raises `ValueError` with the reason, such as a callback that the spider does not have.
     """
-    made = dict(found)
-    if "callback" not in made:
+    attributes = dict(written)
+    if "callback" not in attributes:
         raise ValueError("its callback was no method of the spider")
     try:
-        if "_class" in made and not issubclass(load_object(made["_class"]), Request):
-            raise ValueError(f"{made['_class']} is no request")
-        made["headers"] = {
-            key.encode("latin-1"): [each.encode("latin-1") for each in values]
-            for key, values in made.get("headers", {}).items()
+        if "_class" in attributes and not issubclass(load_object(attributes["_class"]), Request):
+            raise ValueError(f"{attributes['_class']} is no request")
+        attributes["headers"] = {
+            key.encode("latin-1"): [header.encode("latin-1") for header in headers]
+            for key, headers in attributes.get("headers", {}).items()
         }
-        made["body"] = b64decode(made.get("body", ""))
-        return request_from_dict(made, spider=spider)
+        attributes["body"] = b64decode(attributes.get("body", ""))
+        return request_from_dict(attributes, spider=spider)
     except ValueError:
         raise
-    except Exception as error:  # it is what a file says: anything may be wrong with it
+    except Exception as error:  # a damaged file may raise anything
         raise ValueError(f"{type(error).__name__}: {error}") from error
 
 
 def _json_dict(values: dict[Any, Any], where: str, omitted: list[str]) -> dict[str, Any]:
-    found = {}
+    parts = {}
     for key, value in values.items():
         if key == VERDICT_KEY:
             continue
         try:
             if not isinstance(key, str):
                 raise _NotJsonError
-            found[key] = _json_value(value)
+            parts[key] = _json_value(value)
         except (_NotJsonError, RecursionError):
             omitted.append(f"{where}[{key!r}]")
-    return found
+    return parts
 
 
 def _json_value(value: Any) -> Any:
@@ -147,44 +147,44 @@ def _json_value(value: Any) -> Any:
     if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, list | tuple):
-        return [_json_value(each) for each in value]
+        return [_json_value(part) for part in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _json_value(each) for key, each in value.items()}
+        return {key: _json_value(part) for key, part in value.items()}
     raise _NotJsonError
 
 
 META_KEY = "simhash_gate"
-"""What a request asks of the gate: False, or a mapping of policy values."""
+"""The spider's wishes for a request: False, or a mapping of policy values."""
 PAGE_KEY = "simhash_gate_page"
-"""Which page it is, as the spider says: all requests with the same word are for one page."""
+"""The spider's own key of the page: all requests with the same word are for one page."""
 TIME_KEY = "simhash_gate_time"
-"""When the page was seen, for archives and simulations: a Unix time, or ISO 8601; else now."""
+"""The time of the visit, for archives and simulations: a Unix time, or ISO 8601. Default: now."""
 CONDITION_KEY = "simhash_gate_condition"
-"""The names of the headers by which the gate asks for a page only if it has changed."""
+"""The names of the headers that make a condition: the page is sent only if it has changed."""
 PLAIN_KEY = "simhash_gate_plain"
-"""That a request is sent without a condition, whatever is known of its page."""
+"""True for a request that is sent without a condition."""
 RECOVERED_KEY = "simhash_gate_recovered"
-"""What the journal knew of a page that is recovered from it."""
+"""The entry of the journal for a page that is recovered from it."""
 RELEASED_KEY = "simhash_gate_released"
-"""That a request was skipped before, and is sent after all."""
+"""True for a request that was skipped before, and is sent after all."""
 KEPT_KEY = "simhash_gate_kept"
-"""Where the gate notes which request's page it kept, so that a retry of it is known."""
+"""The fingerprint of the request whose page was kept, and its retries: to recognise a retry."""
 FOUND_KEY = "simhash_gate_found"
-"""Where the gate notes on which page a request was found, for the trap shield."""
+"""The page that a request was found on, as the trap shield describes it (`Origin`)."""
 COPY_KEY = "simhash_gate_of_copy"
-"""Where the gate notes that only a copy led to a request."""
+"""The original of the copy, if only a copy led to a request."""
 ASKED_KEY = "simhash_gate_asked"
-"""Where the gate notes what a request is for: a redirect and a retry of it are for the same."""
+"""What a request is for. Its redirects and retries are for the same."""
 ADDED_KEY = "simhash_gate_added"
-"""Where the gate notes what middlewares added to a request, which its copies have too."""
+"""The values that middlewares added to a request. Its copies have them, too."""
 AGAIN_KEY = "simhash_gate_again"
-"""That a callback sends the request again that its page came by."""
+"""True if a callback sends the request of its own page again."""
 INLINE_KEY = "simhash_gate_inline"
-"""That a callback awaits the page itself."""
+"""True if a callback awaits the page itself."""
 
 
 def asks_for_page(request: Request) -> bool:
-    """Tell whether a request is a plain one, whose page the gate is to judge."""
+    """Tell whether a request is a plain GET for a page that the gate judges."""
     return (
         request.method == "GET"
         and request.callback is not NO_CALLBACK
@@ -196,35 +196,34 @@ def asks_for_page(request: Request) -> bool:
 
 
 def addresses(request: Request, url: str) -> list[str]:
-    """Return the URLs by which a page came, the first one first: those of redirects too."""
+    """Return all URLs of a page, in order: those of redirects, of the request and `url`."""
     urls = [*request.meta.get("redirect_urls", ()), request.url, url]
     return list(dict.fromkeys(map(without_credentials, urls)))
 
 
 def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
-    """Take out of the meta of a request that goes out what was noted of another one."""
+    """Remove from the meta of a request that is sent the notes on another request."""
     if KEPT_KEY in request.meta:
         kept, _ = request.meta[KEPT_KEY]
         try:
             same = kept == fingerprinter.fingerprint(request).hex()
-        except Exception:  # a project's own may do anything; the gate will say so when it judges
+        except Exception:  # a project's own fingerprinter may fail: judging reports that
             same = False
         if not same:
             del request.meta[KEPT_KEY]
 
 
 def forget_page(request: Request, response: Response) -> None:
-    """Take out of a request what was noted and said of the page that it was found on.
+    """Remove from a request the notes on the page that it was found on.
 
-    It came with the rest of the page's meta: what it leads to is another page. If it is the same
-    once more, note that.
+    The spider may have copied the page's meta. Note a request for the same page again.
     """
     page = response.request
     if page is None:
         return
     for key in (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY) if request is not page else ():
         request.meta.pop(key, None)
-    if request.headers and ADDED_KEY in page.meta:  # they may be those of the page's request
+    if request.headers and ADDED_KEY in page.meta:  # the spider may have copied the headers
         request.meta.setdefault(ADDED_KEY, page.meta[ADDED_KEY])
     if request.url in (response.url, page.url, *page.meta.get("redirect_urls", ())):
         if request.dont_filter:
@@ -234,13 +233,13 @@ def forget_page(request: Request, response: Response) -> None:
 
 
 CALLED_WITH: ContextVar[Request | None] = ContextVar("called_with", default=None)
-"""The request whose page a callback has, for all that the callback awaits."""
+"""The request whose page the running callback got, for everything that the callback awaits."""
 
 
 def mark_inline(crawler: Crawler, awaits: Callable[[Request], None]) -> None:
-    """Note on requests that a callback awaits itself that it does: nothing else tells them.
+    """Mark the requests that a callback awaits itself. Nothing else shows them.
 
-    `awaits` is told the request of the page that the callback has.
+    `awaits` is called with the request of the page that the callback got.
     """
     engine: Any = crawler.engine
     download = engine.download_async
@@ -256,7 +255,7 @@ def mark_inline(crawler: Crawler, awaits: Callable[[Request], None]) -> None:
 
 
 def is_retry(request: Request, fingerprint: str) -> bool:
-    """Tell whether a request was sent again, by its own decision, after its page had been kept."""
+    """Tell whether a request was sent again, by its callback or as a retry, after it was kept."""
     if AGAIN_KEY in request.meta:
         return True
     kept, times = request.meta.get(KEPT_KEY) or ("", 0)
@@ -267,9 +266,9 @@ KEY = "playwright_page"
 
 
 def orphaned_page(request: Request) -> Any:
-    """Take the page of a browser out of a dropped request; None if it has none.
+    """Remove the browser's page from a dropped request, and return it; None if there is none.
 
-    An errback gets the page with the request, and closes it, as it does after any failure.
+    With an errback, it stays: the errback closes it, as after any failure.
     """
     if request.errback is not None:
         return None
@@ -277,7 +276,7 @@ def orphaned_page(request: Request) -> Any:
 
 
 async def close(page: Any) -> None:
-    """Close the page of a browser."""
+    """Close a browser's page."""
     try:
         await page.close()
     except Exception as error:

@@ -1,8 +1,8 @@
 """Sends dropped requests again when the page that they were dropped for fails, or gives no item.
 
-Of the requests that were dropped for one page, the first is fetched again. The others wait for what
-it brings: those that are duplicates of its page stay dropped, for that page. Of the rest the next
-one is fetched, and so on: each request at most once for a failure.
+The first request that was dropped for the page is fetched again, and the others wait for its page.
+Those that are duplicates of it stay dropped, for the new page. The first one of the rest is
+fetched, and so on. Each request is fetched at most once for a failure.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PAGE_FAILED = "the page that it was dropped for failed"
 
 @dataclass(eq=False)
 class Dropped(Parked):
-    """A request, and what its page said. It waits for the end of a page, or for an answer."""
+    """A dropped request with its page. It waits for the end of a kept page, or for an answer."""
 
     fingerprint: str
     page: Page
@@ -40,15 +40,15 @@ class Dropped(Parked):
 
     @property
     def size(self) -> int:
-        """Roughly the bytes that it takes."""
+        """The bytes that it takes, about."""
         return super().size + self.page.weight
 
 
 class Resending(Listener):
-    """Remembers what was dropped for each page that may still fail."""
+    """Remembers the requests that were dropped for each page that may still fail."""
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Remember a dropped request; decide on those that waited for this page."""
+        """Remember a dropped request. Decide on those that waited for this page."""
         if judged.skipped:
             return
         awaiting: list[Dropped] = self._parked.take(("answer", judged.fingerprint))
@@ -74,25 +74,25 @@ class Resending(Listener):
         self._send(others, PAGE_FAILED)
 
     def moved(self, page: FollowedPage) -> None:
-        """Send again what was dropped for a page that failed or gave no item; else forget it."""
-        kept, why = page.record or page.unpaid_for, ""
-        if kept is None or kept.identity in self._crawl.followed:
+        """Send dropped requests again if their page failed or gave no item. Else forget them."""
+        record, why = page.record or page.unpaid_for, ""
+        if record is None or record.identity in self._crawl.followed:
             return
         if page.stage is Stage.FAILED:
-            why = f"{kept.url} failed"
-        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(kept):
-            why = "" if self._crawl.yields.is_tried(kept) else f"{kept.url} gave no item"
-        copies = self._parked.take(("copy", kept.identity), why)
+            why = f"{record.url} failed"
+        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(record):
+            why = "" if self._crawl.yields.is_tried(record) else f"{record.url} gave no item"
+        copies = self._parked.take(("copy", record.identity), why)
         if why:
             self._send(copies, why)
-        elif copies and self._crawl.yields.is_tried(kept):
+        elif copies and self._crawl.yields.is_tried(record):
             logger.info(
                 "%s stay dropped for %s: it gave no item, and nor did %d copies of it",
-                *(how_many(len(copies), "page"), kept.url, IN_A_ROW),
-            )
+                how_many(len(copies), "page"), record.url, IN_A_ROW,
+            )  # fmt: skip
 
     def idle(self) -> None:
-        """Send what waits for a request whose answer never came."""
+        """Send the requests that wait for an answer that never came."""
         for belief in self._parked.beliefs("answer"):
             self._send(self._parked.take(belief, PAGE_FAILED), PAGE_FAILED)
 
@@ -102,7 +102,7 @@ class Resending(Listener):
             self._parked.add(copy)
 
     def _send(self, copies: list[Dropped], why: str) -> None:
-        """Fetch the first of some dropped pages again; the others wait for what it brings."""
+        """Fetch the first of some dropped pages again. The others wait for its answer."""
         if copies:
             first, *others = copies
             send_again(self._crawl, first.request, why)
@@ -117,9 +117,9 @@ def send_again(crawl: Crawl, request: Request, why: str) -> None:
 
 
 def to_send_again(judged: Judged) -> Request:
-    """Return a request whose page was dropped as it can be sent again."""
+    """Return the request of a dropped page in a form that can be sent again."""
     request = judged.as_sent
-    # Whatever its shape has brought since, it is fetched.
+    # Without its origin, the trap shield lets it go.
     meta = {k: value for k, value in request.meta.items() if k not in (VERDICT_KEY, FOUND_KEY)}
     return request.replace(meta=meta, dont_filter=True)
 
@@ -128,7 +128,7 @@ def _dropped(judged: Judged) -> Dropped:
     verdict = judged.verdict
     assert verdict.page is not None
     assert verdict.match is not None
-    # None of these is needed to compare it.
+    # A comparison needs none of these.
     page = replace(verdict.page, article=b"", anchors=b"", sample=b"", targets="")
     scope = verdict.match.record.scope
     request = to_send_again(judged)

@@ -1,4 +1,4 @@
-"""Asks for known pages only if they have changed, where what is said of them is believed."""
+"""Revalidation: known pages are requested only if they have changed, where servers are believed."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ logger = logging.getLogger(__name__)
 
 
 class KnownPage(NamedTuple):
-    """What is known of the page of a request: `page` tells of this visit, `revisit` of others.
+    """A known page that is requested: `page` is this visit, `revisit` are the earlier visits.
 
-    `previous` is the version that it is asked about, and `kept` what is kept of its text.
+    `previous` is the version that the condition names, and `kept` its text in the store.
     """
 
     page: Record
@@ -76,7 +76,7 @@ class KnownPage(NamedTuple):
 
     @property
     def source(self) -> FetchedPage | None:
-        """The page as it was fetched, if just that version of it is kept."""
+        """The page as it was fetched, if exactly the previous version is kept, else None."""
         source = self.kept.source if self.kept is not None else None
         before = self.previous
         if source is None or source.request != f"{self.page.request} {before.variant}":
@@ -86,12 +86,12 @@ class KnownPage(NamedTuple):
 
     @property
     def site(self) -> SignalSource:
-        """Whose word it is."""
+        """The domain whose validators they are."""
         return SignalSource(self.page.scope, self.domain)
 
 
 class Revalidation(Listener):
-    """Adds conditions to requests, answers for pages that have not changed, and learns."""
+    """Adds conditions to requests, handles 304 answers, and learns which domains are right."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
@@ -103,7 +103,7 @@ class Revalidation(Listener):
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the listener, unless HttpCache stands between it and the server."""
+        """Return the listener, None if Scrapy's HttpCache is on, which revalidates by itself."""
         if crawl.crawler.settings.getbool("HTTPCACHE_ENABLED"):
             logger.info(
                 "No page is asked for with a condition (%sREVALIDATE): HttpCache is on", PREFIX
@@ -114,67 +114,69 @@ class Revalidation(Listener):
             logger.warning(
                 "No page is asked for with a condition (%sREVALIDATE): callbacks need unchanged "
                 "pages, and none is kept. Set %sKEEP_MARKDOWN, or %sREVISIT = 'drop'",
-                *(PREFIX, PREFIX, PREFIX),
-            )
+                PREFIX, PREFIX, PREFIX,
+            )  # fmt: skip
         return cls(crawl)
 
     def opened(self, spider: Spider) -> None:
-        """Remember what the last part of the job has spared."""
+        """Remember the requests of pages that were not fetched in the last part of the job."""
         site_of = self._policies.site_of
         self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
     async def ask_store(self, request: Request) -> None:
-        """Add a condition to a request, if that can spare a page."""
+        """Add a condition to a request if that can spare a page."""
         take_condition(request)
         if not may_have_condition(request):
             return
         try:
-            known = await self._look_up(request)
+            known_page = await self._look_up(request)
         except Exception as error:
             self._failed(error)
             return
-        if known is not None and self._may_ask(request, known):
-            self._asked[request] = known
-            headers = conditions(known.previous.validators)
+        if known_page is not None and self._may_ask(request, known_page):
+            self._asked[request] = known_page
+            headers = conditions(known_page.previous.validators)
             request.headers.update(headers)
             request.meta[CONDITION_KEY] = [*headers]  # `take_condition` takes them out
             self._count("validators/sent")
 
     def answered(self, request: Request, response: Response) -> Response | Request:
-        """Return what answers a request: in place of a 304 the page, where it is needed."""
-        known = self._asked.pop(request, None)
+        """Return the answer to a request. The stored page replaces a 304 if that is needed."""
+        known_page = self._asked.pop(request, None)
         take_condition(request)
         self._crawl.variants.learn(request, response)
-        if known is None:
+        if known_page is None:
             return response
         if response.status != NOT_MODIFIED:
             return response
         self._count("validators/not_modified")
-        source, site = known.source, known.site
+        source, site = known_page.source, known_page.site
         refused = same_version(
-            known.previous.validators, validators_in(response)
-        ) is False or not self._trusts.of(site).believed(known.page.last_seen)
-        if refused or (source is None and needs_page(known.policy)):
+            known_page.previous.validators, validators_in(response)
+        ) is False or not self._trusts.of(site).believed(known_page.page.last_seen)
+        if refused or (source is None and needs_page(known_page.policy)):
             return plainly(request)
         self._parked.add(Parked(("unchanged", *site), plainly(request)))
-        if source is not None and needs_page(known.policy):
+        if source is not None and needs_page(known_page.policy):
             return response_of(request.url, source)
-        self._unmodified[request] = known
+        self._unmodified[request] = known_page
         return response
 
     def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
-        """Return the verdict on a page that has not changed, and its request's fingerprint."""
-        known = self._unmodified.pop(request, None)
-        if known is None or response.status != NOT_MODIFIED:
+        """Return the verdict on a page that has not changed, and its key."""
+        known_page = self._unmodified.pop(request, None)
+        if known_page is None or response.status != NOT_MODIFIED:
             return None
-        confirm = partial(Gate.confirm, record=known.page, policy=known.policy)
+        confirm = partial(Gate.confirm, record=known_page.page, policy=known_page.policy)
         confirmed = self._crawl.store.submit(confirm)
         confirmed.add_done_callback(lambda done: self._failed(done.exception()))
-        verdict = unfetched(known.revisit, known.page, known.policy, "not modified (304)")
-        return replace(verdict, kept=known.kept), known.page.request
+        verdict = unfetched(
+            known_page.revisit, known_page.page, known_page.policy, "not modified (304)"
+        )
+        return replace(verdict, kept=known_page.kept), known_page.page.request
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Learn from a page that was fetched whether what was said of it was so."""
+        """Learn from a fetched page whether its validators were right."""
         request, response, verdict = judged.request, judged.response, judged.verdict
         request.meta.pop(PLAIN_KEY, None)
         before = verdict.previous
@@ -193,11 +195,11 @@ class Revalidation(Listener):
             self._learn(SignalSource(scope, judged.domain), seen)
 
     async def closed(self) -> None:
-        """Let the store keep what was learned."""
+        """Write to the store what was learned."""
         self._trusts.keep()
 
     async def _look_up(self, request: Request) -> KnownPage | None:
-        """Return what is known of the page of a request; None if nothing can be spared."""
+        """Return the known page of a request, None if a condition can't spare it."""
         site = self._policies.site_of(request.url)
         policy = overridden(site.policy, request, self._settings, links=self._links)
         if not policy.revalidate:
@@ -208,7 +210,7 @@ class Revalidation(Listener):
         self._trusts.learned.has(site.scope)
 
         def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
-            """Return what the store has of the page: its visits and its text."""
+            """Return the earlier visits and the kept text of the page."""
             revisit = gate.known(page, policy)
             before = revisit.previous
             packed = b""
@@ -216,41 +218,41 @@ class Revalidation(Listener):
                 packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
             kept = KeptPage(packed) if packed else None
             if kept is not None:
-                _ = kept.source  # it is unpacked here, and not where the crawl waits for it
+                _ = kept.source  # unpacks the text on this thread: the event loop does not wait
             return revisit, kept
 
         revisit, kept = await result(self._crawl.store.submit(ask))
-        self._trusts.learned.has(site.scope)  # it was asked before, so it has answered
+        self._trusts.learned.has(site.scope)  # the store has answered this, too
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None
         return KnownPage(page, policy, site.domain, revisit, before, kept)
 
-    def _may_ask(self, request: Request, known: KnownPage) -> bool:
-        before = known.previous
-        if not any(before.validators) or precise(before.url) != precise(known.page.url):
+    def _may_ask(self, request: Request, known_page: KnownPage) -> bool:
+        before = known_page.previous
+        if not any(before.validators) or precise(before.url) != precise(known_page.page.url):
             return False  # another address may have other validators
-        site, at = known.site, known.page.last_seen
+        site, at = known_page.site, known_page.page.last_seen
         trust = self._trusts.of(site)
         if at < trust.until:
             if self._once(site):
                 logger.info(
                     "The pages of %s are fetched without conditions until %s: its validators were "
                     "found wrong (%sREVALIDATE)",
-                    *(site.domain, shown(trust.until), PREFIX),
-                )
+                    site.domain, shown(trust.until), PREFIX,
+                )  # fmt: skip
             return False
-        variant, versions = known.previous.variant, known.revisit.history.versions
+        variant, versions = known_page.previous.variant, known_page.revisit.history.versions
         validators = [version.validators for version in versions if version.variant == variant]
-        if contradict(validators):  # whatever others of its domain do
+        if contradict(validators):  # this page lied, even if its domain is believed
             return False
-        if needs_page(known.policy) and known.source is None:
+        if needs_page(known_page.policy) and known_page.source is None:
             return False
         drawn = mmh3.hash(f"{self._crawl.store.run.name} {request.url}", signed=False)
-        return trust.believed(at) and drawn >= known.policy.revalidate * (1 << 32)
+        return trust.believed(at) and drawn >= known_page.policy.revalidate * (1 << 32)
 
     def _learn(self, site: SignalSource, seen: Trust) -> None:
-        """Take in what a page tells; fetch what was not fetched for a domain that is wrong."""
+        """Learn from a page. If its domain is wrong, fetch the pages that were not fetched."""
         first = self._trusts.of(site).liar
         self._trusts.learn(site, seen)
         if not seen.liar:
@@ -259,7 +261,7 @@ class Revalidation(Listener):
         trust = self._trusts.of(site)
         if not trust.wrong:
             return
-        why = f"What {site.domain} says of its pages is wrong"
+        why = f"The validators of {site.domain} are wrong"
         again = self._parked.take(("unchanged", *site), why)
         for parked in again:
             self._count("validators/fetched_again")
@@ -271,21 +273,20 @@ class Revalidation(Listener):
             logger.warning(
                 "The validators (ETag, Last-Modified) of %s are wrong: %s and %s have changed, and "
                 "they have not. They are not believed until %s%s",
-                *(site.domain, first, seen.liar, shown(trust.until), fetched if again else ""),
-            )
+                site.domain, first, seen.liar, shown(trust.until), fetched if again else "",
+            )  # fmt: skip
 
     def _failed(self, error: BaseException | None) -> None:
-        """Say once for each reason why requests are sent as they are."""
         if error is None or isinstance(error, StoreError):
-            return  # the crawl says that its store fails
+            return  # `StoreFailures` reports it
         reason = f"{type(error).__name__}: {error}"
         if self._once(reason):
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
 
 
-def _is_trifle(known: Validators, verdict: Verdict) -> bool:
-    """Tell whether a page has changed so little that a weak validator need not say so."""
-    if is_strong(known) or verdict.outcome != "updated" or verdict.match is None:
+def _is_trifle(validators: Validators, verdict: Verdict) -> bool:
+    """Tell whether a page has changed so little that a weak validator may stay the same."""
+    if is_strong(validators) or verdict.outcome != "updated" or verdict.match is None:
         return False
     before, page = verdict.previous, verdict.page
     same = before is not None and page is not None and before.words == page.words

@@ -1,4 +1,4 @@
-"""The gate's own Scrapy signals."""
+"""The Scrapy signals of the gate."""
 
 near_duplicate_dropped = object()
 """Sent for every dropped page, with `request`, `response`, `verdict` and `spider`."""

@@ -1,7 +1,7 @@
 """A spider that makes a corpus of a site, and the crawl of `simhash-gate crawl` that runs it.
 
-The spider takes the sitemap of a site, its links, and each page as Markdown. The crawl writes pages
-to a file as they come, and can go on later.
+The spider follows the sitemap of a site and its links, and yields each page as Markdown. The crawl
+writes pages to a file as they come. It can be continued later.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ from simhash_gate.stores import read_store
 POLITE = {
     "ROBOTSTXT_OBEY": True,
     "USER_AGENT": f"simhash-gate/{own_version()}",
-    "CONCURRENT_REQUESTS": 8,  # those that wait for their turn delay the end after Ctrl-C
+    "CONCURRENT_REQUESTS": 8,  # after Ctrl-C, the crawl ends when these are answered
     "DOWNLOAD_DELAY": 0.5,
     "AUTOTHROTTLE_ENABLED": True,
     "AUTOTHROTTLE_START_DELAY": 1.0,
     "SIMHASH_GATE_TRAPS": "limit",
     "SIMHASH_GATE_BLOCKED": "drop",
 }
-"""What holds unless the project, the spider or the command line says otherwise."""
+"""Settings of the crawl unless the project, the spider or the command line sets others."""
 
 
 class SiteSpider(SitemapSpider):
-    """Crawls the hosts of its start URLs, and yields each page once, as a corpus has it.
+    """Crawls the hosts of its start URLs, and yields each page once, as an item for a corpus.
 
     `url` holds one start URL or more, with blanks between them; a subclass may have `start_urls`.
     With `below`, only addresses below the start URLs are followed. To change what is followed,
@@ -74,23 +74,23 @@ class SiteSpider(SitemapSpider):
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
-        """Be polite, and have the gate, where nobody says otherwise."""
+        """Set the defaults of `POLITE`, and add the gate."""
         for name, value in POLITE.items():
             settings.set(name, value, priority="addon")
         super().update_settings(settings)
         settings.setdefault_in_component_priority_dict("ADDONS", Addon, 0)
-        # A process that is given a crawler sets the defaults of Scrapy again: above them it stays.
+        # Scrapy may set its own defaults again later: with this priority, the add-on stays.
         settings.set("ADDONS", settings.getdict("ADDONS"), priority="addon")
 
     async def start(self) -> AsyncIterator[Request]:
-        """Yield the start URLs, and what names the sitemaps of their hosts."""
+        """Yield requests for the start URLs and for the sitemaps of their hosts."""
         for url in self.start_urls:
             yield Request(url, meta={"allow_offsite": True})
         places = ("/robots.txt", "/sitemap.xml")
-        found = [urljoin(url, place) for url in self.start_urls for place in places]
-        self.sitemap_urls = [*self.sitemap_urls, *found]
+        sitemaps = [urljoin(url, place) for url in self.start_urls for place in places]
+        self.sitemap_urls = [*self.sitemap_urls, *sitemaps]
         async for request in super().start():
-            request.meta[META_KEY] = False  # "not found" may come as a page
+            request.meta[META_KEY] = False  # a missing sitemap may be answered by a page
             yield request
 
     def sitemap_filter(self, entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -101,7 +101,7 @@ class SiteSpider(SitemapSpider):
                 yield entry
 
     def parse(self, response: Response) -> Iterator[Any]:
-        """Yield the page, and the requests of its links."""
+        """Yield the item of the page, and requests for its links."""
         if not self.is_ours(response.url):
             if response.meta.get("allow_offsite"):
                 first = response.meta.get("redirect_urls", [response.url])[0]
@@ -116,13 +116,13 @@ class SiteSpider(SitemapSpider):
                     yield Request(link.url)
 
     def is_ours(self, url: str) -> bool:
-        """Tell whether an address is one of the site: of its hosts, whether with `www.` or not."""
+        """Tell whether a URL belongs to the site: to one of its hosts, with `www.` or without."""
         host = _host(url)  # "" for what is no URL of the web
         places = [place for ours, place in self.sites if ours == host]
         return any(f"{urlsplit(url).path}/".startswith(f"{place}/") for place in places)
 
     def item(self, response: Response) -> dict[str, Any] | None:
-        """Return what a corpus has of a page; None for a page without text."""
+        """Return the item of a page for a corpus, None for a page without text."""
         verdict = verdict_of(response)
         if verdict is None or verdict.page is None or not verdict.markdown:
             self.crawler.stats.inc_value("site/without_text")
@@ -149,12 +149,12 @@ def _folder(url: str) -> str:
     return folder if "." in last else f"{folder}/{last}".rstrip("/")
 
 
-FULL = "corpus_not_written"  # why a crawl ends
-_EVERY = 10.0  # seconds, between two lines about how far the crawl is
+FULL = "corpus_not_written"  # the reason why a crawl ends if the disk is full
+_EVERY = 10.0  # seconds between two lines on the progress of the crawl
 
 
 class CorpusSpider(SiteSpider):
-    """Writes pages to a corpus, each before the gate counts it as delivered; says how far it is."""
+    """Writes pages to a corpus, each before the gate counts it as delivered. Shows the progress."""
 
     def __init__(
         self, output: Path, waiting: int, without: Collection[str] = (), **kwargs: Any
@@ -173,7 +173,7 @@ class CorpusSpider(SiteSpider):
             yield request
 
     def item(self, response: Response) -> dict[str, Any] | None:
-        """Write a page, unless the corpus has it, under any of its URLs. Raises CloseSpider."""
+        """Write the item of a page unless the corpus has its URL. Raises CloseSpider on failure."""
         verdict = verdict_of(response)
         if verdict and (verdict.rejected or verdict.outcome == "updated"):
             return None
@@ -193,12 +193,12 @@ class CorpusSpider(SiteSpider):
         return item
 
     def closed(self, reason: str) -> None:
-        """Say what there is."""
+        """Show the final numbers, and close the file."""
         self.say_how_far()
         self.file.close()
 
     def say_how_far(self) -> None:
-        """Say how many pages there are, and how many addresses wait."""
+        """Show the numbers of pages and of addresses that wait."""
         stats = self.crawler.stats.get_stats()
         copies, left = stats.get("simhash_gate/duplicate", 0), self.waiting + _left(stats)
         click.echo(
@@ -209,10 +209,11 @@ class CorpusSpider(SiteSpider):
 def crawl_to(
     output: Path, job: Path, settings: Mapping[str, Any], **given: Any
 ) -> Mapping[str, Any]:
-    """Crawl until all is done or somebody ends it; return the stats of the crawl.
+    """Crawl until the site is done or the user ends the crawl. Return the stats of the crawl.
 
-    `job` is a folder with what makes it go on. After a kill, that is not the requests that waited:
-    all is fetched again. `given` is for the spider. Raises what keeps the crawl from beginning.
+    `job` is a folder with the state for continuing. After a kill, the requests that waited are
+    lost: the site is fetched again. `given` are arguments of the spider. Raises the exception that
+    keeps the crawl from beginning.
     """
     ended, store, waiting = job / "ended", f"sqlite:///{job}/simhash_gate.sqlite", 0
     if not output.exists():
@@ -250,7 +251,6 @@ def crawl_to(
 
 
 def _in_one_line(record: logging.LogRecord) -> bool:
-    """Say in one line why a page could not be fetched, and not where in Scrapy."""
     if str(record.msg).startswith("Error downloading") and record.exc_info:
         message, reason = record.getMessage(), str(record.exc_info[1])
         record.msg = message if reason in message else f"{message}: {reason}"
@@ -264,9 +264,9 @@ def _left(stats: Mapping[str, Any]) -> int:
 
 
 def _cut(output: Path, store: str) -> None:
-    """Take from a corpus what a kill cut off, and pages that the store had not noted yet.
+    """Remove from a corpus a line that a kill cut off, and pages that the store does not have.
 
-    They come again, and a copy of such a page could come before it.
+    These pages come again. Otherwise a copy that comes before one of them would stay, too.
     """
     with closing(read_store(store)) as kept:
         noted = {record.url for record in kept.records()}

@@ -1,9 +1,9 @@
-"""Warnings about a site whose pages are read wrongly, while the crawl goes on.
+"""Warnings about a site whose pages may be read wrongly, during the crawl.
 
 - Many pages of a domain read alike: the article of a template may not be found.
 - A server answers with block pages, or with "not found", in place of pages.
-- A selector of the user's own matches nothing.
-- A site was redesigned: most of its pages say the same in another structure.
+- A selector of the user matches nothing.
+- A site was redesigned: most of its pages have the same text in another structure.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from simhash_gate.values import PREFIX
 logger = logging.getLogger(__name__)
 
 MANY = 5
-"""So many pages that read alike are worth a warning."""
+"""A warning comes when this many pages read alike."""
 _MOST_CLUSTERS = 10_000
 _MOST_DROPPED = 20  # of one cluster
 _SAMPLES = 3
-_SHOWN = 200  # characters of the text that they share
+_SHOWN = 200  # characters of the shared text in a warning
 
 
 @dataclass(slots=True)
 class _Cluster:
-    """Pages that read alike: the first kept one, names, samples of addresses, ends of paths."""
+    """Pages that read alike: the first kept one, names, sample URLs, and ends of paths."""
 
     first: Identity
     names: set[str] = field(default_factory=set)
@@ -57,10 +57,10 @@ class _Cluster:
 
 
 class AlikePages(Listener):
-    """Watches which pages of one domain read alike.
+    """Watches for pages of one domain that read alike.
 
-    Those that have names of their own pass. Those that were dropped before the names of others told
-    are fetched again. Under one name it may be a block page.
+    If they have different names, they pass, and those that were dropped before are fetched again.
+    If they have one name, it may be a block page.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -68,7 +68,7 @@ class AlikePages(Listener):
         self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
 
     def opened(self, spider: Spider) -> None:
-        """Go on with what the last part of the job has seen."""
+        """Continue with the clusters of the last part of the job."""
         self._clusters = self._parked.claim("alike", self._clusters, lambda _: True)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -107,7 +107,7 @@ class AlikePages(Listener):
             self._clusters.popitem(last=False)
 
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
-        """Warn of a domain once; fetch again what was dropped though its name was another."""
+        """Warn of a domain once. Fetch dropped pages again if their names differ."""
         self._count("collapses")
         named = len(cluster.names) >= MANY
         for parked in self._parked.take(("alike", cluster.first), _MANY_NAMES if named else ""):
@@ -142,12 +142,12 @@ def _of_one_name(verdict: Verdict) -> bool:
     assert verdict.match is not None
     try:
         return same_name(decode(verdict.match.record.sketch), decode(verdict.page.sketch))
-    except ValueError:  # kept with no sketch
+    except ValueError:  # the record has no sketch
         return False
 
 
 class AnswerWatch(Listener):
-    """Warns of each domain once that answers with what is no page."""
+    """Warns once of each domain that answers with block pages or soft 404s."""
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Warn of the first such answer."""
@@ -155,20 +155,20 @@ class AnswerWatch(Listener):
         if verdict.outcome in ANSWERED and self._once((judged.domain, verdict.outcome)):
             decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
             self._crawl.note(
-                f"{judged.domain} has answered with what is no page ({verdict.outcome}), such as "
-                f"{without_credentials(judged.response.url)}: {verdict.reason}.",
+                f"{judged.domain} has answered with something that is no page ({verdict.outcome}), "
+                f"such as {without_credentials(judged.response.url)}: {verdict.reason}.",
                 f"Such answers are never kept; {decided} decides what becomes of them.",
                 wrong=True,
             )
 
 
 PAGES = 20
-"""A selector that has matched nothing on so many pages of a domain is reported."""
-_MOST_SELECTORS = 10_000  # domains and selectors that are counted
+"""A selector that matches nothing on the first 20 pages of a domain is reported."""
+_MOST_SELECTORS = 10_000  # pairs of a domain and a selector that are counted
 
 
 class SelectorWatch(Listener):
-    """Counts on how many pages in a row a selector of `compare` has matched nothing."""
+    """Counts the pages on which a selector of `compare` has matched nothing."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
@@ -176,15 +176,15 @@ class SelectorWatch(Listener):
         self._matched: set[tuple[str, str]] = set()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Count what the selectors found on a page."""
+        """Count the selectors that matched nothing on a page."""
         read = judged.verdict.page
         if judged.skipped or not judged.verdict.policy.compare or read is None or not read.sketch:
             return
-        for selector, found in decode(read.sketch).compared:
+        for selector, value in decode(read.sketch).compared:
             key = judged.domain, selector
             if key in self._matched or len(self._missed) + len(self._matched) > _MOST_SELECTORS:
                 continue
-            if found:
+            if value:
                 self._matched.add(key)
                 self._missed.pop(key, None)
                 continue
@@ -196,17 +196,16 @@ class SelectorWatch(Listener):
                 )  # fmt: skip
 
 
-# A page counts as redesigned if its structure is far from that of its last version, and it is the
-# same page by its title or text. A banner moves a structure less; of several templates, pages leave
-# each for another.
+# A page counts as redesigned if its structure is far from that of its last version, and its title
+# or text is the same. A banner changes a structure less.
 NOTE = "redesign"
-"""The key of these notes on a scope: when a redesign of each domain was told, a Unix time."""
+"""The key of the notes on a scope: the Unix time of the last warning, for each domain."""
 FAR = 12
-"""Structures that differ in more bits are those of two templates: 2 % of unchanged pages."""
+"""Structures that differ in more bits belong to two templates (2 % of unchanged pages do, too)."""
 LEAST, WINDOW, SHARE = 17, 60, 0.6
-"""Of so many pages at least, of the last ones, surely more than this share have left a template."""
+"""A warning comes if, at 99.9 %, more than 60 % of the last 17 to 60 pages left a template."""
 _SURE, _MOST_SITES = 0.999, 1_000
-_ALIKE = 16  # bits between texts that are one, though another template may add to it
+_ALIKE = 16  # bits between two texts of one page, to which another template may add
 _ADVICE = (
     "See that the selectors of your spider still match. If what is read is no longer their text, "
     f"name their article by {PREFIX}EXTRACTOR."
@@ -214,7 +213,8 @@ _ADVICE = (
 
 
 class _ThenAndNow(NamedTuple):
-    """A page that was visited again: its structure and words then and now, and if it is far."""
+    """A page that was visited again: its structure and words then and now. `far` tells whether the
+    structure differs much."""
 
     url: str
     was: int
@@ -224,20 +224,20 @@ class _ThenAndNow(NamedTuple):
 
 
 class SitePages:
-    """The pages of a domain that were visited last. `warned_at` is when its last redesign was."""
+    """The last visited pages of a domain. `warned_at` is the time of its last redesign."""
 
     def __init__(self) -> None:
         self.warned_at: float | None = None
         self._visits: deque[_ThenAndNow] = deque(maxlen=WINDOW)
 
     def recall(self, at: float) -> None:
-        """Take over when a redesign was warned of (Unix time)."""
+        """Note the Unix time of a redesign. Pages from before do not count any more."""
         if self.warned_at is None or at > self.warned_at:
             self.warned_at = at
             self._visits.clear()
 
     def redesign(self, before: Version, page: Page, url: str, at: float) -> str:
-        """Take in a page and its last version; return in words the redesign it completes, or ""."""
+        """Compare a page with its last version. Return a message on a redesign, else ""."""
         was, now = before.structure, page.structure
         if not was or not now or (self.warned_at is not None and before.time < self.warned_at):
             return ""
@@ -255,9 +255,9 @@ class SitePages:
         )
 
     def _moved(self) -> list[_ThenAndNow]:
-        """Return the pages whose template has gone, for one that no page has left.
+        """Return the pages that left an old template for a new one, which no page has left.
 
-        Each has another structure now. Structures that are as many as pages are no template.
+        There are none if the pages have too many structures now: those are not templates.
         """
         far = [visit for visit in self._visits if visit.far]
         left = _templates(visit.was for visit in far)
@@ -266,7 +266,7 @@ class SitePages:
 
 
 class RedesignWatch(Listener):
-    """Watches the structure of pages that are visited again; the store knows what was told."""
+    """Watches the structures of pages that are visited again. The store remembers warnings."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
@@ -274,7 +274,7 @@ class RedesignWatch(Listener):
         self._learned = LearnedNotes(crawl.store, NOTE, self._take)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Take in a page that was visited before."""
+        """Compare a page with its earlier visit."""
         read, before = judged.verdict.page, judged.verdict.previous
         if read is None or judged.skipped not in ("", "empty"):
             return
@@ -283,10 +283,10 @@ class RedesignWatch(Listener):
             return
         domain, url = judged.domain, without_credentials(judged.response.url)
         at = time_of_visit(judged.request)
-        if found := self._site((scope, domain)).redesign(before, read, url, at):
-            self._crawl.note(f"{domain} was redesigned: {found}", _ADVICE, wrong=True)
+        if redesign := self._site((scope, domain)).redesign(before, read, url, at):
+            self._crawl.note(f"{domain} was redesigned: {redesign}", _ADVICE, wrong=True)
             self._count("redesigns")
-            self._learned.merge(scope, lambda known: known.update({domain: at}))
+            self._learned.merge(scope, lambda note: note.update({domain: at}))
 
     def _take(self, scope: str, notes: dict[str, Any]) -> None:
         for domain, at in notes.items():
@@ -295,7 +295,6 @@ class RedesignWatch(Listener):
 
 
 def _is_same(before: Version, page: Page) -> bool:
-    """Tell if a page is still the one that it was, however it is built, and however it is read."""
     if before.title and before.title.casefold() == page.title.casefold():
         return True
     now = page.fingerprint
@@ -303,8 +302,8 @@ def _is_same(before: Version, page: Page) -> bool:
 
 
 def _templates(structures: Iterable[int]) -> list[int]:
-    found: list[int] = []
+    templates: list[int] = []
     for structure in structures:
-        if not any(hamming_distance(structure, other) <= FAR for other in found):
-            found.append(structure)
-    return found
+        if not any(hamming_distance(structure, other) <= FAR for other in templates):
+            templates.append(structure)
+    return templates

@@ -1,6 +1,6 @@
-"""Sees where pages are after their verdict, and holds back the items of duplicates.
+"""The spider middlewares: they report how far each page has come after its verdict.
 
-Two spider middlewares and an item pipeline tell the gate how far each page has come.
+They also hold back the items of duplicates.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Log a `SettingsError` in one line; who awaits the crawl gets it too.
+    """Log a `SettingsError` in one line, and raise it.
 
-    Where nobody does, asyncio would log it once more, with a traceback, and Twisted twice more.
+    If nobody awaits the crawl, asyncio and Twisted would log it, too: that is suppressed.
     """
     try:
         yield
@@ -56,7 +56,7 @@ def refusing() -> Iterator[None]:
 def _is_news(record: logging.LogRecord) -> bool:
     if record.exc_info:
         return not isinstance(record.exc_info[1], SettingsError)
-    return record.getMessage() != "Unhandled error in Deferred:"  # without saying which
+    return record.getMessage() != "Unhandled error in Deferred:"
 
 
 def settings_of(crawler: Crawler) -> Settings:
@@ -71,31 +71,31 @@ def settings_of(crawler: Crawler) -> Settings:
 
 
 def only_looks(crawler: Crawler) -> bool:
-    """Tell whether a command looks at pages: `scrapy fetch`, `shell`, `parse`, `view`, ...
+    """Tell whether a command only looks at pages: `scrapy fetch`, `shell`, `parse`, `view`, ...
 
-    These have requests of their own in place of the spider's; the shell has no crawl at all.
+    These commands have requests of their own in place of the spider's. The shell has no crawl.
     """
     start = getattr(crawler.spidercls, "start", None)
     return not crawler.crawling or getattr(start, "__module__", "").startswith("scrapy.commands.")
 
 
 class CrawlGate:
-    """The gate of one crawl, for those that follow its pages."""
+    """The gate of one crawl, for the other components of the plugin."""
 
     lifecycle: Lifecycle
     listeners: Listeners
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
-        """Return the verdict on a response, wherever it is on its way to the gate."""
+        """Return the verdict on a response that has not come to the gate yet."""
         raise NotImplementedError
 
 
 class GateComponent:
-    """Finds the gate of its crawl; does nothing where there is none."""
+    """Finds the gate of its crawl, if there is one."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        self._found: CrawlGate | None = None
+        self._gate: CrawlGate | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -107,43 +107,43 @@ class GateComponent:
 
     @property
     def gate(self) -> CrawlGate | None:
-        """The downloader middleware that judges this crawl's pages; None without an engine."""
-        if self._found is None:
-            with suppress(RuntimeError):  # tests of middlewares have no engine, or not yet
-                self._found = self._crawler.get_downloader_middleware(CrawlGate)
-        return self._found
+        """The downloader middleware that judges this crawl's pages, None if there is none."""
+        if self._gate is None:
+            with suppress(RuntimeError):  # there is no engine, or not yet
+                self._gate = self._crawler.get_downloader_middleware(CrawlGate)
+        return self._gate
 
 
 class ConditionalRequests(GateComponent):
-    """Stands near the downloader (order 840): no other middleware sees a 304 in place of a page.
+    """Stands near the downloader (order 840), so that no other middleware sees a 304.
 
-    What it counts is counted before by Scrapy's own stats (850), as it came.
+    Only Scrapy's own stats (850) count the 304 as it came.
     """
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware, if any domain asks for what it does."""
+        """Return the middleware if the settings of any domain need it."""
         with refusing():
             if not settings_of(crawler).asks_first:
                 raise NotConfigured
         return super().from_crawler(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Add a condition to a request. Raise `NotSent` for a needless one."""
+        """Let listeners add a condition to a request. Raises `NotSent` if it need not be sent."""
         if self.gate:
             await self.gate.listeners.ask("ask_store", request)
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
-        """Return the page, if the server says that it is as it was."""
+        """Return the response, or the answer of a listener in place of it."""
         answers = self.gate.listeners.tell("answered", request, response) if self.gate else []
         return next((answer for answer in answers if answer is not response), response)
 
 
 class OutputFilter(GateComponent, ABC):
-    """A spider middleware that lets some of the outputs of callbacks go on."""
+    """A spider middleware that lets only some outputs of callbacks pass."""
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
-        """Yield what may go on."""
+        """Yield the outputs that may pass."""
         for output in result:
             if self._goes_on(response, output):
                 yield output
@@ -152,7 +152,7 @@ class OutputFilter(GateComponent, ABC):
     async def process_spider_output_async(
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
-        """Yield what may go on."""
+        """Yield the outputs that may pass."""
         async for output in result:
             if self._goes_on(response, output):
                 yield output
@@ -160,18 +160,17 @@ class OutputFilter(GateComponent, ABC):
 
     @abstractmethod
     def _goes_on(self, response: Response, output: Any) -> bool:
-        """Tell whether an output may go on."""
+        """Tell whether an output may pass."""
 
     def _left(self, response: Response) -> None:
-        """Take note that all of them are out."""
+        """Note that all outputs have passed."""
 
 
 class SimhashGateSpiderMiddleware(OutputFilter):
-    """Stands nearest to the engine (order -10000): what leaves it is what Scrapy gets.
+    """Stands nearest to the engine (order -10000): Scrapy gets exactly its outputs.
 
-    Holds back the items of duplicates that reached their callback for their links or for the audit,
-    takes the verdict out of the requests that go out, and tells the gate when a page failed in any
-    spider middleware.
+    It holds back the items of duplicates that reached their callback, removes the verdict from
+    requests, and tells the gate if a page failed in any spider middleware.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -184,7 +183,7 @@ class SimhashGateSpiderMiddleware(OutputFilter):
             self.gate.lifecycle.reached(response.request, Stage.ENTERING)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """Tell the gate that the page failed, whoever may handle the exception."""
+        """Tell the gate that the page failed, even if a middleware handles the exception."""
         if self.gate:
             self.gate.lifecycle.failed(response)
 
@@ -202,7 +201,7 @@ class SimhashGateSpiderMiddleware(OutputFilter):
 
 
 class SimhashGateInnerSpiderMiddleware(OutputFilter):
-    """Stands nearest to the spider (order 10000): sees callbacks begin, end and fail first."""
+    """Stands nearest to the spider (order 10000), to see callbacks begin, end and fail."""
 
     def process_spider_input(self, response: Response) -> None:
         """Note that the page has reached its callback."""
@@ -211,7 +210,7 @@ class SimhashGateInnerSpiderMiddleware(OutputFilter):
             self.gate.lifecycle.reached(response.request, Stage.IN_CALLBACK)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """Tell the gate that the callback failed, whoever may handle the exception."""
+        """Tell the gate that the callback failed, even if a middleware handles the exception."""
         if self.gate:
             self.gate.lifecycle.failed(response)
 
@@ -230,10 +229,10 @@ def is_installed(settings: BaseSettings, middleware: type = SimhashGateSpiderMid
 
 def enabled(settings: BaseSettings, kind: str) -> list[type]:
     """Return the components of a kind that the settings enable, such as `SPIDER_MIDDLEWARES`."""
-    found = build_component_list(settings.get_component_priority_dict_with_base(kind))
-    return [load_object(each) for each in found]
+    paths = build_component_list(settings.get_component_priority_dict_with_base(kind))
+    return [load_object(path) for path in paths]
 
 
 def sees_pages_end(settings: BaseSettings) -> bool:
-    """Tell whether the settings enable all that sees callbacks and items end."""
+    """Tell whether the settings enable the middlewares that see callbacks and items end."""
     return is_installed(settings) and is_installed(settings, SimhashGateInnerSpiderMiddleware)

@@ -1,7 +1,7 @@
-"""Monitors for Spidermon: they fail where a crawl needs a look at what the gate did.
+"""Monitors for Spidermon: one fails if somebody should look at what the gate did in a crawl.
 
-They read what is counted as the crawl goes. All is counted when the engine stops; when the spider
-closes, an audit still compares. A limit is an attribute of its monitor: a subclass has another one.
+They read stats. These are complete when the engine stops; when the spider closes, the audit is
+still comparing. Each limit is an attribute of its monitor, which a subclass can change.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ except ImportError as error:
 
 
 class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
-    """What the monitors have: the gate's stats. Skipped where there is nothing."""
+    """The base of the monitors, with the gate's stats."""
 
     def number(self, name: str) -> int:
-        """Return what the gate counted; 0 for what never happened."""
+        """Return a stat of the gate, 0 if it was never counted."""
         number: int = self.stats.get(f"simhash_gate/{name}", 0)
         return number
 
     def check(self, name: str, least: float, most: float, what: str) -> None:
-        """Fail if the share of the judged pages that are counted as this is out of bounds."""
+        """Fail if the share of judged pages that the stat `name` counts is out of bounds."""
         checked, number = self.number("checked"), self.number(name)
         if not checked:
             self.skipTest("no page was judged")
@@ -102,7 +102,7 @@ class CollapsesMonitor(GateMonitor):
 
 
 class GateMonitorSuite(SpiderCloseMonitorSuite):  # type: ignore[misc]
-    """All of them: `simhash_gate.plugin.spidermon.GateMonitorSuite`, where Spidermon takes a suite.
+    """All monitors, for Spidermon's settings: `simhash_gate.plugin.spidermon.GateMonitorSuite`.
 
     `SPIDERMON_MONITOR_SKIPPING_RULES` work as in Spidermon's own suite.
     """

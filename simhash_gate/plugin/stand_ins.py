@@ -40,9 +40,9 @@ from simhash_gate.values import PREFIX
 logger = logging.getLogger(__name__)
 
 TESTS_AT_THE_END = 5
-"""So many skipped requests of each site are fetched before a crawl ends, to test what acts."""
+"""Skipped requests of each site that are fetched before a crawl ends, to test the atoms."""
 FEWEST_WORDS = 20
-"""A page of fewer words tells of no other that it is another one."""
+"""A page of fewer words never counts as evidence that two URLs have different pages."""
 _UNSURE = ("", "repeats", "carried")
 _FAILED = "the page that stood for it failed"
 _WRONG = "it may be another page"
@@ -51,9 +51,10 @@ _LEFT_ALONE = ("redirect_times", "retry_times", RECOVERED_KEY)
 
 
 class Evidence(NamedTuple):
-    """What a verdict tells of two URLs: that of the `kept` page, and whether it is the `same`.
+    """Evidence from a verdict about a page and the page of the URL `kept`.
 
-    None if that is not sure. It is `nearly` the same if only some words are others.
+    `same` tells whether both have one content, None if that is not sure. `nearly` tells whether
+    only a few words differ.
     """
 
     kept: str = ""
@@ -63,16 +64,16 @@ class Evidence(NamedTuple):
 
 @dataclass(eq=False)
 class Skipped(Parked):
-    """A request that was skipped. It is of an `earlier` part of a job if that skipped it."""
+    """A request that was skipped, in an `earlier` part of the job or in this one."""
 
     earlier: bool = False
 
 
 class StandIns(Listener):
-    """Learns from verdicts what of URLs does not matter; acts before the download.
+    """Learns from verdicts which parts of URLs do not matter, and skips requests by that.
 
-    A request is skipped if a page with the same key was fetched, or is on its way. It waits: it is
-    sent after all when its stand-in fails, or moves, or when what makes the two one proves wrong.
+    A request is skipped if a page with the same key was fetched, or is on its way (its stand-in).
+    It waits. It is sent after all if the stand-in fails or moves, or if an atom proves wrong.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -86,27 +87,27 @@ class StandIns(Listener):
         self._learned = Learned(crawl.store, URL_RULES, self._take)
         self._works = True
         skips = any(policy.urls == "skip" for policy in self._policies.all)
-        self._level = logging.INFO if skips else logging.DEBUG  # it changes nothing
+        self._level = logging.INFO if skips else logging.DEBUG
 
     def opened(self, spider: Spider) -> None:
-        """Go on from what the last part of the job knew."""
+        """Continue with the keys and the skipped requests of the last part of the job."""
         policies = self._policies
         with self._failing_open():
-            known = self._parked.claim(
+            keys = self._parked.claim(
                 "rule", self._keys, lambda r: policies.site_of(r.url).policy.urls == "skip"
             )
-            self._keys.take_over(known)
+            self._keys.take_over(keys)
             for skipped in self._parked.of_kind("rule"):
                 skipped.earlier = True
         if all(policy.urls == "off" or not policy.verify for policy in policies.all):
             logger.info(
                 "Nothing is learned about URLs (%sURLS): with %sVERIFY = False, no page is "
                 "looked at closely enough",
-                *(PREFIX, PREFIX),
-            )
+                PREFIX, PREFIX,
+            )  # fmt: skip
 
     def ask(self, request: Request, site: Site) -> None:
-        """Raise `NotSent` for a request that need not be sent; note any other one."""
+        """Raise `NotSent` for a request that need not be sent. Note any other one."""
         if not self._works or site.policy.urls == "off" or not asks_for_page(request):
             return
         skipped = None
@@ -138,11 +139,11 @@ class StandIns(Listener):
         return None
 
     def failed(self, request: Request) -> None:
-        """Send what was skipped for a request that has no answer."""
+        """Send the requests that were skipped for one without an answer."""
         self._fell(addresses(request, request.url))
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Learn from a verdict, and from what a test brought."""
+        """Learn from a verdict, and from the result of a test."""
         if not self._works or judged.request.callback is NO_CALLBACK:
             return
         site = self._policies.site_of(judged.response.url)
@@ -152,30 +153,31 @@ class StandIns(Listener):
 
     def _learn(self, judged: Judged, site: Site, page: FollowedPage | None) -> None:
         url = without_credentials(judged.response.url)
-        asked = addresses(judged.request, url)
+        urls = addresses(judged.request, url)
         if page is not None:
-            self._asked_for[page] = asked
-        verdict = judged.verdict  # a page stands for others that was kept, or is a copy of one
+            self._asked_for[page] = urls
+        verdict = judged.verdict
+        # A page can be a stand-in if it was kept, or is a copy of a kept page.
         seen = verdict.outcome in ("duplicate", "unchanged") and verdict.match is not None
         stands = verdict.record is not None or (seen and not verdict.unpaid)
         if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
-            stands = False  # its links were not followed
-        self._note_asked(asked, judged.request)
+            stands = False  # at DEPTH_LIMIT, its links were not followed
+        self._note_asked(urls, judged.request)
         evidence = _evidence_of(judged, site) if stands else Evidence()
         sketch = verdict.page.sketch if verdict.page and evidence.same is not None else b""
         hashes = name_and_words(sketch, MOST_WORDS) if sketch else b""
         self._saw(site.scope, url, evidence, stands=stands, hashes=hashes)
-        for other in asked:
+        for other in urls:
             if other != url:
                 scope = self._policies.site_of(other).scope
-                one = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
-                found = Evidence(url, None if evidence.same is None else True)
-                self._saw(scope, other, found, stands=stands and one)
+                one_page = self._keys.of(scope, other).key == self._keys.of(site.scope, url).key
+                evidence_of_other = Evidence(url, None if evidence.same is None else True)
+                self._saw(scope, other, evidence_of_other, stands=stands and one_page)
 
     def _saw(
         self, scope: str, url: str, evidence: Evidence, *, stands: bool, hashes: bytes = b""
     ) -> None:
-        """Learn from a page; send what was skipped for one that stands for no other."""
+        """Learn from a page. If it is no stand-in, send the requests that were skipped for it."""
         host = self._keys.host(scope)
         host.saw(url, *evidence, stands=stands, hashes=hashes)
         self._arrived(url)
@@ -189,7 +191,7 @@ class StandIns(Listener):
             del self._coming[way]
 
     def _take_back(self, scope: str, host: Host) -> None:
-        """Send what is to be fetched after all, and tell what changed."""
+        """Send the requests that are to be fetched after all, and log the changes of atoms."""
         back, host.back = host.back, []
         self._release(scope, back, _WRONG)
         changes, host.changes = host.changes, []
@@ -199,7 +201,7 @@ class StandIns(Listener):
             logger.log(self._level, "URLs of %s: %s %s%s", kind or scope, atom, done, count)
 
     def _release(self, scope: str, urls: Iterable[str], why: str = "") -> None:
-        """Send what was skipped for URLs, and `why` that was wrong; without a word, as a test."""
+        """Send the skipped requests for URLs. `why` says why the skip was wrong; "" for a test."""
         for url in urls:
             for skipped in self._parked.take(("rule", scope, url), why and f"{why}: {url}"):
                 self._stats.inc_value("simhash_gate/url/avoided", -1 + skipped.earlier)
@@ -209,7 +211,7 @@ class StandIns(Listener):
                 self._parked.send(skipped.request)
 
     def moved(self, page: FollowedPage) -> None:
-        """Send what was skipped for a page that was taken back: it stands for nothing any more."""
+        """Send the requests that were skipped for a page that failed or gave no item."""
         if page.record is None:
             return
         urls = self._asked_for.get(page, [page.record.url])
@@ -234,13 +236,13 @@ class StandIns(Listener):
             del self._asked[next(iter(self._asked))]
 
     def idle(self) -> None:
-        """Test what acts once more; send what waits for answers that never came."""
+        """Test the atoms once more. Send the requests that wait for answers that never came."""
         self._fell([*self._on_their_way])
         for scope in self._keys.scopes() if self._works else ():
             self._release(scope, self._keys.host(scope).skips.sample(TESTS_AT_THE_END))
 
     async def closed(self) -> None:
-        """Say what was saved, or could have been."""
+        """Report the requests that could have been spared. Keep what was learned in the store."""
         avoidable = self._stats.get_value("simhash_gate/url/avoidable", 0)
         if avoidable:
             self._crawl.note(
@@ -254,17 +256,17 @@ class StandIns(Listener):
             if entries:
                 self._crawl.store.submit(partial(_keep, scope=scope, entries=entries))
 
-    def _take(self, scope: str, known: bytes) -> None:
+    def _take(self, scope: str, data: bytes) -> None:
         try:
-            if known:
-                lines = from_json(known, f"URLs of {scope} in the store")
+            if data:
+                lines = from_json(data, f"URLs of {scope} in the store")
                 load(self._keys.host(scope), lines, links=self._keys.canonical(scope))
         except AtomsError as error:
-            logger.warning("What is known of the URLs of %s was not read: %s", scope, error)
+            logger.warning("Stored rules for URLs of %s were not read: %s", scope, error)
 
     @contextmanager
     def _failing_open(self) -> Iterator[None]:
-        """Skip nothing any more, and learn nothing, if anything in the block fails."""
+        """If anything in the block fails, log it, and skip and learn nothing from now on."""
         try:
             yield
         except Exception as error:
@@ -273,18 +275,17 @@ class StandIns(Listener):
 
 
 def _keep(gate: Gate, *, scope: str, entries: list[dict[str, Any]]) -> None:
-    """Add lines to those that the store has: other crawls may have written some meanwhile."""
-    known = gate.store.get(URL_RULES, scope)
+    """Merge lines into those of the store, to which other crawls may have added some."""
+    data = gate.store.get(URL_RULES, scope)
     try:
-        lines = merged(known, entries, f"what the store has of {scope}")
+        lines = merged(data, entries, f"what the store has of {scope}")
     except AtomsError as error:
-        logger.warning("What was known of the URLs of %s is replaced: %s", scope, error)
+        logger.warning("Stored rules for URLs of %s are replaced: %s", scope, error)
         lines = merged(b"", entries, "")
     gate.store.put(Blob(URL_RULES, scope, "", lines))
 
 
 def _evidence_of(judged: Judged, site: Site) -> Evidence:
-    """Return what a verdict tells of two URLs."""
     verdict = judged.verdict
     if judged.not_modified or not site.policy.verify or verdict.not_compared:
         return Evidence()
@@ -300,13 +301,12 @@ def _evidence_of(judged: Judged, site: Site) -> Evidence:
 
 
 def _asking(url: str, request: Request) -> int:
-    """Return what tells that a page was asked for at an address for all that a request is for."""
+    """Return the mark in `_asked` of a URL that was requested for the same as this request."""
     asker, carries = request.meta.get(ASKED_KEY, ("", ""))
     return hash((url, asker, carries) if carries else (url, asker))
 
 
 def _left_alone(request: Request) -> bool:
-    """Tell whether a request is to be sent whatever is known of its URL."""
     if request.meta.get("is_start_request") or any(key in request.meta for key in _LEFT_ALONE):
         return True
     return bool(request.body) or (request.dont_filter and RELEASED_KEY not in request.meta)

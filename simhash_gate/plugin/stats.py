@@ -1,4 +1,4 @@
-"""What the gate counts: Scrapy stats as it goes, a table by domain when the spider closes."""
+"""Counts for Scrapy's stats, and for a table by domain when the spider closes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simhash_gate.values import PREFIX
 logger = logging.getLogger(__name__)
 
 SAMPLE = 1000
-"""Times of pages that are kept of each domain."""
+"""Times of pages that are kept for each domain."""
 MANY, SHARE = 100, 0.2
 """So many drops, and more than this share of a crawl's pages, are worth a word on sparing them."""
 MOST_DOMAINS = 50
@@ -40,26 +40,23 @@ NOT_COMPARED = {
     "not_compared/unreadable": f"not read ({PREFIX}MAX_BYTES)",
     "skipped/too_large": f"too large ({PREFIX}MAX_BYTES)",
 }
-"""Why pages pass without having been compared with all that is like them, by stat."""
+"""The reasons why pages pass without a full comparison, by stat."""
 _FAILED = ("store_failed", "not_compared/unreadable")
-"""Those of them that are worth a warning."""
-OUTCOMES = (
-    *("new", "near", "updated", "rewritten", "duplicate", "unchanged"),
-    *(*ANSWERED, "error"),
-)
+"""The stats among them that are worth a warning."""
+OUTCOMES = (*"new near updated rewritten duplicate unchanged".split(), *ANSWERED, "error")
 """Columns of the closing table."""
 
 
 @dataclass(slots=True)
 class DomainTally:
-    """The counts of one domain; `milliseconds` is a uniform sample of the times pages took."""
+    """The counts of one domain. `milliseconds` is a uniform sample of the times of its pages."""
 
     counts: Counter[str] = field(default_factory=Counter)
     timed: int = 0
     milliseconds: array[float] = field(default_factory=lambda: array("f"))
 
     def time(self, milliseconds: float) -> None:
-        """Take a page's time into the sample (reservoir sampling; Vitter 1985, algorithm R)."""
+        """Add a page's time to the sample (reservoir sampling; Vitter 1985, algorithm R)."""
         self.timed += 1
         if len(self.milliseconds) < SAMPLE:
             self.milliseconds.append(milliseconds)
@@ -80,7 +77,7 @@ class GateStats(Listener):
         self._renamed = Counter[tuple[str, str]]()
 
     def opened(self, spider: Spider) -> None:
-        """Note which feeds will be replaced; take held items for signs of life."""
+        """Note which feeds will be replaced. Held items count as items for CloseSpider."""
         crawler = self._crawl.crawler
         exporter = crawler.get_extension(FeedExporter)
         self._replaced = [
@@ -125,7 +122,6 @@ class GateStats(Listener):
         self._count_why(verdict)
 
     def _count_why(self, verdict: Verdict) -> None:
-        """Count why a page passed though another one is like it."""
         if verdict.differs == "carried":
             self._count("requests_differ")
         if verdict.not_compared:
@@ -187,16 +183,14 @@ class GateStats(Listener):
     def _tell_visited(self) -> None:
         if self._changed:
             pages, listings = self._changed[False], self._changed[True]
-            logger.info(
-                "Changed since an earlier crawl: %s and %s",
-                *(how_many(pages, "page"), how_many(listings, "listing")),
-            )
+            changed = how_many(pages, "page"), how_many(listings, "listing")
+            logger.info("Changed since an earlier crawl: %s and %s", *changed)
         if self._held:
             logger.info(
                 "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
                 "back. To have them again: %sREVISIT = 'pass'",
-                *(how_many(self._held, "page"), PREFIX),
-            )
+                how_many(self._held, "page"), PREFIX,
+            )  # fmt: skip
         feeds = [
             f"{without_credentials(feed.uri)} has {how_many(feed.itemcount, 'item')}"
             for feed in self._replaced
@@ -217,7 +211,7 @@ class GateStats(Listener):
             self._crawl.note(
                 f"{how_many(number, 'page')} passed that are like kept ones: their requests are "
                 f"for something else, by their {names}.",
-                f"What makes no difference can be named in {PREFIX}IGNORE.",
+                f"{PREFIX}IGNORE names what makes no difference.",
             )
         for (old, new), number in self._renamed.most_common(5):
             self._crawl.note(
@@ -255,21 +249,21 @@ _LEGEND = (
     "% dropped: of checked; bytes saved: bodies of dropped pages; ms: from response to verdict",
 )
 _HEAD = (
-    *("domain", "fetched", "skipped", "checked", *OUTCOMES, "passed", "held back", "dropped"),
-    *("% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms"),
-)
+    "domain", "fetched", "skipped", "checked", *OUTCOMES, "passed", "held back", "dropped",
+    "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms",
+)  # fmt: skip
 _IF_ANY = (*OUTCOMES, "held back", "of earlier crawls")
-"""Columns that are left out where they are 0 for all domains."""
+"""Columns that are left out if they are 0 for all domains."""
 
 
 def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
     counts = tally.counts
     times = sorted(tally.milliseconds)
     share = 100 * counts["dropped"] / counts["checked"] if counts["checked"] else 0.0
+    names = ("fetched", "skipped", "checked", *OUTCOMES, "passed", "held", "dropped")
     return (
         domain,
-        *(str(counts[name]) for name in ("fetched", "skipped", "checked", *OUTCOMES)),
-        *(str(counts[name]) for name in ("passed", "held", "dropped")),
+        *(str(counts[name]) for name in names),
         f"{share:.1f}",
         str(counts["dropped_for_earlier"]),
         f"{counts['bytes_saved']:,}",

@@ -1,4 +1,4 @@
-"""The run of a crawl on its store: through outages, to an end that leaves nothing wrong behind."""
+"""The run of a crawl on its store: begin it, ask the store, survive outages, end the run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_COUNTED = 10_000  # pages, the oldest: those of another pipeline version are among them
+MOST_COUNTED = 10_000  # the oldest pages, which show whether there are other pipeline versions
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0  # seconds between attempts in an outage
-LONGEST_ENDING = 30.0  # seconds in which a run is tried to be ended
+LONGEST_ENDING = 30.0  # seconds for attempts to end a run
 
 
 class Call(NamedTuple):
-    """What is asked of the gate, and where the answer goes.
+    """A call of the gate, with the future for its answer.
 
-    Where the store breaks off, it may have added `doubtful` all the same: that is forgotten later.
-    With `forget`, to forget it is all that is asked.
+    If the store fails, it may have added the record `doubtful` all the same: that is forgotten
+    later. With `forget`, the call only forgets that record.
     """
 
     ask: Callable[[Gate], Any]
@@ -39,10 +39,9 @@ class Call(NamedTuple):
 
 
 class Outage:
-    """The time from the first failure of a store until it has worked again.
+    """The time from the first failure of a store until it works again.
 
-    The store is tried again after longer and longer waits. Until `retry_at` (`time.monotonic`)
-    nothing is asked of it.
+    The store is not called before `retry_at` (`time.monotonic`). Waits get longer and longer.
     """
 
     def __init__(self, error: Exception) -> None:
@@ -60,16 +59,16 @@ class Outage:
             logger.error("The store is there again, but can't be used: %s", error)
 
     def end(self) -> None:
-        """Say that the store works again."""
+        """Log that the store works again."""
         logger.info("The store works again, after %.0f s", time.monotonic() - self._began)
 
 
 class StoreRun:
-    """Opens the store and begins the run; asks it; ends the run. All on one thread.
+    """Opens the store, begins the run, asks the store, and ends the run, on one thread.
 
-    Any thread may read the run's `name`, `outages`, and `failure`: what every call raises at
-    present, if anything. A store that is unavailable, from the start or later, is tried again after
-    `retry_at`; one that can't be used for another reason is not. With `reads` it is only read.
+    Any thread may read `name`, `outages` and `failure`, the error that all calls raise now, if any.
+    A store that is unavailable is tried again after `retry_at`. A store that can't be used for
+    another reason is not. With `reads`, the store is only read.
     """
 
     def __init__(self, pipeline: str, *, durable: bool, reads: bool = False) -> None:
@@ -87,11 +86,11 @@ class StoreRun:
 
     @property
     def retry_at(self) -> float:
-        """When (`time.monotonic`) to call `retry`; infinity if the store is not down."""
+        """The time (`time.monotonic`) to call `retry`, infinity if the store is not down."""
         return self._outage.retry_at if self._outage and self.failure else float("inf")
 
     def trace(self, scope: str, request: str, asker: str, fingerprint: int) -> Record:
-        """Return a record of this run of which nothing but its identity is known."""
+        """Return a record of this run that has only an identity."""
         names = 0, 0, "", self.pipeline, self.name
         return Record(scope, "", request, fingerprint, *names, 0.0, 0.0, asker=asker)
 
@@ -108,9 +107,10 @@ class StoreRun:
             raise
 
     def answer(self, calls: Sequence[Call]) -> None:
-        """Answer calls, several in one batch; none before what it rests on is committed."""
+        """Answer calls, several in one batch. No answer is given before the batch is committed."""
         calls = [call for call in calls if call.future.set_running_or_notify_cancel()]
-        cheaper = len(calls) > 1 or self._url.startswith("memory:")  # nobody waits for its lock
+        # A batch with one call pays in memory, where no other process waits for the lock.
+        cheaper = len(calls) > 1 or self._url.startswith("memory:")
         results = self._together(calls) if cheaper and self._gate else None
         if results is None:
             results = [self._attempt(call) for call in calls]
@@ -121,7 +121,7 @@ class StoreRun:
                 call.future.set_result(result)
 
     def settle(self, records: Collection[Record]) -> bool:
-        """Mark records settled; False if that has to wait for the end of an outage."""
+        """Mark records as settled. Return False if that must wait for the end of an outage."""
         if self._gate is None or self.failure:
             return False
         try:
@@ -135,11 +135,11 @@ class StoreRun:
 
     def _settle(self, store: Store, records: Collection[Record]) -> None:
         for gave in (True, False):
-            if some := [record for record in records if record.gave is gave]:
-                store.update(some, settled=True, durable=self._durable, gave=gave)
+            if alike := [record for record in records if record.gave is gave]:
+                store.update(alike, settled=True, durable=self._durable, gave=gave)
 
     def renew(self) -> None:
-        """Tell the store that the run lives."""
+        """Renew the run in the store."""
         if self._gate is None or self.failure:
             return
         try:
@@ -151,17 +151,16 @@ class StoreRun:
             logger.error("The gate's store failed: %s", error)
 
     def _tell_lost(self, store: Store) -> None:
-        """Say once that the store has lost the run, which was begun anew."""
         if self.name in store.lost and not self._warned_lost:
             self._warned_lost = True
             logger.warning(
                 "The store has lost what this crawl kept: somebody emptied it, or took the crawl "
-                "for dead. Pages that are like those pass once more, here and in later crawls. "
-                "What is kept from now on counts"
+                "for dead. Copies of its pages pass once more, here and in later crawls. "
+                "Pages that are kept from now on count"
             )
 
     def retry(self) -> None:
-        """Try whether the store works again; the next calls that are answered end the outage."""
+        """Try whether the store works again. The next successful call ends the outage."""
         assert self._outage is not None
         try:
             if self._gate is None:
@@ -175,13 +174,14 @@ class StoreRun:
             self.failure = None
 
     def close(self, settled: Collection[Record], *, ended: bool) -> None:
-        """Settle what is left, end the run if it `ended` normally, and close the store.
+        """Settle the last records, end the run if the crawl `ended` normally, and close the store.
 
-        All pages of a crawl are worth some patience with a store that is not there just then.
+        If the store is unavailable, this tries again for `LONGEST_ENDING` seconds: otherwise no
+        page of the crawl would count.
         """
         if self._gate is None:
             return
-        store, until, told = self._gate.store, time.monotonic() + LONGEST_ENDING, False
+        store, until, warned = self._gate.store, time.monotonic() + LONGEST_ENDING, False
         try:
             while True:
                 try:
@@ -195,12 +195,12 @@ class StoreRun:
                 except StoreUnavailable:
                     if time.monotonic() > until:
                         raise
-                    if not told:
+                    if not warned:
                         logger.warning(
                             "The store is away. For %.0f s, the end of the crawl waits for it",
                             LONGEST_ENDING,
                         )
-                    told = True
+                    warned = True
                 time.sleep(FIRST_WAIT)
         except StoreError as error:
             logger.error("The gate could not end its run: its pages won't count as seen: %s", error)
@@ -210,11 +210,11 @@ class StoreRun:
             store.close()
 
     def _keep_memories(self, gate: Gate) -> None:
-        """Keep what sites repeat; without it later crawls learn it again, and lose nothing."""
+        """Keep the site memory. If that fails, later crawls learn it again, and lose nothing."""
         try:
             gate.keep_memories()
         except StoreError as error:
-            logger.warning("What sites repeat could not be kept for later crawls: %s", error)
+            logger.warning("The site memory could not be kept for later crawls: %s", error)
 
     def _begin(self) -> None:
         try:
@@ -223,7 +223,7 @@ class StoreRun:
                 store.begin(self.name)
             except BaseException:
                 store.close()
-                self.name = uuid.uuid4().hex  # the store may have begun it all the same
+                self.name = uuid.uuid4().hex  # the store may have begun the old name all the same
                 raise
         except StoreError:
             raise
@@ -236,8 +236,8 @@ class StoreRun:
         if self._url.startswith("memory:"):
             return
         try:
-            some = islice(store.records(), MOST_COUNTED)
-            counts = Counter(record.pipeline for record in some)
+            oldest = islice(store.records(), MOST_COUNTED)
+            counts = Counter(record.pipeline for record in oldest)
         except Exception as error:
             logger.warning("Could not count the pages of earlier crawls: %s", error)
             return
@@ -246,9 +246,8 @@ class StoreRun:
             logger.log(
                 logging.INFO if kept else logging.WARNING,
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
-                "are compared with nothing: what is like them passes once more, and is compared "
-                "with from then on. To compare with them, take the release that read them, and "
-                "SIMHASH_GATE_EXTRACTOR as it was",
+                "are compared with nothing: copies of them pass once, and are kept. To compare "
+                "with them, take the release that read them, and SIMHASH_GATE_EXTRACTOR as it was",
                 how_many(sum(counts.values()), "remembered page"),
                 ", ".join(sorted(counts)), self.pipeline, kept,
             )  # fmt: skip

@@ -1,8 +1,8 @@
-"""The store of a crawl on a thread of its own: it may wait for a disk, the event loop may not.
+"""The store of a crawl on a thread of its own, because it may wait for a disk.
 
-One that waits for nothing is asked on the spot: to hand a page to a thread and back costs more.
-A failure of the store is reported, and ends the crawl if the settings say so. What was learned of
-scopes and is kept in the store is asked once of each, and merged into it.
+A store in memory never waits, and is called directly: passing calls to a thread costs more. A
+failure of the store is reported, and ends the crawl if the settings say so. Facts about a scope
+that crawls have learned are read once, and merged into the store at the end.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ logger = logging.getLogger(__name__)
 RENEW_INTERVAL = 20.0
 SETTLE_INTERVAL = 0.1
 LONGEST_LEAVING = 2.0
-"""Seconds that a process that ends without closing its crawl waits for the store."""
+"""Seconds that a process waits for the store if it ends without closing its crawl."""
 MOST_AT_ONCE = 64
-"""How many calls share one commit."""
+"""Calls that share one commit."""
 
 STORE_FAILED = "simhash_gate_store_failed"
-"""The reason why a spider is closed when its store fails and must not."""
+"""The reason of closing a spider when its store fails (STORE_FAILURE = 'close')."""
 
 _NEVER = float("inf")
 
 
 class StoreThread:
-    """Asks the store of a crawl, call after call, on one thread.
+    """Calls the store of a crawl on one thread, one call after the other.
 
-    Calls that wait together share one commit, and get their answers after it. All methods are for
-    one thread, that of the event loop.
+    Calls that wait together share one commit, and get their answers after it. Only the thread of
+    the event loop may call the methods.
     """
 
     def __init__(self, pipeline: str, *, durable: bool = False, reads: bool = False) -> None:
@@ -62,14 +62,13 @@ class StoreThread:
         self._opened: Future[None] = Future()
         self._closed: Future[None] = Future()
         self._ended: bool | None = None
-        self._at_once = True  # until a thread is there to ask
+        self._at_once = True  # until the thread is started
 
     def open(self, url: str, *, at_once: bool = False) -> Future[None]:
-        """Open the store, and begin the run, before anything that is submitted later.
+        """Open the store and begin the run, before all calls that are submitted later.
 
-        With `at_once` the calling thread is the one that asks, and every future is done when it is
-        returned: for a store that never waits. The future raises `StoreError` if the first attempt
-        fails.
+        With `at_once`, for a store that never waits, the calling thread makes all calls itself: all
+        futures are done when they are returned. It raises `StoreError` if the first attempt fails.
         """
         self._at_once = at_once
         if at_once:
@@ -81,9 +80,10 @@ class StoreThread:
         return self._opened
 
     def submit(self, ask: Callable[[Gate], Any], *, doubtful: Record | None = None) -> Future[Any]:
-        """Return the answer as a future. It may raise `StoreError`; in an outage it does at once.
+        """Call a function with the gate, and return a future of its result.
 
-        `doubtful` has the identity of what the call may add; see `Call`.
+        The future may raise `StoreError`, in an outage at once. `doubtful` has the identity of the
+        record that the call may add; see `Call`.
         """
         call = Call(ask, Future(), doubtful)
         closed = None if self._ended is None else StoreError("the store is closed")
@@ -96,7 +96,7 @@ class StoreThread:
         return call.future
 
     def forget(self, record: Record) -> None:
-        """Take a record back before anything that is submitted later."""
+        """Take a record back before all calls that are submitted later."""
         call = Call(lambda gate: gate.take_back(record), Future(), record, forget=True)
         if self._at_once:
             self.run.answer([call])
@@ -104,13 +104,13 @@ class StoreThread:
             self._calls.put(call)
 
     def settle(self, record: Record) -> None:
-        """Mark a record settled, together with others that come soon after."""
+        """Mark a record as settled, together with others that come soon after."""
         self._settled.append(record)
         if not self._at_once:
             self._calls.put(None)
 
     def close(self, *, ended: bool) -> Future[None]:
-        """End the run, if it `ended` normally, and close the store, after all submitted before."""
+        """Close the store after all submitted calls. End the run if the crawl `ended` normally."""
         self._ended = ended
         if self._at_once:
             self._end()
@@ -147,13 +147,13 @@ class StoreThread:
         try:
             self.run.close(self._settled, ended=bool(self._ended))
         finally:
-            while not self._calls.empty():  # where the thread broke down, nobody else answers
+            while not self._calls.empty():  # if the thread broke down, calls are left
                 if (call := self._calls.get()) is not None:
                     call.future.set_exception(StoreError("the store is closed"))
             self._closed.set_result(None)
 
     def _waiting(self) -> list[Call]:
-        """Return the calls that wait; none if something else is due first."""
+        """Wait for calls, and return those that wait together; none if other work is due first."""
         due = min(self._settle_at, self._renew_at, self.run.retry_at)
         calls: list[Call | None] = []
         with suppress(queue.Empty):
@@ -179,7 +179,7 @@ class StoreThread:
 
 
 class StoreFailures:
-    """Reports the failures of a store; they end the crawl if `closes`."""
+    """Reports the failures of a store. With `closes`, they end the crawl."""
 
     def __init__(self, crawler: Crawler, store: StoreThread, *, closes: bool) -> None:
         self._crawler = crawler
@@ -189,7 +189,7 @@ class StoreFailures:
         self._closing = False
 
     def page_passed(self, error: StoreError) -> None:
-        """Count a page that passed unjudged, and say why, once for each outage and each reason."""
+        """Count a page that passed unjudged. Log why, once for each outage and each reason."""
         self._crawler.stats.inc_value("simhash_gate/store_failed")
         reason, run = str(error), self._store.run
         is_outage = isinstance(error, StoreUnavailable)
@@ -200,7 +200,7 @@ class StoreFailures:
         self._close_spider(reason)
 
     async def close(self, *, ended: bool) -> None:
-        """Close the store, and wait for it, but not for ever: a run that is not ended is dead."""
+        """Close the store, and wait for it, but not for ever. A run that did not end is dead."""
         if not await done_in_time(self._store.close(ended=ended)):
             logger.error(
                 "The crawl ends before its store, which hangs, has ended its run: "
@@ -217,11 +217,11 @@ class StoreFailures:
 
 
 MOST_SCOPES = 10_000
-"""That are known to be asked; one that comes again after so many others is asked again."""
+"""Scopes that are remembered as read. If there are more, the oldest are read again."""
 
 
 class Learned:
-    """Calls `take` with each scope and what the store has of it of a kind, once it has answered."""
+    """Reads the blob of a kind for each scope, once. Calls `take(scope, data)` with the answer."""
 
     def __init__(self, store: StoreThread, kind: str, take: Callable[[str, bytes], None]) -> None:
         self._store = store
@@ -230,7 +230,7 @@ class Learned:
         self._asked: dict[str, Future[bytes] | None] = {}
 
     def has(self, scope: str) -> bool:
-        """Tell whether what the store knows of a scope was taken; ask, if nobody has."""
+        """Tell whether the blob of a scope was taken. Ask the store at the first call."""
         if scope not in self._asked:
             self._asked[scope] = self._store.submit(lambda gate: gate.store.get(self._kind, scope))
             if len(self._asked) > MOST_SCOPES:
@@ -240,19 +240,19 @@ class Learned:
             return answer is None
         try:
             self._take(scope, answer.result())
-        except StoreError:  # the crawl says that its store fails
+        except StoreError:  # `StoreFailures` reports it
             self.forget(scope)
             return False
         self._asked[scope] = None
         return True
 
     def forget(self, scope: str) -> None:
-        """Ask again when the scope comes again."""
+        """Read the blob of a scope again when it is needed."""
         self._asked.pop(scope, None)
 
 
 class LearnedNotes(Learned):
-    """What was learned of the domains of scopes: a JSON value for each, under a key in the notes.
+    """Keeps what was learned of domains: a JSON value for each, under a key of the notes.
 
     `take` is called with a scope and the values by domain.
     """
@@ -264,12 +264,12 @@ class LearnedNotes(Learned):
         self._key = key
 
     def merge(self, scope: str, change: Callable[[dict[str, Any]], None]) -> None:
-        """Change what the store has by then: other crawls may have written meanwhile."""
+        """Let `change` update the current values in the store, to which other crawls also write."""
 
         def merge(gate: Gate) -> None:
             notes = gate.store.get(SITE_NOTES, scope)
-            known = note_in(notes, self._key)
-            change(known)
-            gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, self._key, known)))
+            note = note_in(notes, self._key)
+            change(note)
+            gate.store.put(Blob(SITE_NOTES, scope, "", with_note(notes, self._key, note)))
 
         self._store.submit(merge)

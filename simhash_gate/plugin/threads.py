@@ -1,4 +1,4 @@
-"""Other threads than that of the event loop: waiting for them, and one that writes lines."""
+"""Threads beside that of the event loop: waiting for their results, and writing lines."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 MOST_WAITING = 10_000
-"""Lines beyond these are left out: a disk that hangs must not fill the memory."""
+"""Lines that may wait. Further ones are left out: a disk that hangs must not fill the memory."""
 LONGEST_CLOSING = 60.0
-"""Seconds after which a crawl ends without what is not written yet: a disk hangs, or a store."""
+"""Seconds after which a crawl ends even if a disk or a store hangs."""
 
 
 async def result(future: Future[T]) -> T:
@@ -43,9 +43,9 @@ async def result(future: Future[T]) -> T:
 
 
 async def _woken(future: Future[T]) -> T:
-    """Return the result of a future; one that is done on this thread needs no call of the system.
+    """Return the result of a future, like `asyncio.wrap_future`.
 
-    That is what `asyncio.wrap_future` does, at a page's cost of 0.1 ms.
+    That function always makes a system call, which takes 0.1 ms a page.
     """
     loop, here = asyncio.get_running_loop(), get_ident()
     arrived: asyncio.Future[None] = loop.create_future()
@@ -71,7 +71,7 @@ async def _woken(future: Future[T]) -> T:
 
 
 async def done_in_time(future: Future[Any]) -> bool:
-    """Wait until a future of another thread is done, but not for ever; tell whether it is done."""
+    """Wait for a future of another thread, but not for ever. Return whether it is done."""
     deadline = time.monotonic() + LONGEST_CLOSING
     while not future.done() and time.monotonic() < deadline:
         await pause(0.01)
@@ -79,7 +79,7 @@ async def done_in_time(future: Future[Any]) -> bool:
 
 
 async def pause(seconds: float) -> None:
-    """Let others go on for some time."""
+    """Let the event loop go on for some time."""
     if is_asyncio_available():
         await asyncio.sleep(seconds)
         return
@@ -89,10 +89,10 @@ async def pause(seconds: float) -> None:
 
 
 class LineThread(Generic[T]):
-    """Runs `work` on a thread, with the lines that are put, as they come.
+    """Runs `work` on a thread, with an iterator of the lines that are put.
 
-    `what` is the word for a line. `missed` counts those that were left out. All methods are for
-    one thread, that of the event loop. A disk that hangs is never in the crawl's way.
+    `what` is the word for a line. `missed` counts the lines that were left out. Only the thread of
+    the event loop may call the methods. A disk that hangs does not stop the crawl.
     """
 
     def __init__(self, what: str, work: Callable[[Iterator[T]], None]) -> None:
@@ -103,14 +103,14 @@ class LineThread(Generic[T]):
         self._done: Future[None] | None = None
 
     def start(self) -> None:
-        """Start the thread, unless it runs already."""
+        """Start the thread unless it runs already."""
         if self._done is None:
             self._done = Future()
             name = f"simhash_gate-{self._what.replace(' ', '-')}s"
             Thread(target=self._run, args=(self._done,), name=name, daemon=True).start()
 
     def put(self, line: T) -> bool:
-        """Hand a line over; tell whether there was room for it."""
+        """Pass a line to the thread. Return False if too many wait."""
         if self._lines.qsize() >= MOST_WAITING:
             self.missed += 1
             return False
@@ -118,9 +118,9 @@ class LineThread(Generic[T]):
         return True
 
     async def close(self) -> None:
-        """Wait until all is written; where the disk hangs, not for ever. The log says what is not.
+        """Wait until all lines are written, but not for ever. Log the lines that are not.
 
-        Does nothing if the thread was never started.
+        Do nothing if the thread was never started.
         """
         if self._done is None:
             return

@@ -1,7 +1,7 @@
-"""The trap shield in a crawl: asks before each download, holds back, and fetches again.
+"""The trap shield in a crawl: it holds requests back before the download, and sends some later.
 
 Requests that were held back are remembered, within bounds. They are sent when their shape brings
-something new, when a page elsewhere leads to them, and a sample before the crawl ends.
+something new, or when a page of another part leads to them. A sample is sent before the crawl ends.
 """
 
 from __future__ import annotations
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 14
-"""So many of a shape are sent again for one page of it that brings something new."""
+"""Requests of a shape that are sent after one page of the shape brought something new."""
 SAMPLE, SHARE, MOST = 5, 20, 50
-"""Before a crawl ends, so many requests of each part are sent, or one in 20 up to 50: first one of
-each shape."""
+"""Before a crawl ends, 5 requests of each part are sent, or one in 20 up to 50, of all shapes."""
 _SHOWN = 10
 _BARREN = frozenset({"duplicate", *ANSWERED})
 _OUTCOMES = frozenset({"new", "near", "updated", "rewritten", "unchanged", *_BARREN})
@@ -57,7 +56,7 @@ class Held(Parked):
 
 
 class TrapGuard(Listener):
-    """Asks the shield about each request, and tells it what became of the pages."""
+    """Asks the shield about each request, and tells it the results of pages."""
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
@@ -67,31 +66,31 @@ class TrapGuard(Listener):
         self._sampled: set[str] = set()
         self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
         self._released: list[TracedRequest] = []
-        self._steps: Counter[str] = Counter()  # down from pages that were sent again, by part
-        # By shape: examples of what was held back or would have been, counts of these and of what
-        # brought something new all the same.
+        self._steps: Counter[str] = Counter()  # by part: pages that were followed to find its end
+        # By shape: examples of requests that were, or would have been, held back; their numbers;
+        # the numbers of those that brought something new all the same.
         self._examples: defaultdict[str, list[str]] = defaultdict(list)
         self._counts: Counter[tuple[str, str]] = Counter()
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
-        """Return the guard, if pages can be seen to lead somewhere."""
+        """Return the guard if the spider middleware sees requests of pages, else None."""
         return cls(crawl) if is_installed(crawl.crawler.settings) else None
 
     def opened(self, spider: Spider) -> None:
-        """Go on with what the last part of the job knew, held back and counted."""
-        known = (self._shield, self._examples, self._counts)
+        """Continue with the shield, the requests and the counts of the last part of the job."""
+        state = (self._shield, self._examples, self._counts)
         site_of = self._policies.site_of
         self._shield, self._examples, self._counts = self._parked.claim(
-            "trap", known, lambda request: site_of(request.url).policy.traps == "limit"
+            "trap", state, lambda request: site_of(request.url).policy.traps == "limit"
         )
 
     def ask(self, request: Request, site: Site) -> None:
-        """Raise `NotSent` for a request that leads into a trap, where traps are limited."""
+        """Raise `NotSent` for a request that leads into a trap, if the policy limits traps."""
         meta = request.meta
         if site.policy.traps == "off" or not asks_for_page(request):
             return
-        origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # else a start URL
+        origin = Origin(*meta[FOUND_KEY]) if FOUND_KEY in meta else None  # None for start URLs
         address = self._crawl.keys.host(site.scope).reduction.key(without_credentials(request.url))
         visit = self._visits[request] = self._shield.ask(address, site.scope, origin)
         if not visit.held:
@@ -115,19 +114,19 @@ class TrapGuard(Listener):
             self._shield.is_known(self._visits[request])
 
     def found(self, request: Request, response: Response) -> bool:
-        """Note on a request what is known of the page that it was found on.
+        """Note on a request the page that it was found on.
 
-        The next page of a list goes on, in a part that is limited, if that page shows what is new.
-        If it was held back before, and this page is elsewhere, it is sent: Scrapy itself would drop
-        it as one that was asked for.
+        In a limited part, the next page of a list is released if this page shows something new. A
+        request that was held back before is sent now if this page is in another part: Scrapy itself
+        would filter the new request as a repeat.
         """
         request.meta.pop(FOUND_KEY, None)
         visit = self._visits.get(response.request) if response.request is not None else None
         if visit is None:
             return True
-        known, goes_on = visit.fresh, list_of(request.url) == list_of(response.url)
+        fresh_before, goes_on = visit.fresh, list_of(request.url) == list_of(response.url)
         self._leads_to(visit, request.url)
-        leads = goes_on and visit.shows and visit.fresh > known
+        leads = goes_on and visit.shows and visit.fresh > fresh_before
         visit.shows &= not leads
         request.meta[FOUND_KEY] = list(visit.as_origin._replace(released=leads))
         return True
@@ -141,7 +140,7 @@ class TrapGuard(Listener):
                 self._send([("trap", scope, address.digest)])
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Tell the shield what a page brought; send again what waited for that."""
+        """Tell the shield what a page brought. Send the requests that waited for that."""
         visit = self._visits.get(judged.request)
         read = judged.verdict.page
         if visit is None or read is None or judged.skipped or judged.not_modified:
@@ -161,7 +160,7 @@ class TrapGuard(Listener):
             self._counts["missed", visit.shape.name] += 1
             self._count("trap/missed")
         self._changed(changes)
-        if judged.dropped and visit.inside:  # it reaches no callback: what it would lead to
+        if judged.dropped and visit.inside:  # no callback follows its links, so they count here
             for url in read.targets.split("\n"):
                 self._leads_to(visit, url)
         if visit.barren:
@@ -170,14 +169,15 @@ class TrapGuard(Listener):
             self._send_more(visit)
         elif visit.group.why == "endless" and visit.origin is not None and visit.origin.released:
             depth = judged.request.meta.get("depth", 0)
-            if not 0 < self._deepest <= depth:  # of the deepest pages nobody sees where they lead
+            if not 0 < self._deepest <= depth:  # at DEPTH_LIMIT, no links are seen
                 self._released.append(visit)
 
     def idle(self) -> None:
-        """Send a sample of what waits, as long as that brings something new.
+        """Send a sample of the requests that wait, as long as that brings something new.
 
-        What seemed to have no end has one if its pages lead to nothing that nobody knew. From those
-        that do lead on, it is looked for by going down, `MOST` steps in each part.
+        An endless part has an end after all if a released page leads to no new address. Then more
+        of its requests are sent. If the page leads on, one of its requests is sent to look for the
+        end, at most `MOST` times for each part.
         """
         released, self._released = self._released, []
         for visit in released:
@@ -193,11 +193,11 @@ class TrapGuard(Listener):
         for held in self._parked.of_kind("trap"):
             if held.group not in self._sampled:
                 waiting[held.group].append(held)
-        for group, its in waiting.items():
+        for group, requests in waiting.items():
             self._sampled.add(group)
-            count = max(SAMPLE, min(MOST, len(its) // SHARE))
-            of_each = {held.shape: held.belief for held in its}.values()
-            spread = (held.belief for held in its[:: -max(1, len(its) // count)])
+            count = max(SAMPLE, min(MOST, len(requests) // SHARE))
+            of_each = {held.shape: held.belief for held in requests}.values()
+            spread = (held.belief for held in requests[:: -max(1, len(requests) // count)])
             self._send(islice(dict.fromkeys((*of_each, *spread)), count))
 
     def _send_more(self, visit: TracedRequest) -> None:
@@ -207,7 +207,7 @@ class TrapGuard(Listener):
         self._send(same_shape[:AT_ONCE])
 
     async def closed(self) -> None:
-        """Say what was held back, or would have been."""
+        """Report the requests that were held back, or would have been."""
         self._sum_up("held")
         self._sum_up("would_hold")
 
@@ -222,8 +222,8 @@ class TrapGuard(Listener):
     def _send(self, beliefs: Iterable[Belief]) -> None:
         for held in chain.from_iterable(map(self._parked.take, beliefs)):
             request = held.request
-            found = Origin(*request.meta[FOUND_KEY])
-            request.meta[FOUND_KEY] = list(found._replace(released=True))
+            origin = Origin(*request.meta[FOUND_KEY])
+            request.meta[FOUND_KEY] = list(origin._replace(released=True))
             self._count("trap/resent")
             self._counts["resent", ""] += 1
             self._parked.send(request)
@@ -255,7 +255,7 @@ class TrapGuard(Listener):
 
 
 def offers_of(page: Page) -> tuple[tuple[str, str], ...]:
-    """Return what a page sells; a calendar has new dates for ever."""
+    """Return the offers of a page without dates: a calendar has new dates for ever."""
     if page.listing or not page.sketch:
         return ()
-    return tuple(each for each in decode(page.sketch).offered if "Date" not in each[0])
+    return tuple(field for field in decode(page.sketch).offered if "Date" not in field[0])

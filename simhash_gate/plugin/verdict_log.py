@@ -1,4 +1,4 @@
-"""The verdicts of a crawl: in its log, by a signal, in a file, and summed up in a report."""
+"""The verdict log of a crawl, and its report."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ logger = logging.getLogger(__name__)
 
 
 class VerdictLog(Listener):
-    """Writes down what the gate says of each response, as far as the settings ask for it.
+    """Writes the verdict log and the report, as far as the settings ask for them.
 
     `SIMHASH_GATE_VERDICTS` is written line by line, `SIMHASH_GATE_REPORT` when the spider closes.
-    Raises `SettingsError` where a report needs a package that is not installed.
+    Raises `SettingsError` if a report needs a package that is not installed.
     """
 
     def __init__(self, crawl: Crawl) -> None:
@@ -62,7 +62,7 @@ class VerdictLog(Listener):
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Write a verdict down, soon."""
+        """Pass a verdict to the thread that writes."""
         if self._texts is not None:
             self._texts.judged(judged)
         line = line_of(
@@ -79,7 +79,7 @@ class VerdictLog(Listener):
         self._put(line)
 
     def not_sent(self, request: Request, why: NotSent) -> None:
-        """Write down a request that was not sent, soon. It has no outcome: there is no page."""
+        """Pass a request that was not sent to the thread that writes. It has no outcome."""
         line = {
             "not_sent": why.kind,
             "what": why.what,
@@ -91,13 +91,13 @@ class VerdictLog(Listener):
         self._put(line)
 
     async def closed(self) -> None:
-        """Write what is left, and the report; waits for a disk that hangs, but not for ever."""
+        """Write the last lines and the report. Wait for a disk that hangs, but not for ever."""
         self._put()
         await self._thread.close()
 
     def _put(self, *lines: Line) -> None:
         for line in (*self._crawl.lines, *lines):
-            # The first line has it: whoever reads each line as a verdict can go on to do so.
+            # The head is part of the first line: so every line is still a verdict.
             self._thread.put({**line, **self._head})
             self._head = {}
         self._crawl.lines.clear()
@@ -108,7 +108,7 @@ class VerdictLog(Listener):
             deque(written, maxlen=0)
             return
         path = Path(fill_in(self._settings.report, self._spider))
-        try:  # now, and not after hours
+        try:  # a wrong path is reported at the start, and not after hours
             private_folder(path.parent)
             check_writable(path)
         except OSError as error:
@@ -131,9 +131,9 @@ class VerdictLog(Listener):
 
 
 def _written(lines: Iterator[Line], path: str) -> Iterator[Line]:
-    """Yield lines, and write each, so that it is there whatever becomes of the crawl.
+    """Yield lines, and write each at once: it stays even if the crawl is killed.
 
-    After a failure, which the log tells, no more are written. A `path` of "" is no file.
+    A failure is logged, and no more lines are written. With the path "", nothing is written.
     """
     failed = "verdicts are not written"
     try:
@@ -151,7 +151,7 @@ def _written(lines: Iterator[Line], path: str) -> Iterator[Line]:
 
 
 def fill_in(pattern: str, spider: str) -> str:
-    """Return the path that a setting names by the spider, `%(name)s`, and the time, `%(time)s`."""
+    """Fill in a path from the settings: `%(name)s` is the spider, `%(time)s` the time of now."""
     return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
 
 
@@ -161,15 +161,14 @@ MOST_BYTES = 32 << 20
 class ReportTexts:
     """Keeps the articles of kept pages, and of duplicates that differ from them, by URL.
 
-    Those that were used last stay. Called with names of pages, it returns the Markdown of those
-    that it has.
+    The articles used last stay. A call with names of pages returns their Markdown if it is there.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._articles: Bounded[str, Page] = Bounded(most_bytes)
 
     def judged(self, judged: Judged) -> None:
-        """Take in a page that was judged."""
+        """Keep the article of a judged page if the report may show it."""
         verdict = judged.verdict
         page, match = verdict.page, verdict.match
         if page is None or not page.article:
@@ -178,16 +177,16 @@ class ReportTexts:
             self._keep(verdict.record.url, page)
         elif verdict.rejected and match is not None:
             kept = match.record
-            self._articles.get(kept.url)  # it is of use for longer
+            self._articles.get(kept.url)  # the article of the kept page counts as used now
             if match.distance or (page.title, page.words) != (kept.title, kept.words):
                 self._keep(without_credentials(judged.response.url), page)
 
     def __call__(self, names: Collection[str]) -> Mapping[str, str]:
-        """Return the Markdown of the pages of these names that are there."""
+        """Return the Markdown of those pages that are kept, by name."""
         return {name: page.markdown for name in names if (page := self._articles.get(name))}
 
     def _keep(self, name: str, page: Page) -> None:
-        if self._articles.get(name) is None:  # the first page of a name is what was seen first
-            # Only what its Markdown is made from: the page may have more than that by now.
+        if self._articles.get(name) is None:  # the first page of a name stays
+            # Only the article is copied: the page may have much more in memory by now.
             page = Page("", 0, None, 0, False, None, url=page.url, article=page.article)
             self._articles.put(name, page, len(page.article))

@@ -1,8 +1,8 @@
-"""What came of pages: one that gave no item stands for none that a copy of it may give.
+"""The yields of pages: a copy of a page that gave no item is not dropped, since it may give one.
 
-A copy of such a page goes to its callback, one at a time, and what it gives comes out. A spider
-that writes in its callbacks gives no items at all: for it the text decides, once enough copies
-were called in vain.
+Such copies go to their callbacks, one at a time, and their items are delivered. But some spiders
+write files in their callbacks, and give no items at all. After enough copies without items, their
+copies are dropped by their text, as usual.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 IN_VAIN = 5
-"""So many copies that a callback got, which never gave an item, gave neither that nor a request:
-then its copies are dropped for their text. Pages that lead to others are counted apart."""
+"""If a callback never gave an item, its copies are dropped by their text after this many copies
+that gave neither items nor requests. Pages that lead to other pages are counted apart."""
 IN_A_ROW = 3
-"""So many copies of one page gave nothing: then those that wait for it are not fetched again."""
+"""After this many copies of one page that gave nothing, its other copies are not fetched again."""
 MOST_BARREN = 50_000
-"""Pages that are known to have given no item; of more, the oldest count as if they had."""
+"""Pages without items that are remembered. Older ones count as if they had given items."""
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class _Barren:
 
 
 class Yields:
-    """Knows what came of the pages of one crawl, and of those that earlier ones have kept."""
+    """Counts the items and requests of the kept pages of this crawl and of earlier ones."""
 
     def __init__(self, store: StoreThread, followed: set[Identity]) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class Yields:
         self._gave: set[str] = set()
 
     def given(self, verdict: Verdict) -> Verdict:
-        """Return the verdict on a page; `unpaid` if it need not be dropped for what was kept."""
+        """Return the verdict on a page, `unpaid` if it is a copy of a page without items."""
         policy, match = verdict.policy, verdict.match
         seen = verdict.outcome == "duplicate" or (
             verdict.outcome == "unchanged" and policy.revisit == "links"
@@ -67,12 +67,12 @@ class Yields:
         return not kept.gave and not self._text_decides(kept)
 
     def is_tried(self, kept: Record) -> bool:
-        """Tell whether so many copies of a page gave nothing that no other one is fetched again."""
+        """Tell whether `IN_A_ROW` copies of a page gave nothing."""
         barren = self._barren.get(kept.identity)
         return barren is not None and barren.tries >= IN_A_ROW
 
     def ended(self, kept: Record, *, given: int, sent: int, is_copy: bool) -> None:
-        """Note how many items and requests came of a kept page, or of a copy of it, in all."""
+        """Note the numbers of items and requests of a kept page, or of a copy of it."""
         if given:
             self._gave.add(_callback(kept))
             self._barren.pop(kept.identity, None)

@@ -1,6 +1,6 @@
-"""Sources of pages and fingerprints, a module for each kind; `open` is the way in.
+"""Sources of pages and fingerprints, a module for each kind. `open` opens them all.
 
-Here is what every source of pages yields.
+This module has the values that every source of pages yields.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from simhash_gate.common.urls import without_credentials
 
 TOO_LARGE = "too large"
 GZIP = b"\x1f\x8b"
-"""What a gzip file begins with."""
+"""The first bytes of a gzip file."""
 
 
 class Known(NamedTuple):
-    """What a source knows of a page that was read before: one of a corpus."""
+    """The result of an earlier reading of a page, in a corpus."""
 
     fingerprint: int
     title: str
@@ -36,12 +36,11 @@ class Entry:
 
     `place` names the place of the page in messages. `path` is as the user wrote it. `url` never has
     a user name or a password. `encoding` is that of the HTTP header. `scope` replaces the scope of
-    the URL. `request` is Scrapy's request fingerprint in hex, if the source knows it. A page that a
+    the URL. `request` is Scrapy's request fingerprint in hex, if the source has it. A page that a
     crawl would not judge has no body; `skipped` says why. `time` is the Unix time of its capture,
-    None where the source does not know it. A URL that is `guessed` is what the page or its path
-    says: other pages may have the same. Of a page that is `of_text` there is no HTML any more: what
-    its data said is not known. Two that are `visit`s to one URL at different times were made by
-    different crawls. `fields` are what its source says of it.
+    None if unknown. A `guessed` URL was read from the page or its path: other pages may have the
+    same. A page `of_text` has no HTML any more, and no structured data. Two `visit`s to one URL at
+    different times belong to different crawls. `fields` are all values that its source has.
     """
 
     place: str
@@ -65,8 +64,8 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """The key of the page, as a crawl tells it by lists; of another request than a plain GET,
-        or of a page without a URL, what tells the request."""
+        """The key of the page, as a crawl finds it by lists. It is the request fingerprint for a
+        page without a URL, or of another request than a plain GET."""
         from simhash_gate.identity.keys import key_of  # it loads numpy
 
         if self.guessed or not self.url:
@@ -77,19 +76,19 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What results call the page: its URL, else its path, else its place."""
+        """The name of the page in results: its URL, else its path, else its place."""
         return self.url or self.path or self.place
 
     @property
     def own_name(self) -> str:
-        """What no other page is called: the path of a page whose URL is guessed, else its name."""
+        """A name that no other page has: the path of a page with a guessed URL, else its name."""
         return self.path if self.guessed else self.name
 
 
 class File(NamedTuple):
-    """A file of pages or fingerprints; or an HttpCache or a store, which count as one.
+    """A file of pages or fingerprints. An HttpCache or a store counts as one file.
 
-    `folder` is the one that was named, "" for a file that was named itself.
+    `folder` is the folder that the user named, "" if the user named the file itself.
     """
 
     path: str
@@ -98,7 +97,7 @@ class File(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Pages in order, read when they are asked for. `total` counts them, if that is cheap."""
+    """Pages in order, each read when it is needed. `total` counts them if that is cheap."""
 
     entries: Iterator[Entry]
     total: Callable[[], int | None]
@@ -111,7 +110,7 @@ def request_fingerprint(url: str) -> str:
     """
     from w3lib.url import canonicalize_url
 
-    with suppress(ValueError):  # not a URL: it is hashed as it is
+    with suppress(ValueError):  # text that is not a URL is hashed as it is
         url = canonicalize_url(url)
     parts = {"method": "GET", "url": url, "body": "", "headers": {}}
     return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -122,6 +121,6 @@ def read_body(path: str | os.PathLike[str], max_bytes: int) -> bytes | None:
     try:
         with Path(path).open("rb") as file:
             body = file.read(max_bytes + 1)
-    except ValueError as error:  # a name that no file can have
+    except ValueError as error:  # no file can have such a name
         raise OSError(str(error)) from None
     return None if len(body) > max_bytes else body

@@ -22,7 +22,7 @@ from simhash_gate.sources.markdown import front_matter, markdown_as_html
 from simhash_gate.values import TEXT, checked
 
 PAGES = ("html", "path", "markdown", "text")
-"""Keys of a line that hold a page, or name its file. The first of them that is there counts."""
+"""Keys of a line that hold a page, or name its file. The first one that a line has counts."""
 _OF_CORPUS = ("words", "fingerprint", "pipeline")
 KEYS = (*PAGES, "url", "id", "title", "encoding", "scope", "time", "date", *_OF_CORPUS)
 _TEXTS = (*PAGES, "url", "encoding", "scope")
@@ -38,14 +38,14 @@ def read_file(
 ) -> Iterator[Entry]:
     """Yield the page of a file of HTML, or of text.
 
-    The front matter of Markdown tells what is known of it.
+    The front matter of a Markdown file gives the values of the entry.
     """
     with complaining(complain, file.path):
         path = Path(file.path)
         if file.folder and path.exists() and not path.is_file():
             raise OSError("no ordinary file")  # to open a pipe would wait for its writer
-        found = read_body(path, max_bytes)
-        body, metadata = found or b"", dict[str, Any]()
+        content = read_body(path, max_bytes)
+        body, metadata = content or b"", dict[str, Any]()
         if of_text and body:
             text = body.decode("utf-8-sig", "replace")
             if file.path.lower().endswith(".md"):
@@ -62,7 +62,7 @@ def read_file(
             file.path,
             url or guess,
             metadata.get("id"),
-            skipped=TOO_LARGE if found is None else "",
+            skipped=TOO_LARGE if content is None else "",
             time=unix_time(metadata.get("time")),
             guessed=not url,
             known=known_of(metadata),
@@ -80,13 +80,13 @@ def text_as_html(text: str, title: str = "") -> bytes:
 
 
 def text_of(values: dict[str, Any], key: str) -> str:
-    """Return a text that front matter, or a line, has under a key; else ""."""
+    """Return the string under a key of front matter or of a line, "" if there is none."""
     value = values.get(key)
     return value if isinstance(value, str) else ""
 
 
 def known_of(values: dict[str, Any]) -> Known | None:
-    """Return the fingerprint of a page of a corpus, if its front matter, or its line, has one."""
+    """Return the earlier result for a page of a corpus, if these values have a fingerprint."""
     with suppress(ValueError):
         words = values.get("words")
         return Known(
@@ -99,12 +99,12 @@ def known_of(values: dict[str, Any]) -> Known | None:
 
 
 def guess_url(body: bytes, path: str, folder: str = "") -> str:
-    """Return the URL that a page or its path tells, "" for none. `folder` is where it was found."""
+    """Return the URL that a page or its path names, "" for none. `folder` was named by the user."""
     return next(canonical_urls(body), "") or url_of_path(path, folder)
 
 
 def url_of_path(path: str, folder: str = "") -> str:
-    """Return the URL of a file of a mirror, by the host in its path; "" where it has none.
+    """Return the URL of a file of a mirror by the host in its path, "" if there is no host.
 
     `mirror/example.com/a/b.html` is `https://example.com/a/b.html`. The first host within the
     folder counts, else the first one in the name of the folder.
@@ -112,7 +112,7 @@ def url_of_path(path: str, folder: str = "") -> str:
     named = Path(folder).parts if folder else ()
     parts = Path(path).parts
     places = [*range(len(named), len(parts) - 1), *range(len(named))]
-    host = next((place for place in places if _is_host(parts[place])), None)
+    host = next((place for place in places if is_public_host(_host_in(parts[place]))), None)
     if host is None:
         return ""
     scheme = parts[host - 1] if host and parts[host - 1] in ("http", "https") else "https"
@@ -121,12 +121,12 @@ def url_of_path(path: str, folder: str = "") -> str:
     return f"{scheme}://{parts[host].lower().replace('+', ':')}{address}"
 
 
-def _is_host(name: str) -> bool:
-    return bool(_HOST.fullmatch(name)) and is_public_host(re.split("[:+]", name)[0].lower())
+def _host_in(name: str) -> str:
+    return re.split("[:+]", name)[0].lower() if _HOST.fullmatch(name) else ""
 
 
 def is_pages(keys: Iterable[str]) -> bool:
-    """Tell whether some keys or columns are those of pages."""
+    """Tell whether keys or columns include one that holds a page."""
     return not set(keys).isdisjoint(PAGES)
 
 
@@ -134,7 +134,7 @@ def manifest(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the pages of JSON Lines. Paths in it are relative to its folder.
 
     The other keys of a line are `url`, `id` (any value), `title` (of a text), `encoding`, `scope`
-    and `time`. (The `date` of a corpus is what the page says; elsewhere it is that of the capture.)
+    and `time`. `date` is the time of the capture too, except in a corpus: there the page says it.
     """
     folder = Path(file.path).parent
     for place, line in json_objects(file.path, complain, _EXAMPLE):
@@ -143,7 +143,7 @@ def manifest(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
 
 
 def paths(path: str) -> Iterator[str]:
-    """Yield the files that the lines of a manifest name."""
+    """Yield the paths of the files that a manifest names."""
     folder = Path(path).parent
     for _, line in json_objects(path, lambda *_: None, _EXAMPLE):
         name = line.get("path")
@@ -153,16 +153,16 @@ def paths(path: str) -> Iterator[str]:
 
 def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> Entry:
     """Return the page of a line; its HTML may be bytes. Raises ValueError."""
-    held = next((key for key in PAGES if line.get(key) or line.get(key) in ("", b"")), None)
+    form = next((key for key in PAGES if line.get(key) or line.get(key) in ("", b"")), None)
     for key in _TEXTS:
         if not isinstance(line.get(key), bytes):
             checked(line, key, TEXT)
-    if held is None or (held == "path" and not line["path"]):
+    if form is None or (form == "path" and not line["path"]):
         raise ValueError("no 'html', 'path', 'markdown' or 'text'")
     encoding = line.get("encoding") or None
-    if isinstance(line[held], str) and held != "path":
+    if isinstance(line[form], str) and form != "path":
         encoding = "utf-8"
-    body = _body(held, line, folder, max_bytes)
+    body = _body(form, line, folder, max_bytes)
     too_large = body is None or len(body) > max_bytes
     body = b"" if body is None or too_large else body
     path, url, time = line.get("path") or "", line.get("url") or "", line.get("time")
@@ -178,23 +178,23 @@ def entry_of(place: str, line: dict[str, Any], folder: Path, max_bytes: int) -> 
         time=unix_time(line.get("date") if time is None and "pipeline" not in line else time),
         guessed=not url,
         visit=time is not None and "pipeline" not in line,
-        known=known_of(line) if held == "markdown" else None,
-        of_text=held in ("markdown", "text"),
-        fields={k: v for k, v in line.items() if held in ("markdown", "text") or k not in KEYS},
+        known=known_of(line) if form == "markdown" else None,
+        of_text=form in ("markdown", "text"),
+        fields={k: v for k, v in line.items() if form in ("markdown", "text") or k not in KEYS},
     )
 
 
-def _body(held: str, line: dict[str, Any], folder: Path, max_bytes: int) -> bytes | None:
+def _body(form: str, line: dict[str, Any], folder: Path, max_bytes: int) -> bytes | None:
     """Return the page of a line as HTML, None if it is too large. Raises ValueError."""
-    page = line[held]
-    if held == "path":
+    page = line[form]
+    if form == "path":
         try:
             return read_body(folder / page, max_bytes)
         except OSError as error:
             raise ValueError(f"{page!r}: {why(error)}") from None
-    if held == "html":
+    if form == "html":
         return page if isinstance(page, bytes) else page.encode("utf-8", "replace")
     title = text_of(line, "title")
-    if held == "markdown":
+    if form == "markdown":
         return markdown_as_html(page, title, line.get("url") or "")
     return text_as_html(page, title)

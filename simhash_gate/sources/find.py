@@ -1,4 +1,4 @@
-"""What the paths of a command are, and the files in their folders: each is of one kind."""
+"""Find the kinds of the paths of a command, and the files in their folders."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _CACHED, _OTHER = "response", "other"
 
 @dataclass(frozen=True)
 class Given:
-    """What one path of a command is. `counts` are those of the files in a folder, by kind.
+    """One path of a command and its kind. `counts` are the numbers of files in a folder, by kind.
 
-    `fingerprints` tells that its files have these alone.
+    `fingerprints` tells whether its files have fingerprints alone.
     """
 
     path: str
@@ -50,7 +50,7 @@ class Given:
     fingerprints: bool = False
 
     def files(self, complain: Complain) -> Iterator[File]:
-        """Yield the files of a folder by name; the responses of an HttpCache come last."""
+        """Yield the files of a folder in the order of their names. An HttpCache comes last."""
         if self.kind != FOLDER:
             yield File(self.path, self.kind)
             return
@@ -66,7 +66,7 @@ class Given:
             yield File(self.path, CACHE, self.path)
 
     def _named(self) -> set[int]:
-        """Return the files that manifests of the folder name, as hashes: they are read as named."""
+        """Return hashes of the paths that manifests of the folder name. Their lines read them."""
         return {
             hash(os.path.normpath(named))
             for path, kind in (_walk(self.path) if self.counts[JSONL] else ())
@@ -75,7 +75,7 @@ class Given:
         }
 
     def total(self) -> int | None:
-        """Return how many pages there are, None where that is not cheap to know."""
+        """Return the number of pages, None if counting is not cheap."""
         if self.kind == JSONL:
             return jsonl.count_lines(self.path)
         counts = self.counts if self.kind == FOLDER else {self.kind: 1}
@@ -84,13 +84,13 @@ class Given:
         return sum(counts.get(kind, 0) for kind in (HTML, TEXT, _CACHED))
 
     def shown(self) -> str:
-        """Return what a folder is taken for."""
-        found = [how_many(self.counts[k], f"{k} file") for k in _SUFFIXES if self.counts[k]]
+        """Return a description of the files in a folder."""
+        parts = [how_many(self.counts[k], f"{k} file") for k in _SUFFIXES if self.counts[k]]
         if self.counts[_CACHED]:
-            found.append(f"an HttpCache of {how_many(self.counts[_CACHED], 'response')}")
+            parts.append(f"an HttpCache of {how_many(self.counts[_CACHED], 'response')}")
         if self.counts[_OTHER]:
-            found.append(f"{how_many(self.counts[_OTHER], 'other file')} not read")
-        return f"{self.path}: {', '.join(found)}"
+            parts.append(f"{how_many(self.counts[_OTHER], 'other file')} not read")
+        return f"{self.path}: {', '.join(parts)}"
 
 
 def look_at(
@@ -100,63 +100,63 @@ def look_at(
     *,
     fingerprints: bool = False,
 ) -> list[Given]:
-    """Tell what each path is. A folder is searched, and `say` told what it is taken for.
+    """Return the kind of each path. Folders are searched, and `say` gets a description of each.
 
-    A path that is named more than once is taken once. With `fingerprints`, files that have these
-    alone are sources too, but not among pages. A folder without any source is complained of, as is
-    one that has files for which a package is missing. Raises `MissingExtraError` for such a file
-    that is named.
+    A path that is named more than once counts once. With `fingerprints`, a folder of files that
+    have only fingerprints is a source, too. `complain` is called for a folder without sources, and
+    for one with files that need a missing package. Raises `MissingExtraError` if the user named
+    such a file.
     """
     return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]
 
 
 def files_of(given: Iterable[Given], complain: Complain) -> Iterator[File]:
-    """Yield all files, in order. Folders that can't be read are complained of."""
-    for one in given:
-        yield from one.files(complain)
+    """Yield all files, in order. `complain` is called for folders that can't be read."""
+    for path_given in given:
+        yield from path_given.files(complain)
 
 
 def total(given: Iterable[Given]) -> int | None:
-    """Return how many pages there are, None where that is not cheap to know."""
-    known = [one.total() for one in given]
-    return None if None in known else sum(filter(None, known))
+    """Return the number of pages, None if counting is not cheap."""
+    totals = [path.total() for path in given]
+    return None if None in totals else sum(filter(None, totals))
 
 
 def names_store(path: str) -> bool:
-    """Tell if a source is the URL of a store. That of a crawl, `sqlite:`, has no path."""
+    """Tell whether a source is the URL of a store (`sqlite:` is that of the crawl itself)."""
     return ("://" in path and not path.startswith(("http://", "https://"))) or path == "sqlite:"
 
 
 def is_folder(path: str) -> bool:
-    """Tell if a source is a folder."""
+    """Tell whether a source is a folder."""
     return not names_store(path) and os.path.isdir(path)  # noqa: PTH112 - Path raises for some names
 
 
 def shown(*paths: str) -> str:
-    """Return sources as messages show them: the URLs of stores without passwords."""
+    """Return sources for a message, with URLs of stores without passwords."""
     return ", ".join(
         without_password(path) if names_store(path) else jsonl.shown_path(path) for path in paths
     )
 
 
 def distinct(paths: Sequence[str], say: Callable[[str], object]) -> list[str]:
-    """Return each source once, without what a folder that is a source too has in it."""
+    """Return each source once, without files and folders within another source."""
     if len(paths) == 1:
         return list(paths)
     folders = {os.path.realpath(path) for path in paths if is_folder(path)}
-    known: set[str] = set()
-    found: list[str] = []
+    places: set[str] = set()
+    once: list[str] = []
     again: list[str] = []
     for path in paths:
         place = path if names_store(path) else os.path.realpath(path)
         within = not folders.isdisjoint(map(str, Path(place).parents)) and (
             is_folder(place) or _kind_of_name(place) != _OTHER
         )
-        (again if place in known or within else found).append(path)
-        known.add(place)
+        (again if place in places or within else once).append(path)
+        places.add(place)
     if again:
         say(f"sources named more than once are read once: {shown(*dict.fromkeys(again))}")
-    return found
+    return once
 
 
 def _given(
@@ -170,7 +170,7 @@ def _given(
         return Given(path, kind)
     failed: list[OSError] = []
     counts, alone, unread = _counted(path, failed)
-    # Among pages, fingerprints are those of a log: of the very same pages.
+    # Fingerprints beside pages are those of a log about the same pages.
     if fingerprints and alone and not counts.keys() - {_OTHER}:
         given = Given(path, FOLDER, counts - Counter({_OTHER: alone.total()}) + alone, True)
     else:
@@ -186,7 +186,8 @@ def _given(
 
 
 def _counted(path: str, failed: list[OSError]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Count the files of a folder by kind; those of fingerprints alone; and by missing package."""
+    """Count the files of a folder by kind, those with fingerprints alone by kind, and those that
+    can't be read by message."""
     counts: Counter[str] = Counter()
     alone: Counter[str] = Counter()
     unread: Counter[str] = Counter()
@@ -204,7 +205,7 @@ def _counted(path: str, failed: list[OSError]) -> tuple[Counter[str], Counter[st
 
 @lru_cache
 def _missing(kind: str) -> str:
-    """Return which package is missing for files of a kind, "" for none."""
+    """Return a message on the package that files of a kind lack, "" if none is missing."""
     try:
         _NEEDED.get(kind, lambda: None)()
     except MissingExtraError as error:
@@ -215,7 +216,7 @@ def _missing(kind: str) -> str:
 def _walk(
     path: str, failed: Callable[[OSError], object] | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files of a folder, by name, and their kinds; and the folders of cache entries."""
+    """Yield the files of a folder with their kinds, and the folders of cache entries."""
     for folder, folders, names in os.walk(path, onerror=failed):
         if not httpcache.FILES.isdisjoint(names):
             yield folder, _CACHED
@@ -226,13 +227,13 @@ def _walk(
 
 
 def _kind_of_name(path: str) -> str:
-    """Return the kind that the end of a name tells. (wget leaves the query of a URL in it.)"""
+    """Return the kind of a file by the end of its name. wget leaves the query of a URL there."""
     name = path.lower().partition("?")[0]
     return next((kind for kind, ends in _SUFFIXES.items() if name.endswith(ends)), _OTHER)
 
 
 def _kind_of_file(path: str) -> str:
-    """Return the kind of a file that was named: by its name, else by its start."""
+    """Return the kind of a file by its name, else by its first bytes."""
     kind = _kind_of_name(path)
     if kind != _OTHER or path == jsonl.STDIN:
         return JSONL if kind == _OTHER else kind
@@ -245,10 +246,9 @@ def _kind_of_file(path: str) -> str:
 
 
 def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
-    """Tell of a file in a folder if there may be pages, or fingerprints, in it."""
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
-        # One that can't be read is named where it is read.
-        wanted = (*files.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ()))
-        return not keys or any(key in keys for key in wanted)
+        wanted = {*files.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ())}
+        # A file without keys may be unreadable: it stays, and reading it reports the error.
+        return not keys or not wanted.isdisjoint(keys)
     return kind != _OTHER

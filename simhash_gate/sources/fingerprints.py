@@ -1,6 +1,6 @@
-"""Fingerprints in files of text: lists of them, and JSON Lines of pages that have one.
+"""Fingerprints in text files: lists of fingerprints, and JSON Lines of pages with one.
 
-A list has 16 hex digits on each line. JSON Lines are what `fingerprint`, `store` and crawls write.
+A list has 16 hex digits on each line. `fingerprint`, `store` and crawls write JSON Lines.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _TEXTS = ("url", "path", "scope", "title", "pipeline")
 
 
 class Numbered(NamedTuple):
-    """Some fingerprints without names, and the numbers of their lines or rows, counted from 1."""
+    """Fingerprints without names, and the numbers of their lines or rows, counted from 1."""
 
     numbers: NDArray[np.uint64]
     fingerprints: NDArray[np.uint64]
 
 
 def is_list(path: str) -> bool:
-    """Tell if the first line of a file is 16 hex digits."""
+    """Tell whether the first line of a file is 16 hex digits."""
     try:
         with Path(path).open("rb") as file:
             return bool(_FIRST.match(file.readline(64)))
@@ -45,12 +45,12 @@ def is_list(path: str) -> bool:
 
 
 def read_list(path: str, complain: Complain) -> Iterator[Numbered]:
-    """Yield the fingerprints of a list, many at once. Empty lines are passed over."""
+    """Yield the fingerprints of a list, many at once. Empty lines are skipped."""
     number = 1
     with complaining(complain, path), Path(path).open("rb") as file:
         if file.read(3) != b"\xef\xbb\xbf":
             file.seek(0)
-        # Lines of equal length are read as one array, others one by one.
+        # Lines of equal length are read as one array, which is faster. Others are read one by one.
         width = _DIGITS + 1
         while data := file.read(_LINES * width):
             values = _all_equal(data, width)
@@ -66,7 +66,7 @@ def read_list(path: str, complain: Complain) -> Iterator[Numbered]:
 
 
 def _all_equal(data: bytes, width: int) -> NDArray[np.uint64] | None:
-    """Return the fingerprints of lines that are 16 hex digits each and no more, else None."""
+    """Return the fingerprints of lines if each line is exactly 16 hex digits, else None."""
     if len(data) % width:
         return None
     if (np.frombuffer(data, np.uint8)[_DIGITS::width] != ord("\n")).any():
@@ -75,7 +75,7 @@ def _all_equal(data: bytes, width: int) -> NDArray[np.uint64] | None:
         packed = bytes.fromhex(data.decode("ascii"))
     except ValueError:
         return None
-    # `fromhex` passes over white space between digits: then there are too few.
+    # `fromhex` skips white space between digits: then there are too few.
     if len(packed) * width != len(data) * 8:
         return None
     return np.frombuffer(packed, ">u8").astype(np.uint64)
@@ -99,8 +99,8 @@ def fingerprinted(
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
-    What else stands among the verdicts of a crawl is passed over: its audit, requests that were not
-    sent, what it told. So is what an exported store has beside pages.
+    Other lines of a verdict log (audits, requests that were not sent, notes) are skipped, and lines
+    of an exported store that are not pages.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
         if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):

@@ -1,4 +1,4 @@
-"""Stored HTTP responses: decoded, and told to be HTML or not, as a crawl does it."""
+"""Stored HTTP responses: decode them, and tell whether they are HTML, as a crawl does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from simhash_gate.sources import GZIP, Entry
 
 HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")
-_START = 5000  # bytes that are looked at where no header tells
+_START = 5000  # bytes that decide if no header does
 _CHUNK = 1 << 16
 _MARKUP = re.compile(rb"\s*<(?:[!?]|html\b|head\b|body\b)", re.I)
 
@@ -33,27 +33,26 @@ def response(
     status: int,
     headers: Mapping[str, str],
     max_bytes: int,
-    **known: Any,
+    **fields: Any,
 ) -> Entry:
     """Return a stored response as an entry. It is skipped if a crawl would not judge it.
 
-    `headers` are those of `read_headers`; `known` are other fields of the entry. Raises
-    `DamagedError`.
+    `headers` come from `read_headers`, `fields` go into the entry. Raises `DamagedError`.
     """
     content_type = headers.get("content-type", "")
     if is_success(status):
         body = decoded(body, headers.get("content-encoding", ""), max_bytes)
-    html = is_html(content_type, known.get("url", ""), body)
-    if html and body.startswith(GZIP):  # and no header says so
+    html = is_html(content_type, fields.get("url", ""), body)
+    if html and body.startswith(GZIP):  # compressed without a header that says so
         body = gunzip(body, max_bytes)
     reason = why_ineligible(status=status, html=html, body=body, max_bytes=max_bytes)
     if reason:
-        return Entry(place, skipped=reason.replace("_", " "), **known)
-    return Entry(place, body, encoding=charset_in(content_type), **known)
+        return Entry(place, skipped=reason.replace("_", " "), **fields)
+    return Entry(place, body, encoding=charset_in(content_type), **fields)
 
 
 def read_headers(raw: bytes) -> dict[str, str]:
-    """Return HTTP headers by lower-case name; values of one name are joined by commas."""
+    """Return HTTP headers by name in lower case. Values of one name are joined by commas."""
     return {
         name.decode("latin-1").lower(): b",".join(values).decode("latin-1")
         for name, values in (headers_raw_to_dict(raw) or {}).items()
@@ -63,7 +62,7 @@ def read_headers(raw: bytes) -> dict[str, str]:
 def is_html(content_type: str, url: str, body: bytes) -> bool:
     """Tell whether Scrapy would make an `HtmlResponse` of this.
 
-    The header decides if it names a type of text, else the end of the URL, else the body's start.
+    The header decides if it names a type of text; else the end of the URL; else the first bytes.
     """
     for name in (
         content_type.partition(";")[0].strip().lower(),
@@ -82,9 +81,8 @@ def is_html(content_type: str, url: str, body: bytes) -> bool:
 def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """Return a body without its content encodings, cut off soon after `max_bytes`.
 
-    Of a body that ends too early, the part that can be decoded is returned, as in a crawl. Markup
-    is returned as it is: an archive may have decoded it, and kept the header. Raises
-    `DamagedError`.
+    If a body ends too early, the part that can be decoded is returned, as in a crawl. Markup is
+    returned as it is: some archives decode the body, and keep the header. Raises `DamagedError`.
     """
     if _MARKUP.match(body):
         return body
@@ -100,29 +98,29 @@ def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
             package = "backports.zstd" if coding == "zstd" else error.name
             needs = f"content encoding {coding!r} needs {package}: pip install {package}"
             raise DamagedError(needs) from None
-        except Exception as error:  # each library has errors of its own
+        except Exception as error:  # each library raises errors of its own
             raise DamagedError(f"content encoding {coding!r}: {error}") from error
     return body
 
 
 def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
     """Read until the end, an error, or more than `max_bytes`. Raises `DamagedError`."""
-    found = bytearray()
-    while len(found) <= max_bytes:
+    content = bytearray()
+    while len(content) <= max_bytes:
         try:
             chunk = read(_CHUNK)
         except (OSError, EOFError, zlib.error) as error:
-            if not found:
+            if not content:
                 raise DamagedError(str(error)) from None
             break
         if not chunk:
             break
-        found += chunk
-    return bytes(found)
+        content += chunk
+    return bytes(content)
 
 
 def gunzip(body: bytes, max_bytes: int) -> bytes:
-    """Return what a gzip file holds. A body that an archive decoded already is returned as it is.
+    """Return the content of a gzip file. A body that is not gzip is returned as it is.
 
     Raises `DamagedError`.
     """
@@ -134,17 +132,17 @@ def gunzip(body: bytes, max_bytes: int) -> bytes:
 def _inflate(body: bytes, max_bytes: int) -> bytes:
     try:
         return zlib.decompressobj().decompress(body, max_bytes + 1)
-    except zlib.error:  # some servers send it without the zlib frame
+    except zlib.error:  # some servers send the data without the zlib frame
         return zlib.decompressobj(-zlib.MAX_WBITS).decompress(body, max_bytes + 1)
 
 
 def _unbrotli(body: bytes, max_bytes: int) -> bytes:
     decompressor = import_module("brotli").Decompressor()
-    parts = [body]  # the input goes in at once, the output comes out in pieces
+    parts = [body]  # the whole input goes in at the first call; the output comes in pieces
 
     def read(size: int) -> bytes:
-        given = parts.pop() if parts else b""
-        piece: bytes = decompressor.process(given, output_buffer_limit=size)
+        data = parts.pop() if parts else b""
+        piece: bytes = decompressor.process(data, output_buffer_limit=size)
         return piece
 
     return _drain(read, max_bytes)

@@ -14,12 +14,12 @@ from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File, read_body
 from simhash_gate.sources.http import gunzip, read_headers, response
 
-# `meta` is a Python literal. The pickled copy of it is never opened: a pickle can run any code.
+# `meta` is a Python literal. The pickled copy beside it is never opened: a pickle can run any code.
 FILES = frozenset({"meta", "response_headers", "response_body"})
 NOT_FILES = "a DBM cache can't be replayed, only one of FilesystemCacheStorage"
 _FOREIGN = "not written by Scrapy's FilesystemCacheStorage"
 _META_BYTES = 1 << 20
-DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage: one for each spider
+DATABASES = (".db", ".db.db", ".db.dat", ".db.pag")  # DbmCacheStorage has one for each spider
 
 
 def http_cache(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
@@ -35,7 +35,7 @@ def http_cache(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry
 
 
 def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
-    for folder, _, names in os.walk(path):  # errors were complained of by now
+    for folder, _, names in os.walk(path):  # errors were reported when the folder was searched
         if FILES.isdisjoint(names):
             continue
         missing = sorted(FILES.difference(names))
@@ -47,7 +47,7 @@ def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
 
 
 def _read_meta(folder: str) -> tuple[float, str, int, bool]:
-    """Return what `meta` says: the time, URL and status; and whether gzip has packed it.
+    """Return the time, the URL and the status in `meta`, and whether the file is gzip.
 
     Raises OSError and ValueError.
     """
@@ -66,12 +66,17 @@ def _entry(place: str, max_bytes: int) -> Entry:
     # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
     timestamp, url, status, packed = _read_meta(place)
     folder = Path(place)
-    known: Any = {"url": url, "id": folder.name, "request": folder.name, "time": timestamp}
+    fields: dict[str, Any] = {
+        "url": url,
+        "id": folder.name,
+        "request": folder.name,
+        "time": timestamp,
+    }
     body = read_body(folder / "response_body", max_bytes)
     head = read_body(folder / "response_headers", _META_BYTES) or b""
     if body is None:
-        return Entry(place, skipped=TOO_LARGE, **known)
+        return Entry(place, skipped=TOO_LARGE, **fields)
     if packed:
         body, head = gunzip(body, max_bytes), gunzip(head, _META_BYTES)
     headers = read_headers(head)
-    return response(place, body, status=status, headers=headers, max_bytes=max_bytes, **known)
+    return response(place, body, status=status, headers=headers, max_bytes=max_bytes, **fields)

@@ -1,4 +1,4 @@
-"""JSON Lines: one object per line, each with its place. Lines that are not objects are named."""
+"""JSON Lines: one object per line, each with its place. Other lines are reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simhash_gate.sources import GZIP
 
 STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
-"""Each line of a verdict log has one of these."""
+"""Each line of a verdict log has one of these keys."""
 WITH_FINGERPRINTS = frozenset({"fingerprint", "not_sent"})
 """The first line of a file of fingerprints has one of these: a log may begin with a request."""
 _LONGEST = 1 << 26  # bytes of a line
@@ -24,7 +24,7 @@ _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 
 
 def shown_path(path: str) -> str:
-    """Return a path as it is shown in messages."""
+    """Return a path for a message."""
     return "<stdin>" if path == STDIN else path
 
 
@@ -33,8 +33,8 @@ def json_objects(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the place (`file:line`) and the object of each line of a UTF-8 file, or of STDIN.
 
-    What gzip has packed is unpacked. Empty lines are passed over. `example` is shown for a line
-    that is JSON, but not an object.
+    Files packed by gzip are unpacked. Empty lines are skipped. The message on a line that is JSON,
+    but not an object, shows the `example`.
     """
     with complaining(complain, path), _open(path) as file:
         for number, line in enumerate(_lines(file), 1):
@@ -64,20 +64,19 @@ def _lines(file: BinaryIO | GzipFile) -> Iterator[bytes]:
 
 
 def _object(line: bytes, example: str) -> dict[str, Any]:
-    """Return the object of a line. Raises ValueError if it has none."""
     try:
-        found = json.loads(line.decode("utf-8-sig"))
+        value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: {error.reason} at byte {error.start}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise ValueError(f"not a JSON object such as {example}")
-    return found
+    return value
 
 
 def first_object(path: str) -> dict[str, Any]:
-    """Return the first object of a file; an empty one if its start has none."""
+    """Return the first object of a file, an empty one if there is none near its start."""
     left = _MOST
     with suppress(OSError, ValueError, EOFError, zlib.error), _open(path) as file:
         while line := file.readline(left):
@@ -88,7 +87,7 @@ def first_object(path: str) -> dict[str, Any]:
 
 
 def count_lines(path: str) -> int | None:
-    """Return how many lines are not empty; None if the file can't be read twice."""
+    """Return the number of lines that are not empty, None if the file can't be read."""
     try:
         with _open(path) as file:
             return sum(1 for line in _lines(file) if line.strip())

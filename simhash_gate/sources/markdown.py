@@ -1,7 +1,7 @@
-"""The Markdown of a page -> HTML that reads as the page did: for what a corpus has no field of.
+"""Turn the Markdown of a page in a corpus back into HTML, so that it can be read again.
 
-It takes Markdown as `Page.markdown` writes it, where a backslash stands before every sign that is
-no mark. Lists and quotes become paragraphs: their words count, not how they are nested.
+It takes Markdown as `Page.markdown` writes it: a backslash stands before every sign that is no
+mark. Lists and quotes become paragraphs: their words count, and not their nesting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HEADING = re.compile(r"(#{1,6})\s(.*)")
 _RULE = re.compile(r"(?:-{3,}|\|(?:\s*:?-+:?\s*\|)+)\s*")
 _CELL = re.compile(r"(?<!\\)\|")
 _INLINE = re.compile(
-    r"\\([^\w\s])"  # a sign that is no mark
+    r"\\([^\w\s])"  # a sign that is not a mark
     r"|(`+)(?!`)(.+?)(?<!`)\2(?!`)"  # code
     r"|(!?\[)"  # the start of a link or an image
     r"|\]\(<?((?:[^()<>\s]|\([^()\s]*\))*)>?(?:\s+\"[^\"]*\")?\)"  # its end
@@ -65,7 +65,7 @@ def _blocks(markdown: str) -> Iterator[str]:
 
 
 def _paragraph(lines: list[str]) -> str:
-    """Return a paragraph; a line that ends in two blanks is a line of its own."""
+    """Return a paragraph. Two blanks at the end of a line become a line break."""
     text = "\n".join(lines)
     lines.clear()
     return f"<p>{'<br>'.join(map(_inline, text.split('  ' + chr(10))))}</p>" if text else ""
@@ -73,9 +73,9 @@ def _paragraph(lines: list[str]) -> str:
 
 def _table(rows: list[str]) -> str:
     cells = (_CELL.split(row.strip())[1:-1] for row in rows if not _RULE.fullmatch(row))
-    found = ["".join(f"<td>{_inline(cell)}</td>" for cell in row) for row in cells]
+    lines = ["".join(f"<td>{_inline(cell)}</td>" for cell in row) for row in cells]
     rows.clear()
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in found)}</table>" if found else ""
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in lines)}</table>" if lines else ""
 
 
 def _code(lines: Iterator[str], fence: str) -> str:
@@ -84,7 +84,7 @@ def _code(lines: Iterator[str], fence: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Return a line without its marks; links, images and code have tags."""
+    """Return a line without its marks, with tags for links, images and code."""
     parts: list[str] = []
     opened: list[int] = []  # where in `parts` a link or an image begins
     place = 0
@@ -104,13 +104,13 @@ def _inline(text: str) -> str:
 
 
 def _close(parts: list[str], opened: list[int], address: str) -> None:
-    at = opened.pop()
-    if parts[at] == "[":
-        parts[at] = f'<a href="{escape(address)}">'
+    place = opened.pop()
+    if parts[place] == "[":
+        parts[place] = f'<a href="{escape(address)}">'
         parts.append("</a>")
     else:
-        alt = re.sub("<[^<>]*>", "", "".join(parts[at + 1 :]))
-        parts[at:] = [f'<img src="{escape(address)}" alt="{alt}">']
+        alt = re.sub("<[^<>]*>", "", "".join(parts[place + 1 :]))
+        parts[place:] = [f'<img src="{escape(address)}" alt="{alt}">']
 
 
 _MATTER = re.compile(r"---[ \t]*\r?\n")
@@ -119,16 +119,16 @@ _LINE = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t](.*))?")
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return what the front matter of a text says, and the rest; nothing where there is none.
+    """Return the front matter of a text as a dictionary, and the rest of the text.
 
-    Of YAML, lines of a key and one value are read, in quotes or plain. Others are passed over.
+    Lines of a key and one value, in quotes or plain, are read. Other lines of YAML are skipped.
     """
     begun = _MATTER.match(text)
     ended = begun and _END.search(text, begun.end())
     if not begun or not ended:
         return {}, text
     lines = text[begun.end() : ended.start()].splitlines()
-    pairs = (found.groups() for found in map(_LINE.fullmatch, lines) if found)
+    pairs = (match.groups() for match in map(_LINE.fullmatch, lines) if match)
     return {key: _value((value or "").strip()) for key, value in pairs}, text[ended.end() :]
 
 

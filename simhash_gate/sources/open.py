@@ -1,4 +1,4 @@
-"""The way into all sources: their pages, in order; and stores that exist."""
+"""Open sources of all kinds: their pages, in order, and existing stores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _READERS: dict[str, Callable[[File, Complain, int], Iterator[Entry]]] = {
 
 @contextmanager
 def open_kept(url: str) -> Iterator[Store]:
-    """Open a store that exists. Raises StoreError, and makes none."""
+    """Open an existing store. Raises StoreError if there is none, and makes none."""
     if url.partition(":")[0].lower() == "memory":
         raise refusal(url, "a store in memory ends with its crawl")
     if url == "sqlite:":
@@ -50,7 +50,7 @@ def open_pages(
 ) -> Source:
     """Return the pages of several sources of any kind, in order.
 
-    `say` is told what a folder is taken for. Raises `MissingExtraError` if a package is missing.
+    `say` gets a description of each folder. Raises `MissingExtraError` if a package is missing.
     """
     given = look_at(paths, complain, say)
     return Source(pages_of(files_of(given, complain), complain, max_bytes), lambda: total(given))

@@ -39,7 +39,7 @@ def open_parquet(path: str, **options: Any) -> Any:
 
 
 def columns_of(path: str) -> list[str]:
-    """Return the names of the columns of a Parquet file; none if it can't be read."""
+    """Return the names of the columns of a Parquet file, none if it can't be read."""
     try:
         with open_parquet(path) as file:
             names: list[str] = file.schema_arrow.names
@@ -69,7 +69,7 @@ class ParquetFile:
             kind = schema.field(name).type
             if _is_text(pa, kind):
                 self.named.append(name)
-            elif name != "id":  # in files of others, numbers
+            elif name != "id":  # other programs write ids as numbers
                 raise ValueError(f"column {name!r} is {kind}: expected strings")
         kind = schema.field(FINGERPRINT).type
         has_words = "words" in names and pa.types.is_integer(schema.field("words").type)
@@ -83,9 +83,9 @@ class ParquetFile:
         return rows
 
     def batches(self, complain: Complain) -> Iterator[tuple[Numbered, dict[str, list[Any]]]]:
-        """Yield some fingerprints with their rows, and what else these rows have, by column.
+        """Yield some fingerprints with their rows, and the other values of these rows by column.
 
-        A row without a fingerprint is passed over. A wrong one is complained of.
+        A row without a fingerprint is skipped. `complain` is called for a wrong one.
         """
         first = 1
         try:
@@ -126,7 +126,7 @@ def _is_text(pa: Any, kind: Any) -> bool:
 def _from_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     kept = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
     present = column.drop_null().to_numpy(zero_copy_only=False)
-    # A database without unsigned numbers keeps the same bits as a negative number.
+    # Databases without unsigned numbers keep the same bits as a negative number.
     return kept, present.view(np.uint64) if len(present) else np.empty(0, np.uint64)
 
 
@@ -136,18 +136,18 @@ _PLAIN = (str, int, float, type(None))
 
 
 def parquet_pages(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
-    """Yield the pages of a Parquet file. Needs pyarrow."""
+    """Yield the pages of a Parquet file. Raises `MissingExtraError` without pyarrow."""
     pa, number = load(), 0
     folder = Path(file.path).parent
     with complaining(complain, file.path):
-        # A group of rows may be larger than memory: it is read some rows at a time.
-        opened = open_parquet(file.path, buffer_size=_BUFFER, pre_buffer=False)
-        names = opened.schema_arrow.names
+        # A group of rows may be larger than memory, so only some rows are read at a time.
+        parquet = open_parquet(file.path, buffer_size=_BUFFER, pre_buffer=False)
+        names = parquet.schema_arrow.names
         if not is_pages(names):
             wanted = ", ".join(map(repr, PAGES))
             raise ValueError(f"no column {wanted}; there are {', '.join(names)}")
         try:
-            for batch in opened.iter_batches(_ROWS):
+            for batch in parquet.iter_batches(_ROWS):
                 columns = [_column(pa, batch.column(name), name) for name in names]
                 for cells in zip(*columns, strict=True):
                     number += 1
@@ -169,6 +169,6 @@ def _column(pa: Any, column: Any, name: str) -> list[Any]:
     values: list[Any] = column.cast(pa.large_binary() if texts else column.type).to_pylist()
     if texts or name != "html":
         values = [v.decode("utf-8", "replace") if isinstance(v, bytes) else v for v in values]
-    if name == "id":  # it goes out as JSON
+    if name == "id":  # ids are written as JSON later
         values = [v if isinstance(v, _PLAIN) else str(v) for v in values]
     return values

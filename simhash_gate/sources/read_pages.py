@@ -1,4 +1,4 @@
-"""The pages of a source, read in several processes, in order, a few ahead."""
+"""Read the pages of a source in several processes, in order, a few in advance."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Reader = WorkerPool | InlineReader
 
 T = TypeVar("T")
 
-AHEAD = 16  # entries for each process: keeps it busy, and bounds what is in memory
+AHEAD = 16  # entries for each process: it is always busy, and memory is bounded
 AHEAD_BYTES = 64 * 1024 * 1024  # of their bodies
 
 
 def read_pages(
     entries: Iterable[Entry], settings: Settings, *, known: bool = False
 ) -> Iterator[tuple[Entry, Page | ReadError | None]]:
-    """Yield each entry, in order, with its page, or why it could not be read; None if skipped.
+    """Yield each entry, in order, with its page, the error of reading it, or None if skipped.
 
-    With `known`, what a corpus knows of a page is taken for it: a title, words and a fingerprint.
+    With `known`, an entry of a corpus is not read again: its title, words and fingerprint are used.
     """
 
     def read(reader: Reader, entry: Entry) -> Future[Page]:
@@ -53,16 +53,16 @@ def extract_pages(
     *,
     workers: int | None = None,
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
-    """Yield each entry, in order, with what a function makes of its page, or why not.
+    """Yield each entry, in order, with the result of `function` for it, or the error of reading it.
 
-    The function is pickled, and returns anything but None, which stands for a skipped entry.
+    The function must be picklable, and must not return None, which stands for a skipped entry.
     `workers` replaces the number of processes in the settings.
     """
 
-    processes = settings.workers if workers is None else workers
-    return _in_order(
-        entries, lambda to, it: to.read(it.body, it.url, it.encoding, function), settings, processes
-    )
+    def read(reader: Reader, entry: Entry) -> Future[T]:
+        return reader.read(entry.body, entry.url, entry.encoding, function)
+
+    return _in_order(entries, read, settings, settings.workers if workers is None else workers)
 
 
 def _in_order(
@@ -71,19 +71,19 @@ def _in_order(
     settings: Settings,
     processes: int,
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
-    """Yield each entry, in order, with what `read` promises, or why not; None if skipped."""
+    """Yield each entry, in order, with the result of `read` or its error, or None if skipped."""
     waiting: deque[tuple[Entry, Future[T] | None]] = deque()
-    most, held = AHEAD * max(1, processes), 0
+    most, waiting_bytes = AHEAD * max(1, processes), 0
     reader: Reader = InlineReader(settings.options)
     if processes:
         reader = WorkerPool(settings.options, processes, memory=settings.worker_memory)
     with closing(reader):
         for entry in entries:
             waiting.append((entry, None if entry.skipped else read(reader, entry)))
-            held += len(entry.body)
-            while len(waiting) > most or held > AHEAD_BYTES:
+            waiting_bytes += len(entry.body)
+            while len(waiting) > most or waiting_bytes > AHEAD_BYTES:
                 for first, result in _results(waiting, (len(waiting) + 1) // 2):
-                    held -= len(first.body)
+                    waiting_bytes -= len(first.body)
                     yield first, result
         yield from _results(waiting, len(waiting))
 
@@ -91,7 +91,7 @@ def _in_order(
 def _results(
     waiting: deque[tuple[Entry, Future[T] | None]], number: int
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
-    # To wait once for many takes less time than to wait for each.
+    # Waiting once for many results takes less time than waiting for each.
     wait([future for _, future in islice(waiting, number) if future is not None][-1:])
     for _ in range(number):
         entry, future = waiting.popleft()
@@ -100,6 +100,6 @@ def _results(
             result = None if future is None else future.result()
         except ReadError as error:
             result = error
-        except Exception as error:  # no process could be started, for one
+        except Exception as error:  # for example, no process could be started
             result = ReadError(f"{type(error).__name__}: {error}")
         yield entry, result

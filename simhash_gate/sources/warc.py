@@ -36,7 +36,7 @@ def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
 
 
 def responses(file: _Opened, path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
-    """Yield the HTTP responses of an open file; `path` is what messages call it."""
+    """Yield the HTTP responses of an open file. `path` is its name in messages."""
     from fastwarc.warc import ArchiveIterator
 
     place, number, damaged = path, 0, ""
@@ -62,9 +62,9 @@ def responses(file: _Opened, path: str, complain: Complain, max_bytes: int) -> I
 
 
 class _Unpacked(io.RawIOBase):
-    """A WARC file without its gzip. It ends where it can't be read any more, and says why.
+    """A WARC file, unpacked from gzip. It ends where reading fails; `failure` says why.
 
-    (fastwarc alone takes the start of a cut-off gzip member for the end of the file.)
+    (fastwarc itself takes the start of a cut-off gzip member for the end of the file.)
     """
 
     def __init__(self, file: _Opened) -> None:
@@ -74,11 +74,11 @@ class _Unpacked(io.RawIOBase):
         self.failure = ""
 
     def tell(self) -> int:
-        """Return how many bytes have been read."""
+        """Return the number of bytes that have been read."""
         return self._position
 
     def read(self, size: int = -1) -> bytes:
-        """Return some of the next bytes, at most `size`; none at the end."""
+        """Return some of the next bytes, at most `size`, none at the end."""
         try:
             if self._file is None:
                 packed = self._packed.peek(2)[:2] == GZIP
@@ -111,22 +111,22 @@ def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
     elif is_page:
         block = record.reader.read()
     # A record that is cut off reads as a shorter one, without an error.
-    found = len(block) or record.consume()
-    if found != length:
-        raise DamagedError(f"cut off: {found} of its {length} bytes are there")
+    size = len(block) or record.consume()
+    if size != length:
+        raise DamagedError(f"cut off: {size} of its {length} bytes are there")
     if not is_page:
         return None
     if not url:
         raise DamagedError("a response without WARC-Target-URI")
     time = unix_time(record.headers.get("WARC-Date"))
-    known: Any = {"url": url, "id": record.record_id, "time": time}
+    fields: dict[str, Any] = {"url": url, "id": record.record_id, "time": time}
     if skipped:
-        return Entry(place, skipped=skipped, **known)
-    return _response(_with_headers(record, block), place, max_bytes, **known)
+        return Entry(place, skipped=skipped, **fields)
+    return _response(_with_headers(record, block), place, max_bytes, **fields)
 
 
 def _is_page(record: WarcRecord, url: str) -> bool:
-    """Tell if a record is a page, or what wget and browsers write of one without its headers."""
+    """Tell whether a record is a page: an HTTP response, or a `resource` of wget or a browser."""
     from fastwarc.warc import WarcRecordType
 
     if record.record_type == WarcRecordType.resource:
@@ -136,15 +136,15 @@ def _is_page(record: WarcRecord, url: str) -> bool:
 
 
 def _with_headers(record: WarcRecord, block: bytes) -> bytes:
-    """Return a page as the response that a server gives."""
+    """Return the block of a record with HTTP headers. A `resource` has none of its own."""
     if record.is_http:
         return block
     content_type = (record.headers.get("Content-Type") or "").encode("latin-1", "replace")
     return b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
 
 
-def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
-    """Return an HTTP response, headers and body as they came. Raises `DamagedError`."""
+def _response(block: bytes, place: str, max_bytes: int, **fields: Any) -> Entry:
+    """Return an entry for an HTTP response as the server sent it. Raises `DamagedError`."""
     head, _, body = block.partition(b"\r\n\r\n")
     status_line, _, head = head.partition(b"\r\n")
     version, _, rest = status_line.partition(b" ")
@@ -155,9 +155,9 @@ def _response(block: bytes, place: str, max_bytes: int, **known: Any) -> Entry:
     if "chunked" in headers.get("transfer-encoding", "").lower():
         whole = _dechunked(body)
         if whole is None:
-            return Entry(place, skipped="incomplete", **known)
+            return Entry(place, skipped="incomplete", **fields)
         body = whole
-    return response(place, body, status=int(status), headers=headers, max_bytes=max_bytes, **known)
+    return response(place, body, status=int(status), headers=headers, max_bytes=max_bytes, **fields)
 
 
 def _dechunked(body: bytes) -> bytes | None:
@@ -176,7 +176,7 @@ def _dechunked(body: bytes) -> bytes | None:
 
 
 WACZ_SUFFIX = ".wacz"
-# What `zipfile` raises: also for members that are encrypted, or packed in an unknown way.
+# `zipfile` raises these, RuntimeError for encrypted members.
 _ZIP_FAILURES = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError)
 
 
@@ -197,9 +197,10 @@ def _members(
     with packed:
         wanted = SUFFIXES if nested else (*SUFFIXES, WACZ_SUFFIX)
         members = [
-            one
-            for one in packed.infolist()
-            if one.filename.lower().endswith(wanted) or (not nested and _is_damaged(packed, one))
+            member
+            for member in packed.infolist()
+            if member.filename.lower().endswith(wanted)
+            or (not nested and _is_damaged(packed, member))
         ]
         if not members:
             complain(place, "no WACZ file: no WARC file is in it")
@@ -218,9 +219,9 @@ def _members(
 
 
 def _is_damaged(packed: zipfile.ZipFile, member: zipfile.ZipInfo) -> bool:
-    """Tell if a member is not where, or not called what, the directory says: it may be a WARC."""
+    """Tell whether a member is not as the ZIP directory says. Then it may be a WARC file."""
     try:
         packed.open(member).close()
     except _ZIP_FAILURES as error:
-        return not isinstance(error, RuntimeError)  # which tells of encrypted ones
+        return not isinstance(error, RuntimeError)  # that is an encrypted member
     return False

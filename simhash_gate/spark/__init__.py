@@ -1,6 +1,6 @@
-"""Pages and fingerprints of archives larger than one machine: PySpark DataFrames in and out.
+"""Pages and fingerprints of archives larger than one machine, as PySpark DataFrames.
 
-The names below are imported when they are first used: PySpark is an extra.
+The names below are imported when they are first used, because PySpark is an extra.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # PySpark names pandas and pyarrow in the middle of a job.
+    # PySpark itself reports missing pandas and pyarrow only in the middle of a job.
     for package in ("numpy", "pandas", "pyarrow", "pyspark"):
         need(package, "simhash_gate.spark", "spark")
     return getattr(import_module(f"simhash_gate.spark.{_HOMES[name]}"), name)

@@ -1,8 +1,8 @@
-"""`clusters`: which pages hang together by pairs.
+"""`clusters`: the pages that are connected by pairs.
 
-The smallest id of each cluster spreads by turns to larger neighbours ("large star") and among
-smaller ones ("small star"), until nothing changes; it takes few rounds, of long chains too. Few
-pairs are joined in one task, which is faster than a round.
+In each round, the smallest id of a cluster spreads to larger neighbours ("large star"), and then
+among smaller ones ("small star"), until nothing changes. That takes few rounds, even for long
+chains. Few pairs are joined in one task instead, which is faster than a round.
 
 Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, "Connected Components in MapReduce and Beyond"
 (2014).
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
 FEW = 1_000_000
-"""Pairs: a task joins so many in some seconds, and in about 300 MB."""
+"""Pairs that one task joins, in some seconds and about 300 MB."""
 
 
 def clusters(pairs: DataFrame) -> DataFrame:
-    """Return columns `id` and `cluster`: the smallest id that a page hangs together with.
+    """Return columns `id` and `cluster`: the smallest id that a page is connected with.
 
-    `pairs` has columns `a` and `b`, as `near_duplicates` returns them. Pages of no pair are in no
-    row. A cluster has pages that are not near each other: a chain of pairs leads from one to the
-    other. Runs jobs at once, and keeps what they found on the executors (local checkpoints).
+    `pairs` has columns `a` and `b`, as `near_duplicates` returns them. Pages of no pair have no
+    row. A cluster can have pages that are not near each other: then a chain of pairs connects them.
+    This runs jobs at once, and keeps their results on the executors (local checkpoints).
     """
     edges = pairs.select(
         sql.greatest("a", "b").alias("high"), sql.least("a", "b").alias("low")
@@ -41,13 +41,13 @@ def clusters(pairs: DataFrame) -> DataFrame:
     while before != now:
         edges = _small_star(_large_star(edges)).localCheckpoint()
         before, now = now, _digest(edges)
-    # Every page but the smallest of its cluster has one edge left, which leads there.
+    # Every page but the smallest of its cluster has one edge left, which leads to the smallest.
     least = edges.selectExpr("low AS id", "low AS cluster").distinct()
     return edges.selectExpr("high AS id", "low AS cluster").unionByName(least)
 
 
 def _large_star(edges: DataFrame) -> DataFrame:
-    """Lead each larger neighbour of a page to the smallest one, or to the page itself."""
+    """Connect each larger neighbour of a page with the smallest of the page and its neighbours."""
     both = edges.selectExpr("high AS page", "low AS other").unionByName(
         edges.selectExpr("low AS page", "high AS other")
     )
@@ -61,7 +61,7 @@ def _large_star(edges: DataFrame) -> DataFrame:
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
-    """Lead a page, and each smaller neighbour of it, to the smallest one."""
+    """Connect a page and each of its smaller neighbours with the smallest one."""
     least = edges.groupBy("high").agg(sql.min("low").alias("least"))
     smaller = edges.join(least, "high").where("low != least")
     return (
@@ -72,7 +72,7 @@ def _small_star(edges: DataFrame) -> DataFrame:
 
 
 def _digest(edges: DataFrame) -> tuple[int, int | None]:
-    """Return the number of edges, and what tells them from others, in whatever order."""
+    """Return the number of edges, and a hash of them that does not depend on their order."""
     row = edges.select(sql.count("*"), sql.expr("bit_xor(xxhash64(high, low))")).first()
     assert row is not None
     return row[0], row[1]

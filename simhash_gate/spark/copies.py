@@ -1,8 +1,8 @@
-"""`dedupe`: which pages of a DataFrame are kept, and of what the others are copies.
+"""`dedupe`: the pages of a DataFrame that are kept, and the originals of all others.
 
 A page is compared with kept pages only, in the order of ids: A~B~C never makes C a copy of A. So
-what is kept hangs on what was kept before it. It hangs on nothing outside its scope, and, by
-fingerprints alone, on nothing outside its cluster: each is decided in one task, in order.
+each decision depends on those before it in the same scope or, by fingerprints alone, in the same
+cluster. One task decides a whole scope, or a whole cluster, in order.
 """
 
 from __future__ import annotations
@@ -39,33 +39,31 @@ _JUDGED_BY = ("id", "url", "scope", "title", "words", "fingerprint", "reason", "
 def dedupe(
     df: DataFrame, max_distance: int | None = None, settings: Mapping[str, Any] | None = None
 ) -> DataFrame:
-    """Return a row for each page: `id`, `kept`, `original` (an id), `distance`, `reason`; `scope`.
+    """Return a row for each page: `id`, `kept`, `original` (an id), `distance`, `reason`, `scope`.
 
-    Pages are judged in the order of `id`. Of pages that `read_pages` has read, with a `look`, the
-    same are kept as `simhash-gate dedupe` keeps; `settings` are `SIMHASH_GATE_*` as there, and
-    `max_distance` is its `-k`. Where `df` has only `id`, `fingerprint` and perhaps `scope`,
-    fingerprints are compared alone: the same copies are found as by `simhash-gate pairs
-    --clusters`. This runs jobs at once, and keeps what they found on the executors (local
-    checkpoints).
+    Pages are judged in the order of `id`. If `df` comes from `read_pages`, with a column `look`,
+    the same pages are kept as by `simhash-gate dedupe`, with the same `settings`
+    (`SIMHASH_GATE_*`); `max_distance` is its `-k`. If `df` has only `id`, `fingerprint` and perhaps
+    `scope`, fingerprints alone are compared, as by `simhash-gate pairs --clusters`. Then this runs
+    jobs at once, and keeps their results on the executors (local checkpoints).
 
-    A page without a fingerprint is not kept; `reason` says why. An id that is there twice with one
-    fingerprint is one page. Raises ValueError for columns or a distance that are not allowed,
+    A page without a fingerprint is not kept; `reason` says why. Rows with the same id and
+    fingerprint are one page. Raises ValueError for columns or a distance that are not allowed, and
     `SettingsError` for settings.
     """
     if "look" in df.columns:
-        given = dict(settings or {})
+        chosen = dict(settings or {})
         if max_distance is not None:
-            given[_THRESHOLD] = max_distance
-        threshold = read_settings(given).policies.default.threshold
+            chosen[_THRESHOLD] = max_distance
+        threshold = read_settings(chosen).policies.default.threshold
         check(df, min(threshold, 8), _JUDGED_BY)
-        return _by_gate(df, given)
+        return _by_gate(df, chosen)
     if settings:
         raise ValueError("settings need pages as read_pages returns them, with a column 'look'")
     return _by_fingerprints(df, check(df, 3 if max_distance is None else max_distance))
 
 
 def _by_gate(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
-    """Judge whole scopes, page by page, as the command does."""
     kind = dict(df.dtypes)["id"]
     return (
         df.select(*_JUDGED_BY)
@@ -86,7 +84,7 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
     near = near_values(values.select("scope", "fingerprint"), radius)
     one, other = (sql.xxhash64("scope", end).alias(end) for end in ("a", "b"))
     kind = dict(df.dtypes)["id"]
-    # Outside of a cluster, only pages with the very same fingerprint are copies.
+    # Outside of clusters, only pages with the same fingerprint are copies.
     copies = (
         usable.withColumn("value", sql.xxhash64("scope", "fingerprint"))
         .join(clusters(near.select(one, other)).withColumnRenamed("id", "value"), "value")
@@ -96,9 +94,9 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
         .mapInArrow(partial(_copies, radius=radius), _COPIES.format(id=kind))
     )
     key = ["scope", "fingerprint"]
-    found = named.join(values, key, "left").join(copies, ["id", *key], "left")
+    joined = named.join(values, key, "left").join(copies, ["id", *key], "left")
     is_same = sql.expr("first < id")
-    return found.select(
+    return joined.select(
         "id",
         *[sql.col("name").alias(name) for name in scoped],
         sql.expr("coalesce(first = id AND distance IS NULL, false)").alias("kept"),
@@ -117,17 +115,17 @@ def _reason(radius: int) -> Column:
 
 
 def _copies(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch]:
-    """Yield the copies of one task: the pages of a cluster come together, in order."""
+    """Yield the copies of one task, in which the pages of each cluster come together, in order."""
     from pyarrow import array, int32, record_batch
 
     cluster, kept = None, KeptFingerprints(radius)
     for batch in batches:
         rows, originals, distances = list[int](), list[Any](), list[int]()
         numbers, ids, _, bits = (column.to_pylist() for column in batch.columns)
-        for row, (cluster_id, page, own) in enumerate(zip(numbers, ids, bits, strict=True)):
+        for row, (cluster_id, page, fingerprint) in enumerate(zip(numbers, ids, bits, strict=True)):
             if cluster_id != cluster:
                 cluster, kept = cluster_id, KeptFingerprints(radius)
-            if copy := kept.add(unsigned(own), page):
+            if copy := kept.add(unsigned(fingerprint), page):
                 rows.append(row)
                 originals.append(copy[0])
                 distances.append(copy[1])
@@ -143,7 +141,7 @@ _ROWS = 500
 
 
 def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:
-    """Judge the pages of one task: those of a scope come together, in order."""
+    """Judge the pages of one task, in which the pages of each scope come together, in order."""
     settings = read_settings({f"{PREFIX}WINDOW": ALL_PAGES, **given})
     with (
         TemporaryDirectory(prefix="simhash-gate-") as folder,
@@ -182,7 +180,7 @@ def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
         scope=row["scope"] or "",
         skipped=row["reason"] or "" if page is None else "",
     )
-    if row["look"] is not None:  # fingerprints of two versions are never compared
+    if row["look"] is not None:  # pages of different pipeline versions are never compared
         corpus.gate.pipeline = row["look"]["pipeline"]
     verdict, kept, original = corpus.judge(entry, page, row["id"])
     return {
@@ -196,7 +194,7 @@ def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _page_of(row: dict[str, Any]) -> Page | ReadError | None:
-    """Return the page of a row, or why it could not be read; None if it was not to be read."""
+    """Return the page of a row, the error of reading it, or None if it was not to be read."""
     look, reason = row["look"], row["reason"]
     if look is None:
         return None if reason == TOO_LARGE else ReadError(reason or "not read")

@@ -1,4 +1,4 @@
-"""`read_pages`: the pages of a DataFrame, read on the executors."""
+"""`read_pages`: read the pages of a DataFrame on the executors."""
 
 from __future__ import annotations
 
@@ -60,17 +60,16 @@ _MOST_IN_BATCH = 1_000
 
 
 def read_pages(df: DataFrame, settings: Mapping[str, Any] | None = None) -> DataFrame:
-    """Read the pages of columns `body` (binary, or a string) and `url`.
+    """Read the pages in the columns `body` (binary, or a string) and `url`.
 
-    Returns the other columns as they are, and `title`, `markdown`, `words`, `fingerprint` (the 64
-    bits as a signed bigint), `scope` unless there is one, `reason` why a page has no fingerprint or
-    could not be read, and `look`, what `dedupe` compares besides. Every row comes back. A page that
-    could not be read has no `words`.
+    Returns a row for each row. It has the other columns of `df`, and `title`, `markdown`, `words`
+    (null if the page could not be read), `fingerprint` (the 64 bits as a signed bigint), `scope`
+    (unless `df` has it), `reason` (why there is no fingerprint) and `look` (for `dedupe`).
 
-    `df` may have `encoding`, what the HTTP header says, and `skipped`, why a page is not to be
-    read. `settings` are `SIMHASH_GATE_*`. A page is read in a process beside the task, within the
-    limits of a crawl. Raises ValueError for columns that are missing or in the way, `SettingsError`
-    for settings.
+    `df` may also have `encoding` (that of the HTTP header) and `skipped` (why a page is not to be
+    read). `settings` are `SIMHASH_GATE_*`. A page is read in a process beside the task, within the
+    limits of a crawl. Raises ValueError for missing columns, and for columns that have the name of
+    a result; raises `SettingsError` for settings.
     """
     given = dict(settings or {})
     read_settings(given)
@@ -89,10 +88,10 @@ def read_pages(df: DataFrame, settings: Mapping[str, Any] | None = None) -> Data
 
 def _check(df: DataFrame) -> None:
     types = dict(df.dtypes)
-    for name, known in (("body", ("binary", "string")), ("url", ("string",))):
-        if types.get(name) not in known:
-            there = f"is {types[name]}" if name in types else "is missing"
-            raise ValueError(f"column {name!r} {there}: expected {' or '.join(known)}")
+    for name, allowed in (("body", ("binary", "string")), ("url", ("string",))):
+        if types.get(name) not in allowed:
+            problem = f"is {types[name]}" if name in types else "is missing"
+            raise ValueError(f"column {name!r} {problem}: expected {' or '.join(allowed)}")
     for name in _READ:
         if name in types:
             raise ValueError(f"column {name!r} is there: rename it, read_pages writes its own")
@@ -116,8 +115,8 @@ def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[
 
     rows: list[dict[str, Any]] = []
     version = pipeline_version(settings.options)
-    for entry, found in extract_pages(entries(), settings, _whole, workers=workers):
-        rows.append(_row(entry, found, settings, version))
+    for entry, result in extract_pages(entries(), settings, _whole, workers=workers):
+        rows.append(_row(entry, result, settings, version))
         if len(rows) == waiting[0].num_rows:
             yield _with(waiting.popleft(), rows)
             rows.clear()
@@ -147,13 +146,13 @@ def _whole(body: bytes, url: str, encoding: str | None, options: Options) -> tup
 
 
 def _row(
-    entry: Entry, found: tuple[Page, str] | ReadError | None, settings: Settings, version: str
+    entry: Entry, read: tuple[Page, str] | ReadError | None, settings: Settings, version: str
 ) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(_READ)
     row["scope"] = settings.policies.site_of(entry.url).scope
-    if not isinstance(found, tuple):
-        return row | {"reason": _text(entry.skipped if found is None else str(found))}
-    page, markdown = found
+    if not isinstance(read, tuple):
+        return row | {"reason": _text(entry.skipped if read is None else str(read))}
+    page, markdown = read
     if page.unreadable:
         return row | {"reason": _text(page.reason)}
     return row | {
@@ -173,7 +172,7 @@ def _row(
 
 
 def _text(text: str | None) -> str | None:
-    """Return text that UTF-8 can hold: broken pages have lone surrogates."""
+    """Return text that UTF-8 can hold. Broken pages have lone surrogates."""
     return None if text is None else text.encode("utf-8", "replace").decode("utf-8")
 
 

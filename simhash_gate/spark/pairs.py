@@ -1,13 +1,13 @@
 """`near_duplicates`: all near pairs of a DataFrame of fingerprints.
 
-Cut 64 bits into k + 1 blocks. Two fingerprints that differ in at most k bits agree in a block at
-least. So each fingerprint goes to k + 1 groups: to one for each block, with all others that have
-the same bits there. A group may be too large for a task. Its fingerprints agree in a block, so
-they differ in at most k bits of the rest. This is cut into k + 1 pieces in turn: each fingerprint
-goes to k + 1 smaller groups, with those that have the same bits in the block and in a piece.
+The 64 bits are cut into k + 1 blocks. Two fingerprints that differ in at most k bits agree in at
+least one block. So each fingerprint goes to k + 1 groups, one for each block, with all others that
+have the same bits in the block. A group that is too large for a task is split. Its fingerprints
+agree in the block, so they differ in at most k of the other bits. These are cut into k + 1 pieces
+in turn, and each fingerprint goes to k + 1 smaller groups, with the others that have the same bits
+in the block and in the piece.
 
-A pair that meets in several groups belongs to the first of them: to that which agrees in no
-earlier block, or piece.
+A pair that meets in several groups belongs to the first: it differs in all blocks before.
 
 Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling" (2007), section 3.
 """
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
 MOST_TOGETHER = 2_000_000
-"""A larger group is split: a task that compares so many takes about 200 MB."""
+"""Larger groups are split. A task that compares this many fingerprints takes about 200 MB."""
 
 
 def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = True) -> DataFrame:
-    """Return each pair of pages whose fingerprints differ in at most 0 to 8 bits, once.
+    """Return each pair of pages whose fingerprints differ in at most `max_distance` bits, 0 to 8.
 
     `df` has columns `id`, of any type that can be ordered, and `fingerprint`, the 64 bits as a
-    signed bigint; where it has a `scope`, pages are compared with those of the same. Returns
-    columns `a`, `b` (ids, a < b) and `distance`. Rows without an id or a fingerprint are in no
-    pair. An id that is there several times is one page, at its smallest distance.
+    signed bigint. If it has a column `scope`, only pages of one scope are compared. Returns columns
+    `a`, `b` (ids, a < b) and `distance`. Rows without an id or a fingerprint are in no pair.
+    Several rows with one id are one page, at the smallest distance of them.
 
-    n pages with one fingerprint make n (n - 1) / 2 pairs. Without `all_copies` they make n - 1,
-    with the one of the smallest id, and it alone is paired with others: the clusters are the same.
-    Raises ValueError for columns or a distance that are not allowed.
+    n pages with one fingerprint make n (n - 1) / 2 pairs. Without `all_copies` they make n - 1
+    pairs with the page of the smallest id, and only this page is paired with other pages: the
+    clusters are the same. Raises ValueError for columns or a distance that are not allowed.
     """
     radius = check(df, max_distance)
     pages = pages_of(df).where("id IS NOT NULL AND fingerprint IS NOT NULL")
@@ -64,17 +64,17 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
         pairs = _named(near.unionByName(equal), pages.withColumnRenamed("id", "page")).where(
             "one != other AND (a != b OR one < other)"
         )
-        found = pairs.select("one", "other", "distance")
+        ends = pairs.select("one", "other", "distance")
     else:
         pairs = _named(near, values.withColumnRenamed("first", "page").drop("pages"))
         copies = pages.join(values.where("pages > 1"), ["scope", "fingerprint"])
-        found = (
+        ends = (
             pairs.select("one", "other", "distance")
             .unionByName(copies.selectExpr("first AS one", "id AS other", "0 AS distance"))
             .where("one != other")
         )
     return (
-        found.select(
+        ends.select(
             sql.least("one", "other").alias("a"),
             sql.greatest("one", "other").alias("b"),
             "distance",
@@ -85,7 +85,7 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
 
 
 def check(df: DataFrame, max_distance: int, needed: Iterable[str] = ("id", "fingerprint")) -> int:
-    """Return the distance. Raises ValueError for one that is not allowed, or for columns."""
+    """Return the distance. Raises ValueError if it, or a column, is not allowed."""
     types = dict(df.dtypes)
     missing = [name for name in needed if name not in types]
     if missing:
@@ -101,36 +101,35 @@ def check(df: DataFrame, max_distance: int, needed: Iterable[str] = ("id", "fing
 
 
 def pages_of(df: DataFrame) -> DataFrame:
-    """Return columns `id`, `scope` (a hash of it) and `fingerprint`."""
+    """Return the columns `id`, `scope` (as a hash) and `fingerprint`."""
     return df.select("id", scope_of(df), "fingerprint")
 
 
 def scope_of(df: DataFrame) -> Column:
-    """Return the hash of the scope, 0 where there is none: numbers are shuffled, and not texts."""
+    """Return the hash of the scope, 0 if there is none. Shuffling numbers is faster than texts."""
     scope = sql.xxhash64("scope") if "scope" in df.columns else sql.lit(0).cast("bigint")
     return scope.alias("scope")
 
 
 def first_pages(pages: DataFrame) -> DataFrame:
-    """Return the fingerprints of each scope, how many pages have each, and the `first` id."""
+    """Return the fingerprints of each scope, with the number of `pages` and the `first` id."""
     return pages.groupBy("scope", "fingerprint").agg(
         sql.min("id").alias("first"), sql.count("id").alias("pages")
     )
 
 
 def near_values(values: DataFrame, radius: int, most: int | None = None) -> DataFrame:
-    """Return the near pairs of the distinct fingerprints of each scope: see `FOUND`.
+    """Return the near pairs of distinct fingerprints of each scope, with the columns of `FOUND`.
 
-    `most` fingerprints are compared in one task, unless they agree in much more than a block.
+    One task compares at most `most` fingerprints, unless more of them agree in a block and a piece.
     """
     if radius == 0:
         return values.selectExpr(
             "scope", "fingerprint AS a", "fingerprint AS b", "0 AS distance"
         ).limit(0)
     most = MOST_TOGETHER if most is None else most
-    whole = range(radius + 1)
-    each = sql.array(*[_key(number, radius) for number in whole])
-    groups = values.select("scope", "fingerprint", sql.posexplode(each).alias("kind", "key"))
+    keys = sql.array(*[_key(number, radius) for number in range(radius + 1)])
+    groups = values.select("scope", "fingerprint", sql.posexplode(keys).alias("kind", "key"))
     large = sql.broadcast(
         groups.groupBy("kind", "key").count().where(sql.col("count") > most).drop("count")
     )
@@ -155,7 +154,7 @@ def _key(number: int, radius: int) -> Column:
 
 
 def _split_groups(radius: int) -> Column:
-    """Return the smaller groups of a fingerprint, by the kind of the group that is split."""
+    """Return the smaller groups of a fingerprint for the kind of the group that is split."""
     kind = sql.col("kind")
     chosen = None
     for block in range(radius + 1):
@@ -171,19 +170,21 @@ def _split_groups(radius: int) -> Column:
 
 
 def _named(near: DataFrame, pages: DataFrame) -> DataFrame:
-    """Put the pages of both fingerprints to each pair: `one` and `other`."""
+    """Add to each pair of fingerprints the pages that have them: `one` and `other`."""
     one = pages.select("scope", sql.col("fingerprint").alias("a"), sql.col("page").alias("one"))
     other = pages.select("scope", sql.col("fingerprint").alias("b"), sql.col("page").alias("other"))
     return near.join(one, ["scope", "a"]).join(other, ["scope", "b"])
 
 
 FOUND = "scope bigint, a bigint, b bigint, distance int"
-"""What `find_pairs` returns, as a schema of Spark: pairs of fingerprints of one scope."""
+"""The columns that `find_pairs` yields, as a schema of Spark: pairs of fingerprints of one scope.
+"""
 _AT_ONCE = 1 << 20
 
 
 class GroupKind(NamedTuple):
-    """What the fingerprints of a group agree in, and where its own pairs differ; all are masks."""
+    """A kind of groups, as masks: the bits that all fingerprints of a group share, and the blocks
+    and pieces in which the pairs that belong to the group differ."""
 
     same: int
     differ: tuple[int, ...]
@@ -191,16 +192,16 @@ class GroupKind(NamedTuple):
 
 @lru_cache
 def kinds(radius: int) -> tuple[GroupKind, ...]:
-    """Return the kinds of groups: one for each block; then, block by block, one for each piece."""
+    """Return the kinds of groups: first one for each block, then one for each piece of a block."""
     blocks = [block.mask << block.shift for block in split(radius + 1)]
-    found = [GroupKind(block, tuple(blocks[:number])) for number, block in enumerate(blocks)]
-    for whole in found[: radius + 1]:
+    groups = [GroupKind(block, tuple(blocks[:number])) for number, block in enumerate(blocks)]
+    for whole in groups[: radius + 1]:
         pieces = _pieces(~whole.same, radius + 1)
-        found += [
+        groups += [
             GroupKind(whole.same | piece, (*whole.differ, *pieces[:number]))
             for number, piece in enumerate(pieces)
         ]
-    return tuple(found)
+    return tuple(groups)
 
 
 def pieces_of(block: int, radius: int) -> range:
@@ -210,16 +211,15 @@ def pieces_of(block: int, radius: int) -> range:
 
 
 def _pieces(mask: int, count: int) -> list[int]:
-    """Cut the bits of a mask into masks of the same size, as far as that can be."""
     bits = [bit for bit in range(BITS) if mask >> bit & 1]
     edges = [len(bits) * number // count for number in range(count + 1)]
     return [sum(1 << bit for bit in bits[low:high]) for low, high in pairwise(edges)]
 
 
 def find_pairs(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch]:
-    """Find the near pairs of one task: its batches have columns `kind`, `scope`, `fingerprint`.
+    """Find the near pairs of one task. Its batches have columns `kind`, `scope`, `fingerprint`.
 
-    Fingerprints must be distinct, but for kinds and scopes, and all of a group in one task.
+    A fingerprint must occur once for each kind and scope. All of a group must be in one task.
     """
     from pyarrow import record_batch
 
@@ -229,15 +229,15 @@ def find_pairs(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBa
     numbers, scopes, signed = map(np.concatenate, zip(*columns, strict=True))
     columns.clear()
     bits = signed.view(np.uint64)
-    found: list[tuple[Positions, Positions]] = []
-    own = _Own(radius)
+    met: list[tuple[Positions, Positions]] = []
+    owned = _Own(radius)
 
     def use(one: Positions, other: Positions) -> None:
-        chosen = own.of(bits[one] ^ bits[other], numbers[one])
-        found.append((one[chosen], other[chosen]))
+        chosen = owned.of(bits[one] ^ bits[other], numbers[one])
+        met.append((one[chosen], other[chosen]))
 
     stream_pairs(bits, radius, use, scopes=_together(numbers, scopes))
-    for one, other in found:
+    for one, other in met:
         for start in range(0, len(one), _AT_ONCE):
             i, j = one[start : start + _AT_ONCE], other[start : start + _AT_ONCE]
             distance = np.bitwise_count(bits[i] ^ bits[j]).astype(np.int32)
@@ -256,21 +256,21 @@ def _together(numbers: NDArray[np.int32], scopes: NDArray[np.int64]) -> NDArray[
 
 
 class _Own:
-    """Which pairs belong to the group in which they met."""
+    """Tells whether a pair belongs to the group in which it met."""
 
     def __init__(self, radius: int) -> None:
-        known = kinds(radius)
-        most = max(len(kind.differ) for kind in known)
-        self._same = np.array([kind.same for kind in known], np.uint64)
-        # Distinct fingerprints always differ in some of all bits.
+        groups = kinds(radius)
+        most = max(len(kind.differ) for kind in groups)
+        self._same = np.array([kind.same for kind in groups], np.uint64)
+        # Shorter lists are filled up with all bits: distinct fingerprints always differ in them.
         every = (1 << BITS) - 1
         self._differ = np.array(
-            [[*kind.differ, *[every] * (most - len(kind.differ))] for kind in known], np.uint64
+            [[*kind.differ, *[every] * (most - len(kind.differ))] for kind in groups], np.uint64
         )
 
     def of(self, differ: Fingerprints, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell by the bits in which pairs differ, and by the kinds of their groups."""
-        own: NDArray[np.bool_] = np.equal(differ & self._same[numbers], 0)
+        """Tell it for pairs, by the bits in which they differ and the kinds of their groups."""
+        belongs: NDArray[np.bool_] = np.equal(differ & self._same[numbers], 0)
         for masks in self._differ.T:
-            own &= np.not_equal(differ & masks[numbers], 0)
-        return own
+            belongs &= np.not_equal(differ & masks[numbers], 0)
+        return belongs

@@ -1,4 +1,4 @@
-"""Memories of kept pages: one `Store`, over drivers for memory, files and servers."""
+"""Stores remember kept pages: one `Store`, over drivers for memory, files and servers."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _NEEDED = {"postgres": "psycopg", "redis": "redis-py"}
 def open_store(url: str, *, create: bool = True) -> Store:
     """Open the store that a URL names: `memory:`, `sqlite:///path`, `redis://host`, ...
 
-    `docs/stores.md` has them all. Raises StoreError for any other URL, and for a store that can't
-    be opened; without `create`, StoreMissing where a file or tables would have to be made for it.
+    `docs/stores.md` lists them all. Raises StoreError for any other URL, and for a store that can't
+    be opened. Without `create`, raises StoreMissing if its file or its tables do not exist.
     """
     return store_opener(url, create=create)()
 
 
 def read_store(url: str) -> Store:
-    """Open a store to read it: what a run keeps here is gone when the store is closed.
+    """Open a store to read it. Pages that a run adds are gone when the store is closed.
 
-    Nothing is made where there is no store yet. Raises StoreError like `open_store`.
+    If the store does not exist, it is not created. Raises StoreError like `open_store`.
     """
     from simhash_gate.stores.sqlite import MemoryDriver
     from simhash_gate.stores.store import ReadStore
@@ -55,7 +55,7 @@ def read_store(url: str) -> Store:
 
 
 def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
-    """Return what opens the store that a URL names. Raises StoreError for a URL that names none."""
+    """Return a function that opens the store of a URL. Raises StoreError if the URL names none."""
     name = _MODULES.get(url.partition(":")[0].lower() if ":" in url else "")
     if name is None:
         raise refusal(url, f"there is no such store; use {_ALLOWED}")
@@ -68,9 +68,9 @@ def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     except ValueError as error:
         raise refusal(url, f"{error}; use {_ALLOWED}") from None
 
-    def open_it() -> Store:
-        from simhash_gate.stores.store import Store  # with numpy, which settings need not load
+    def open_with_driver() -> Store:
+        from simhash_gate.stores.store import Store  # loads numpy, which settings do not need
 
         return Store(open_driver())
 
-    return open_it
+    return open_with_driver

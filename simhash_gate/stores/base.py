@@ -1,4 +1,4 @@
-"""What stores speak in: pages, what is kept beside them, the window, addresses, and errors."""
+"""The values of stores: pages, blobs, the window, addresses, URLs, and errors."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from simhash_gate.common.urls import without_credentials
 HISTORY = "history"
 """The kind of blobs that belong to runs: under each key, each run has its own."""
 SITE_MEMORY, URL_RULES, SITE_NOTES = "site_memory", "url_rules", "site_notes"
-"""Kinds of which a scope has one, under the key ""."""
+"""Kinds of blobs. A scope has one of each, under the key ""."""
 KEPT_TEXT = "kept_text"
-"""Under the digest of a page, as 16 hex digits."""
+"""The kind of a page's text. Its key is the digest of the page, as 16 hex digits."""
 RUN, LIVE, ENDED = "run", "live", "ended"
-"""What is known of runs, and the scopes of those that live and that have ended; see runs.py."""
+"""The kind of blobs about runs, and the scopes for live and for ended runs; see runs.py."""
 
 NEVER = float("-inf")
 NAME_BITS = 32
-"""Of a key: those before them stand for the name of the page."""
+"""The low bits of a key. The bits above them stand for the name of the page."""
 _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 24
@@ -37,38 +37,38 @@ _DAY = 86_400
 
 
 class StoreError(Exception):
-    """A store can't be opened, read or written; the message names it and says what to do."""
+    """A store can't be opened, read or written. The message names it and says what to do."""
 
 
 class StoreURLError(StoreError):
-    """No store can be opened by such a URL."""
+    """A URL names no store that can be opened."""
 
 
 class StoreMissing(StoreError):  # noqa: N818 - a state, as below
-    """There is no store yet, and none is to be made."""
+    """The store does not exist, and must not be created."""
 
 
 class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as users know it
-    """A store can't be reached or written just now: worth trying again later."""
+    """A store can't be reached or written now. Trying again later may help."""
 
 
 Identity = tuple[str, str, str, str, int]
-"""What tells a record from all others."""
+"""Tells a record from all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """One remembered page.
 
-    `request` is Scrapy's request fingerprint in hex; `digest` an unsigned 64-bit hash of the
-    page's text, equal only for equal texts; `first_seen` and `last_seen` are Unix times;
-    `sketch` is what a closer look needs, if anything: it begins with a key of 8 bytes, of which 4
-    stand for the name of the page. A `settled` page can't fail any more: its callback ended well
-    and its items are out, or its run has ended. `url` never has a user name or a password.
+    `request` is Scrapy's request fingerprint in hex. `digest` is an unsigned 64-bit hash of the
+    page's text, equal only for equal texts. `first_seen` and `last_seen` are Unix times. `sketch`
+    is for a closer look, and may be empty. It begins with a key of 8 bytes; the first 4 stand for
+    the name of the page. A `settled` page can't fail any more: its callback ended well and its
+    items are out, or its run has ended. `url` never has a user name or a password.
 
-    `asker` is for which callback and which visitor the page was asked for, `carries` what its
-    request handed on beside that; both are lines of text, "" where that is not known or nothing.
-    `gave` tells whether an item came of the page, or nobody knows.
+    `asker` describes the callback and the visitor that asked for the page. `carries` describes the
+    other values of its request. Both are lines of text, "" if unknown or empty. `gave` is False if
+    the page is known to have given no item.
     """
 
     scope: str
@@ -94,22 +94,22 @@ class Record:
 
     @property
     def identity(self) -> Identity:
-        """What tells this record from every other."""
+        """Tells this record from all others."""
         return (self.scope, self.run, self.request, self.asker, self.fingerprint)
 
     def stands_for(self, page: Record) -> bool:
-        """Tell whether what came of this page is all that the request of another one is for."""
-        known = bool(self.asker and page.asker)
-        return (not known or self.asker == page.asker) and page.carries in ("", self.carries)
+        """Tell whether this page gave all that the request of `page` asks for."""
+        same_asker = self.asker == page.asker or not (self.asker and page.asker)
+        return same_asker and page.carries in ("", self.carries)
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
     """Bytes that a store keeps beside pages, under a kind, a scope and a key of the scope.
 
-    `at` is a Unix time: when `data` was true last. What belongs to a `run` counts for others once
-    the run has ended; with "" it belongs to nobody, and counts at once. `size` is that of the data,
-    in bytes, also where they were not read.
+    `at` is the Unix time when `data` was true last. A blob of a `run` counts for other runs once
+    that run has ended. With the run "", it counts at once. `size` is that of the data in bytes,
+    even if the data were not read.
     """
 
     kind: str
@@ -125,7 +125,7 @@ class Blob:
 
 
 RUN_FIELD = Record.__match_args__.index("run") - 1
-"""The place of the run in what a record is packed as, which has no scope."""
+"""The place of the run among the fields of a packed record, which has no scope."""
 
 
 class Match(NamedTuple):
@@ -137,28 +137,27 @@ class Match(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How much of a scope counts as recent: its last `pages` records, none older than `seconds`.
+    """The records of a scope that are compared: the last `pages` ones, none older than `seconds`.
 
-    The last are those that were added last, whenever they were first seen: an old page that an
-    archive brings is one of them. Age counts from the last visit to the record's own URL to the
-    time of the page in question: with an age limit, a record that is too old then is never
-    compared, wherever it stands. It is evicted once it is the first. Records of all pipeline
-    versions take their place in a window, though only those of one are compared.
+    The order is that in which records were added, whenever they were first seen. The age of a
+    record is the time from the last visit to its URL to the visit of the page in question. A record
+    that is too old is never compared, and is evicted once it is the first. Records of all pipeline
+    versions take a place, though only those of the page's version are compared.
     """
 
     pages: int = 10_000
     seconds: float | None = None
 
     def since(self, record: Record) -> float:
-        """Return the `last_seen` that a record must reach to count when `record` comes."""
+        """Return the lowest `last_seen` of records that `record` is compared with."""
         return NEVER if self.seconds is None else record.last_seen - self.seconds
 
 
 class Answer(NamedTuple):
-    """What `check_and_add` did.
+    """The result of `check_and_add`.
 
-    Not added: `match` is the best one within the radius. Added: `match` is the nearest page within
-    `near` that is none, or None.
+    If the page was not `added`, `match` is its best match. Else `match` is the nearest page within
+    `near` bits, or None.
     """
 
     added: bool
@@ -166,12 +165,12 @@ class Answer(NamedTuple):
 
 
 def head_of(record: Record) -> bytes:
-    """Return the fingerprint of a page, 8 bytes, and hints of 16 bytes what else it is."""
+    """Return the fingerprint of a page (8 bytes) and its hints (16 bytes)."""
     return _HEAD.pack(record.fingerprint, *hints_of(record))
 
 
 class Hints(NamedTuple):
-    """Hashes of what a page is, so short that pages that differ can have the same."""
+    """Short hashes of a record's fields. Different values can have the same hash."""
 
     request: int
     run: int
@@ -183,9 +182,9 @@ class Hints(NamedTuple):
 
 
 def hints_of(record: Record) -> Hints:
-    """Return the hints of a page: those of request and URL have 32 bits, name and key 8, others 16.
+    """Return the hints of a page: request and URL have 32 bits, name and key 8, the others 16.
 
-    `key` is the rest of the key of its sketch, behind the name.
+    `key` is for the second half of the key of its sketch, behind the name.
     """
     key = key_of(record.sketch)
     request, run = hash64(record.request), hash64(record.run)
@@ -196,7 +195,7 @@ def hints_of(record: Record) -> Hints:
 
 
 def pack(record: Record) -> bytes:
-    """Return all of a record but its scope, and whether it is settled."""
+    """Return a record as bytes, without its scope, `settled` and `gave`."""
     named = (record.url, record.request, record.title, record.pipeline, record.run)
     texts = map(_quoted, (*named, record.asker, record.carries))
     url, request, title, pipeline, run, asker, carries = texts
@@ -208,18 +207,18 @@ def pack(record: Record) -> bytes:
 
 
 def join(values: Any, data: bytes) -> bytes:
-    """Return what JSON can tell, and bytes, as one."""
+    """Join values that JSON can hold with bytes."""
     head = as_bytes(_as_json(values))
     return len(head).to_bytes(4, "big") + head + data
 
 
 def split(joined: bytes) -> tuple[Any, bytes]:
-    """Return what was joined. Raises ValueError for other bytes."""
+    """Return the values and the bytes that `join` got. Raises ValueError for other bytes."""
     end = 4 + int.from_bytes(joined[:4], "big")
     try:
         return json.loads(as_text(joined[4:end])), joined[end:]
     except ValueError:
-        raise ValueError("nothing that a store packs") from None
+        raise ValueError("the bytes are none that a store packed") from None
 
 
 def key_of(sketch: bytes) -> int:
@@ -234,61 +233,66 @@ def hash64(text: str) -> int:
 
 
 def address_of(kind: str, scope: str, key: str) -> bytes:
-    """Return what a blob is found by, 24 bytes: those of a scope begin with the same 8.
+    """Return the address of a blob, 24 bytes. Those of a scope begin with the same 8.
 
     A key of 16 bytes, such as that of a run, stands for itself.
     """
-    of_scope, name = blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest(), as_bytes(key)
-    return of_scope + (name if len(name) == 16 else blake2b(name, digest_size=16).digest())
+    scope_hash, key_bytes = (
+        blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest(),
+        as_bytes(key),
+    )
+    return scope_hash + (
+        key_bytes if len(key_bytes) == 16 else blake2b(key_bytes, digest_size=16).digest()
+    )
 
 
 class Server(NamedTuple):
-    """A store URL taken apart: what the driver is given, and the values of the store's own.
+    """A store URL taken apart: the `url` for the driver, and the `options` of the store itself.
 
-    `name` is that of the store in messages; `lease` and `timeout` are in seconds.
+    `name` is the store's name in messages. `lease` and `timeout` are in seconds.
     """
 
     url: str
     name: str
     lease: float
     timeout: float
-    own: dict[str, str]
+    options: dict[str, str]
 
 
 def without_password(url: str) -> str:
-    """Return a store URL as it may be logged: rather too little of it, if it is misspelt."""
+    """Return a store URL for the log. If it is misspelt, rather too much of it is masked."""
     shown = re.sub(r"^([^:/]*:)//(?!/).*@", r"\1//***@", url)
     return re.sub(r"(password=)[^&]*", r"\1***", shown)
 
 
 def refusal(url: str, why: str) -> StoreURLError:
-    """Return what is to be raised for a URL that no store can be opened by."""
+    """Return the error to raise for a URL that names no store."""
     return StoreURLError(f"store URL {without_password(url)!r}: {why}")
 
 
 def read_server(kind: str, url: str, **defaults: str) -> Server:
-    """Take the query parameters of these names out of a URL, and `lease` and `timeout`.
+    """Take the store's own options out of a URL: `defaults`, `lease` and `timeout`.
 
-    Raises ValueError if one of these two is no number of seconds, and if a port is no number.
+    Raises ValueError if these two are not numbers of seconds, and if a port is not a number.
     """
     if "://" not in url:
         raise ValueError("two slashes follow the colon")
     base, _, query = url.partition("?")
     hosts = urlsplit(base).netloc.rpartition("@")[2].split(",")
     ports = [host.rpartition("]")[2].partition(":")[2] or "0" for host in hosts]
-    # What is taken for a port, or for a parameter, may be part of a password.
+    # The text at the place of a port, or of a parameter, may be part of a password.
     if "@" in query.partition("=")[0] or not all(p.isdecimal() and int(p) < 1 << 16 for p in ports):
         raise ValueError("its port is no number; write / ? # @ in a password as %2F %3F %23 %40")
-    given = parse_qsl(query, keep_blank_values=True)
-    own = {"lease": "60", "timeout": "5"} | defaults
-    others = [(name, value) for name, value in given if name not in own]
-    own |= {name: value for name, value in given if name in own}
+    pairs = parse_qsl(query, keep_blank_values=True)
+    values = {"lease": "60", "timeout": "5"} | defaults
+    others = [(name, value) for name, value in pairs if name not in values]
+    values |= {name: value for name, value in pairs if name in values}
     if others:
         base += "?" + urlencode(others, quote_via=quote)
     try:
-        lease, timeout = float(own["lease"]), float(own["timeout"])
+        lease, timeout = float(values["lease"]), float(values["timeout"])
     except ValueError:
         lease = timeout = 0.0
     if not (0.001 <= lease <= _DAY and 0.001 <= timeout <= _DAY):
         raise ValueError("timeout and lease are seconds, more than 0 and no more than a day")
-    return Server(base, f"{kind} store {without_password(url)}", lease, timeout, own)
+    return Server(base, f"{kind} store {without_password(url)}", lease, timeout, values)

@@ -1,9 +1,9 @@
-"""What a store asks of a server or a file, in a few verbs; and the one that asks nobody: memory.
+"""The contract of drivers: the few things that a store asks of a server, a file or memory.
 
-A scope is a list of pages, numbered in the order in which they came. Whoever adds one says in which
-state they know the scope, and learns what others have added since. Should their page be like one of
-these, they take it out again: so of two copies that come at once exactly one is kept, the one with
-the lower number, and the rule by which pages are compared is written in one place, `store.py`.
+A scope is a list of pages, numbered in the order in which they came. A process that adds a page
+names the state of the scope that it knows, and learns what others have added since. If its page
+matches one of these, it removes its own page again. So exactly one of two copies that come at once
+is kept, the one with the lower number. The rules of comparing are in one place, `store.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, hash64
 
 SETTLED, DURABLE, GAVE = 1, 2, 4
-"""Marks of a page, bits: it is settled; it counts whatever becomes of its run; it gave an item."""
+"""Marks of a page, as bits: it is settled; it counts even if its run dies; it gave an item."""
 ROW_BYTES = 8 + HEAD_BYTES
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
@@ -26,25 +26,25 @@ _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 class State(NamedTuple):
     """A scope at one time: the last number that was given, and how often pages were removed.
 
-    Pages that fall out of the window are not counted: they go when another comes.
+    Pages that fall out of the window do not count as removals.
     """
 
     scope: str
     last: int = 0
     removals: int = 0
 
-    def continues(self, known: State) -> bool:
-        """Tell whether nothing but new pages, and what they displaced, is between two states."""
-        return self.removals == known.removals and self.last >= known.last
+    def continues(self, earlier: State) -> bool:
+        """Tell whether pages were only added since an earlier state, or fell out of the window."""
+        return self.removals == earlier.removals and self.last >= earlier.last
 
 
 class News(NamedTuple):
-    """What is new to one who knew a scope in an earlier state.
+    """The news of a scope, for a caller that knew it in an earlier state.
 
-    `heads` are those of pages that are new to them: the number of each, 8 bytes, big-endian, and
-    what `head_of` packs. Pages before number `first` are gone. Unless the state continues that of
-    the caller, there are no other pages than these. `number` is that of the page that they added
-    themselves, 0 for none.
+    `heads` has a row for each page that is new to the caller: its number (8 bytes, big-endian) and
+    the result of `head_of`. Pages before number `first` are gone. If the state does not continue
+    that of the caller, the scope has no other pages. `number` is that of the page that the caller
+    added itself, 0 for none.
     """
 
     state: State
@@ -54,9 +54,9 @@ class News(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A page as a driver has it; `seen` goes before what `body` says, which `pack` made.
+    """A page as a driver keeps it. `body` comes from `pack`; `seen` replaces its `last_seen`.
 
-    `life` is what is kept of its run, if it lives; None if that was not read.
+    `life` is the data of the blob of its live run, None if that was not read.
     """
 
     scope: str
@@ -70,11 +70,12 @@ Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"
 
 
 class Driver(Protocol):
-    """What `Store` asks. Everything raises `StoreError`; `Store` sees to it that one thread asks.
+    """Keeps the pages and blobs of a store. `Store` calls it from one thread at a time.
 
-    `lease` are the seconds for which a run lives without being renewed, None where its death is
-    seen at once; `connections` grows with each new connection to a server, which may have lost
-    what it was told before. `most_mirrored` bounds what a process remembers of scopes, in pages.
+    Every method can raise `StoreError`. `lease` is the number of seconds for which a run lives
+    without being renewed, None where its death is seen at once. `connections` grows with each new
+    connection to a server, which may have lost data since. `most_mirrored` bounds the pages that a
+    process remembers, of all scopes together.
     """
 
     name: str
@@ -83,64 +84,65 @@ class Driver(Protocol):
     most_mirrored: float = 400_000
 
     def transaction(self, *, write: bool = True) -> AbstractContextManager[None]:
-        """Do what is asked in the block in one step, where the driver can."""
+        """Make all calls of a block one step, if the driver can."""
         return _EACH_BY_ITSELF
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        """Add a page; return what is new, with this page.
+    def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
+        """Add a page to its scope. Return the news since an earlier state, with this page.
 
-        To who knows nothing of a scope that has pages, it only tells what is there. If the page
-        alone is new, all pages up to number `through` are removed. Its number is higher than any
-        that was given before. The scope may vanish when nothing has been added for `seconds`.
+        The number of the page is higher than any that was given before. If no other page is new,
+        all pages up to number `through` are removed. If the caller knows nothing of a scope that
+        has pages, nothing is added: only the news are returned. The scope may vanish when nothing
+        was added for `seconds`.
         """
 
-    def news(self, known: State) -> News:
-        """Return what is new."""
+    def news(self, earlier: State) -> News:
+        """Return the news of a scope since an earlier state."""
 
     def trim(self, scope: str, through: int) -> None:
         """Remove all pages up to number `through`."""
 
-    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        """Return the pages with these numbers, None for those gone, and what is new, if any."""
+    def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
+        """Return the news or None, and the pages with these numbers, None for each that is gone."""
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        """Add marks to those of pages, and raise the time when they were seen last to `seen`."""
+        """Add marks to pages, and set the time when they were seen last to `seen` if later."""
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
-        """Remove pages; return the state of the scope, a new one if no page is left."""
+        """Remove pages. Return the state of the scope, a new one if no page is left."""
 
     def rows(self, scope: str | None) -> Iterator[Row]:
-        """Yield the pages of a scope, in order, or of all; read in parts, so others can go on."""
+        """Yield the pages of a scope in order, or of all scopes. Other calls may come between."""
 
     def pages_of(self, run: int) -> Iterable[tuple[str, Sequence[int]]]:
-        """Return scopes and the numbers of pages there that run has, but for durable ones."""
+        """Return the pages of a run that are not durable: scopes with the numbers of pages."""
 
     def claim(self) -> int:
-        """Get ready for runs of here; return by which number others know whose they are."""
+        """Get ready for runs of this store. Return the number by which others know their owner."""
 
     def is_there(self, owner: int) -> bool:
-        """Tell whether the owner of a run may live; where there are leases, these tell."""
+        """Tell whether the owner of a run may be alive. Always True for drivers with leases."""
         return True
 
     def clock(self) -> float:
-        """Return the Unix time, by one clock for all who know the store."""
+        """Return the Unix time, by one clock for all processes that use the store."""
         return time.time()
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
-        """Return what is kept, empty for nothing."""
+        """Return the data of a blob, empty if there is none."""
 
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
-        """Put the data of a blob in place of `old`, or of whatever is there with None.
+        """Write a blob if its current data are `old`, or in any case if `old` is None.
 
-        Empty data are none. Returns None when that is done, else what is there instead of `old`.
-        What is known of runs is on disk then, if the server keeps anything there.
+        Empty data remove the blob. Returns None if it was written, else the current data. A blob
+        about a run is on disk when this returns, if the server keeps anything on disk.
         """
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
-        """Yield all of a kind, of a scope or of all, in any order; their data only if asked."""
+        """Yield the blobs of a kind, in one scope or all, in any order, with `data` if asked."""
 
     def close(self) -> None:
-        """Let go of what is held, once."""
+        """Release files, locks and connections. It is called once."""
 
 
 _PAGES = """
@@ -172,13 +174,13 @@ ORDER BY address LIMIT 1000
 
 
 class SQLDriver(Driver):
-    """What two databases are asked in the same words, those of psycopg."""
+    """The statements that two databases share, with parameters as psycopg writes them."""
 
     _cursor: Any
 
     @abstractmethod
     def _rows(self, query: str, args: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """Ask the database."""
+        """Run a statement. Return its rows."""
 
     def rows(self, scope: str | None) -> Iterator[Row]:
         query = _ROWS if scope is None else _ROWS_OF_SCOPE
@@ -186,10 +188,10 @@ class SQLDriver(Driver):
             yield Row(as_text(name), *row)
 
     def pages_of(self, run: int) -> Iterable[tuple[str, Sequence[int]]]:
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, name in self._rows(_PAGES_OF_RUN, {"run": signed(run)}):
-            found.setdefault(as_text(name), []).append(number)
-        return found.items()
+            numbers.setdefault(as_text(name), []).append(number)
+        return numbers.items()
 
     def blob(self, kind: str, scope: str, key: str) -> bytes:
         args = {"address": address_of(kind, scope, key)}
@@ -210,28 +212,28 @@ class SQLDriver(Driver):
         self._rows(_DELETE if not blob.data else _REPLACE if old else _PUT, args)
         if self._cursor.rowcount or old is None:
             return None
-        there = self.blob(blob.kind, blob.scope, blob.key)
-        return None if there == old else there
+        current = self.blob(blob.kind, blob.scope, blob.key)
+        return None if current == old else current
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
         args = {"kind": kind, "scope": as_bytes(scope or ""), "every": scope is None, "read": data}
         start = b"" if scope is None else address_of(kind, scope, "")[:8]
         args["end"] = start + b"\xff" * 24
-        for _, name, key, at, size, read in self._in_parts(_BLOBS, start, args):
-            yield Blob(kind, as_text(name), as_text(key), read or b"", at, size=size)
+        for _, name, key, at, size, data_read in self._in_parts(_BLOBS, start, args):
+            yield Blob(kind, as_text(name), as_text(key), data_read or b"", at, size=size)
 
     def _in_parts(self, query: str, after: Any, args: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
-        """Yield rows, read in parts: those whose first column is after that of the last one."""
-        while some := self._rows(query, args | {"after": after}):
-            yield from some
-            after = some[-1][0]
+        """Yield rows, read in parts: each part begins after the first column of the last row."""
+        while rows := self._rows(query, args | {"after": after}):
+            yield from rows
+            after = rows[-1][0]
 
 
 def mark_of(record: Record) -> int:
-    """Return the marks of a page that is added."""
+    """Return the marks of a page for a driver."""
     return SETTLED * record.settled | GAVE * record.gave
 
 
 def number_of(name: str) -> int:
-    """Return the number that stands for the name of a scope or a run in a database."""
+    """Return the number of a scope or a run in a database, by its name."""
     return signed(hash64(name))

@@ -1,7 +1,6 @@
-"""What a process remembers of the scopes that it meets: enough to tell which pages may be alike.
+"""A process remembers the heads of the pages of its scopes: enough to find possible matches.
 
-A lookup compares all fingerprints of a scope at once: 10,000 in 5 µs, a million in half a
-millisecond.
+A lookup compares all fingerprints of a scope at once: 10,000 in 5 µs, a million in 0.5 ms.
 """
 
 from __future__ import annotations
@@ -28,17 +27,16 @@ from simhash_gate.stores.base import (
 )
 from simhash_gate.stores.driver import ROW_BYTES, News, State
 
-_REST = Struct(f">Q{HINTS}")  # of a page, but for its fingerprint: the number and hints
-_SCOPE_COST = 30  # a scope without pages takes as much room as so many pages
+_REST = Struct(f">Q{HINTS}")  # the number and the hints of a page
+_SCOPE_COST = 30  # a scope takes as much room as this many pages, in addition to its own
 
 Rank: TypeAlias = "tuple[int, int, int]"
 
 
 class Lookup(NamedTuple):
-    """A page, and which kept pages it is compared with; see `Store.check_and_add`.
+    """A page with the conditions for pages to compare it with; see `Store.check_and_add`.
 
-    Records are compared that are no more than `limit` bits away, which is `radius` or more. They
-    were last seen at `since` or later.
+    Compared records are at most `limit` bits away, and were last seen at `since` or later.
     """
 
     record: Record
@@ -49,16 +47,16 @@ class Lookup(NamedTuple):
     window: Window
     dismissed: Collection[Record]
     after: int = 0  # only pages with a higher number count
-    before: int = 0  # the number that the page has itself: and of these only those with a lower one
+    before: int = 0  # the number of the page itself, once it is added: only lower ones count
 
     def has_found(self, match: Match) -> bool:
-        """Tell whether the best page is a match, so that the page is not added."""
+        """Tell whether a record is a real match: within the radius, and stands for the page."""
         return match.distance <= self.radius and match.record.stands_for(self.record)
 
     def rank(self, other: Record, number: int) -> Rank | None:
-        """Return the rank of a page, the least for the best; None if it is not compared.
+        """Return the rank of a record, the least for the best; None if it is not compared.
 
-        `Store.check_and_add` says what is best. Beyond the radius, only the distance counts.
+        `Store.check_and_add` defines the best match. Only the distance counts for other records.
         """
         page = self.record
         distance = (other.fingerprint ^ page.fingerprint).bit_count()
@@ -68,9 +66,9 @@ class Lookup(NamedTuple):
             return None
         if not self.has_found(Match(other, distance)):
             return _BEYOND, distance, -number
-        key, its_key = key_of(page.sketch), key_of(other.sketch)
-        has_name = key >> NAME_BITS == its_key >> NAME_BITS
-        unlike = _unlike(other.request == page.request, has_name, key == its_key)
+        key, other_key = key_of(page.sketch), key_of(other.sketch)
+        has_name = key >> NAME_BITS == other_key >> NAME_BITS
+        unlike = _unlike(other.request == page.request, has_name, key == other_key)
         return unlike, distance, -number
 
 
@@ -81,21 +79,21 @@ class Mirror:
 
     def __init__(self, scope: str) -> None:
         self.state = State(scope)
-        self.counted = 0  # what it takes, as the mirrors have counted it
-        self.seen: dict[int, float] = {}  # when the first pages were seen last, at least
-        # As drivers have them, whatever the order of their bytes: distances are the same. To take
-        # from the beginning of a bytearray moves nothing.
+        self.counted = 0  # its room in pages, as `Mirrors` counted it last
+        self.seen: dict[int, float] = {}  # by number: when the first pages were last seen
+        # Fingerprints have the byte order of drivers: that changes no distance. A bytearray moves
+        # nothing when its beginning is deleted.
         self._fingerprints, self._rest = bytearray(), bytearray()
 
     def __len__(self) -> int:
         return len(self._fingerprints) // 8
 
     def take(self, news: News) -> None:
-        """Bring it up to date."""
+        """Bring this mirror up to date."""
         if not news.state.continues(self.state):
             self._fingerprints, self._rest = bytearray(), bytearray()
         heads = news.heads
-        if len(heads) == ROW_BYTES:  # a tenth of the time that arrays of one row take
+        if len(heads) == ROW_BYTES:  # takes a tenth of the time of an array with one row
             self._fingerprints += heads[8:16]
             self._rest += heads[:8] + heads[16:]
         else:
@@ -106,30 +104,30 @@ class Mirror:
         while self._rest and self._number(0) < news.first:
             self._cut(0, 1)
 
-    def remove(self, numbers: Collection[int], here: State) -> None:
-        """Let pages go, wherever they stand; `here` is the state of the scope when they went."""
+    def remove(self, numbers: Collection[int], state: State) -> None:
+        """Remove pages. `state` is that of the scope when they were removed there."""
         for number in numbers:
             self._cut(self._place(number), self._place(number + 1))
-        if here.removals == self.state.removals + 1:  # what others have added is still new
-            self.state = here._replace(last=min(here.last, self.state.last))
+        if state.removals == self.state.removals + 1:  # pages that others added are still unknown
+            self.state = state._replace(last=min(state.last, self.state.last))
 
     def numbers(self, start: int = 0, end: int | None = None) -> list[int]:
-        """Return the numbers of the pages from a place to another, in order."""
+        """Return the numbers of the pages between two places, in order."""
         return [self._number(place) for place in range(len(self))[start:end]]
 
     def find(self, record: Record, *, but: Collection[str] | None = None) -> list[int]:
         """Return the numbers of the pages with this identity, in order.
 
-        With `but`, of all runs but these.
+        With `but`, those of any other run than these.
         """
         wanted = hints_of(record)
         runs = {wanted.run} if but is None else {hash64(other) % 2**16 for other in but}
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
         return [
             number
-            for number, its in rows
-            if (its.request, its.asker) == (wanted.request, wanted.asker)
-            and (its.run in runs) == (but is None)
+            for number, hints in rows
+            if (hints.request, hints.asker) == (wanted.request, wanted.asker)
+            and (hints.run in runs) == (but is None)
         ]
 
     def at_address(self, record: Record) -> list[int]:
@@ -139,9 +137,9 @@ class Mirror:
         return [self._number(place) for place in places]
 
     def near(self, lookup: Lookup) -> list[tuple[Rank, int]]:
-        """Return ranks and numbers of the pages that a lookup may compare, the best first.
+        """Return (rank, number) of the pages that a lookup may compare, the best first.
 
-        No page's rank can be less than the one that comes here: hints can be those of others.
+        The real rank of a page is this one or a higher one: different pages can share hints.
         """
         record = lookup.record
         places = self._near(record.fingerprint, lookup.limit)
@@ -149,30 +147,29 @@ class Mirror:
             return []
         end = self._place(lookup.before) if lookup.before else len(self)
         wanted = hints_of(record)
-        dismissed = {
-            (other.fingerprint, its.request, its.run, its.asker)
-            for other in lookup.dismissed
-            if other.scope == record.scope
-            for its in [hints_of(other)]
-        }
-        found = []
+        dismissed = set()
+        for other in lookup.dismissed:
+            hints = hints_of(other)
+            if other.scope == record.scope:
+                dismissed.add((other.fingerprint, hints.request, hints.run, hints.asker))
+        ranked = []
         for place, distance in places:
-            number, its = self._row(place)
+            number, hints = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            identity = self._fingerprint(place), its.request, its.run, its.asker
+            identity = self._fingerprint(place), hints.request, hints.run, hints.asker
             if identity in dismissed:
                 continue
-            stands = wanted.asker in (its.asker, _UNKNOWN) or its.asker == _UNKNOWN
-            stands &= not record.carries or its.carries == wanted.carries
-            has_name, has_key = its.name == wanted.name, its.key == wanted.key
-            unlike = _unlike(its.request == wanted.request, has_name, has_name and has_key)
+            stands = wanted.asker in (hints.asker, _UNKNOWN) or hints.asker == _UNKNOWN
+            stands &= not record.carries or hints.carries == wanted.carries
+            has_name, has_key = hints.name == wanted.name, hints.key == wanted.key
+            unlike = _unlike(hints.request == wanted.request, has_name, has_name and has_key)
             rank = unlike if stands and distance <= lookup.radius else _BEYOND, distance, -number
-            found.append((rank, number))
-        return sorted(found)
+            ranked.append((rank, number))
+        return sorted(ranked)
 
     def _near(self, fingerprint: int, limit: int) -> list[tuple[int, int]]:
-        """Return the places of the fingerprints no more than `limit` bits away, and how many."""
+        """Return (place, distance) of the fingerprints that are at most `limit` bits away."""
         wanted = int.from_bytes(fingerprint.to_bytes(8, "big"), byteorder)
         bits = np.bitwise_count(np.frombuffer(self._fingerprints, np.uint64) ^ wanted)
         return [(place, int(bits[place])) for place in (bits <= limit).nonzero()[0].tolist()]
@@ -196,18 +193,18 @@ class Mirror:
         return int.from_bytes(self._fingerprints[place * 8 : place * 8 + 8], "big")
 
 
-_BEYOND = 4  # the rank of what is no match: too far away, or asked for something else
+_BEYOND = 4  # begins the rank of a page that is not a match: too far away, or for another asker
 _UNKNOWN = hash64("") % 2**16
-_BUT_FINGERPRINT = [0, 2, 3]  # of the columns of eight bytes that drivers have
+_BUT_FINGERPRINT = [0, 2, 3]  # columns of eight bytes in the rows of drivers
 
 
 def _unlike(has_request: bool, has_name: bool, has_key: bool) -> int:
-    """Return how little a page within the radius has in common with another one."""
+    """Return 0 for a page with the same request, up to 3 for one with another name."""
     return 0 if has_request else 1 if has_key else 2 if has_name else 3
 
 
 class Mirrors:
-    """The scopes that a process knows, those of the longest ago first."""
+    """The mirrors of a process, the longest unused one first. `most` bounds their pages."""
 
     def __init__(self, most: float) -> None:
         self.most = most
@@ -215,7 +212,7 @@ class Mirrors:
         self._scopes: OrderedDict[str, Mirror] = OrderedDict()
 
     def of(self, scope: str) -> Mirror:
-        """Return the mirror of a scope, which may know nothing yet; the longest unused ones go."""
+        """Return the mirror of a scope, an empty one if it is new. Drop the longest unused ones."""
         if self._scopes:
             used = self._scopes[next(reversed(self._scopes))]
             takes = len(used) + _SCOPE_COST
@@ -229,6 +226,6 @@ class Mirrors:
         return self._scopes[scope]
 
     def clear(self) -> None:
-        """Let go of everything: what they know may not be so."""
+        """Drop all mirrors: they may be wrong."""
         self._scopes.clear()
         self._total = 0

@@ -1,4 +1,4 @@
-"""PostgreSQL: whatever is done to a scope is one statement, committed when it returns."""
+"""PostgreSQL: each change of a scope is one statement, committed when it returns."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ from simhash_gate.stores.driver import (
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 VERSION = 18
-"""Of the tables and functions in `postgres.sql`."""
+"""The version of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
 
-# SQLSTATE classes of what may pass: connection, resources, rollback, operator, system.
+# SQLSTATE classes of errors that may pass: connection, resources, rollback, operator, system.
 _PASSING = ("08", "53", "40", "57", "58", "25", "55")
-# Before a session there is no SQLSTATE, only the server's words.
+# Errors before a session have no SQLSTATE, only a text.
 _REFUSED = re.compile(
     r"authentication failed|no password supplied|does not exist|pg_hba\.conf|permission denied"
     r"|not permitted to log in|could not translate host name(?!.*Temporary)|invalid"
     r"|SSL(?! SYSCALL| connection has been closed)"
 )
 _SESSION = {
-    # Plans are made once, maybe on an empty table: whatever is known of it then, by index.
+    # Plans are made once, maybe for an empty table. They shall use the index all the same.
     "plan_cache_mode": "force_generic_plan",
     "enable_seqscan": "off",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
     "client_encoding": "UTF8",
-    # Whoever waited for a lock must see what its holder has written.
+    # A statement that waited for a lock must see the changes of its holder.
     "default_transaction_isolation": "read committed",
 }
 
@@ -87,7 +87,7 @@ FROM scope LEFT JOIN page ON page.id = ANY(%(numbers)s::bigint[])
 WHERE scope.id = %(id)s
 """
 _LIVE = base.address_of(base.RUN, base.LIVE, "")[:8]
-# What counts whatever becomes of its run is on disk before anybody is told so.
+# A durable page must be on disk before this statement returns.
 _CHANGE = f"""
 UPDATE page SET mark = mark | %(mark)s::smallint, last_seen = greatest(last_seen, %(seen)s)
 WHERE id = ANY(%(numbers)s::bigint[])
@@ -96,57 +96,55 @@ WHERE id = ANY(%(numbers)s::bigint[])
 
 
 class PostgresDriver(SQLDriver):
-    """Keeps pages in the PostgreSQL database of an address.
+    """Keeps pages in a PostgreSQL database. One crawler at a time works on a scope.
 
-    One crawler at a time works on a scope.
-    What fails on the way to the server is not tried again: the next call connects anew.
+    A call that fails on the way to the server is not repeated. The next call connects anew.
 
-    Unless the URL says `durable=true`, a crash of the server can lose what the last half second
-    brought; what counts for later runs is on disk when `end` or `change` returns.
+    Unless the URL says `durable=true`, a crash of the server can lose the changes of the last half
+    second. Ended runs and durable pages are on disk when `end` or `change` returns.
     """
 
     def __init__(self, server: Server, *, create: bool = True) -> None:
         self._server, self._create = server, create
         self.name, self.lease = server.name, server.lease
         self._owner = secrets.randbits(63)
-        self._run = 0  # that of the last page that was added here: it lives
-        # One for all calls: to make one for each takes a quarter of the time of a call.
+        self._run = 0  # the run of the last page that was added here: it is live
+        # All calls share one cursor: a new one would take a quarter of the time of a call.
         self._cursor: psycopg.Cursor[Any] | None = None
         self._connect()
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+    def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
         head, self._run = base.head_of(record), number_of(record.run)
-        args = (
-            *(number_of(known.scope), *known[1:], through, as_bytes(known.scope)),
-            *(self._run, mark_of(record), float(record.last_seen)),
-            *(head, base.pack(record)),
+        place = (number_of(earlier.scope), *earlier[1:], through, as_bytes(earlier.scope))
+        page = (self._run, mark_of(record), float(record.last_seen), head, base.pack(record))
+        ((number, first, removals, earlier_heads),) = self._rows(
+            _APPEND, place + page, prepare=True
         )
-        ((number, first, removals, old),) = self._rows(_APPEND, args, prepare=True)
         if number is None:
-            return self.news(known)
-        heads = (old or b"") + number.to_bytes(8, "big") + head
-        return News(State(known.scope, number, removals), first, heads, number)
+            return self.news(earlier)
+        heads = (earlier_heads or b"") + number.to_bytes(8, "big") + head
+        return News(State(earlier.scope, number, removals), first, heads, number)
 
-    def news(self, known: State) -> News:
-        for last, first, removals, heads in self._rows(_NEWS, _known(known), prepare=True):
-            return News(State(known.scope, last, removals), first, heads or b"")
-        return News(State(known.scope))
+    def news(self, earlier: State) -> News:
+        for last, first, removals, heads in self._rows(_NEWS, _known(earlier), prepare=True):
+            return News(State(earlier.scope, last, removals), first, heads or b"")
+        return News(State(earlier.scope))
 
     def trim(self, scope: str, through: int) -> None:
         self._rows(_TRIM, {"id": number_of(scope), "through": through})
 
-    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        args = {**_known(known), "numbers": _array(numbers), "live": _LIVE, "own": self._run}
+    def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
+        args = {**_known(earlier), "numbers": _array(numbers), "live": _LIVE, "own": self._run}
         rows = self._rows(_LOAD, args, prepare=True)
-        found = {
-            number: Row(known.scope, *page)
+        pages = {
+            number: Row(earlier.scope, *page)
             for _, _, _, _, number, *page in rows
             if number is not None
         }
         last, first, removals, heads = rows[0][:4] if rows else (0, 0, 0, b"")
-        here = State(known.scope, last, removals)
-        news = None if here == known else News(here, first, heads or b"")
-        return news, [found.get(number) for number in numbers]
+        current = State(earlier.scope, last, removals)
+        news = None if current == earlier else News(current, first, heads or b"")
+        return news, [pages.get(number) for number in numbers]
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         self._rows(_CHANGE, {"numbers": _array(numbers), "mark": mark, "seen": float(seen)})
@@ -171,12 +169,12 @@ class PostgresDriver(SQLDriver):
         try:
             self._rows("BEGIN")
             self._rows("SET LOCAL synchronous_commit = on")
-            there = super().swap(blob, old)
+            current = super().swap(blob, old)
             self._rows("COMMIT")
         except BaseException:
-            self._disconnect()  # and so take it back
+            self._disconnect()  # that rolls the transaction back
             raise
-        return there
+        return current
 
     def close(self) -> None:
         self._disconnect()
@@ -193,39 +191,39 @@ class PostgresDriver(SQLDriver):
         *,
         prepare: bool | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Ask the server. Raises StoreError for whatever goes wrong."""
+        """Run a statement. Return its rows. Raises StoreError for any failure."""
         if self._cursor is None:
             self._connect()
             self.connections += 1
         assert self._cursor is not None
         try:
             cursor = self._cursor.execute(query, args, prepare=prepare)
-            # `description` makes an object for each column.
+            # `cursor.description` would make an object for each column.
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
         except psycopg.Error as error:
             if error.sqlstate is None or self._cursor.connection.closed:
                 self._disconnect()
             raise failure(self._server, error) from error
-        except BaseException:  # interrupted: who knows in which state
+        except BaseException:  # interrupted: the state of the session is unknown
             self._disconnect()
             raise
 
     def _connect(self) -> None:
-        """Open a connection in autocommit mode, its schema made.
+        """Open a connection in autocommit mode, and make the schema if needed.
 
-        Raises StoreUnavailable if the server can't be reached, StoreError if it can't be used, or
-        if there is no such schema and none is to be made.
+        Raises StoreUnavailable if the server can't be reached, StoreError if it can't be used, and
+        StoreMissing if there is no schema and none is to be made.
         """
         server = self._server
         settings = _SESSION | {
-            "search_path": f'"{server.own["schema"].replace(chr(34), chr(34) * 2)}"',
+            "search_path": f'"{server.options["schema"].replace(chr(34), chr(34) * 2)}"',
             "statement_timeout": str(max(1, round(server.timeout * 1000))),
-            "synchronous_commit": "on" if server.own["durable"].lower() == "true" else "off",
+            "synchronous_commit": "on" if server.options["durable"].lower() == "true" else "off",
         }
         try:
             connection = PatientConnection.connect(server.url, autocommit=True)
-            connection.patience = server.timeout + 1  # the server's own time-out says more
-            # Whatever their size: else statements are prepared for each of several sizes.
+            connection.patience = server.timeout + 1  # the server's own time-out comes first
+            # All numbers have one type, else statements are prepared once for each size.
             connection.adapters.register_dumper(int, Int8BinaryDumper)
             self._cursor = connection.cursor(binary=True)
             self._check_server(connection.info)
@@ -238,10 +236,10 @@ class PostgresDriver(SQLDriver):
             raise
 
     def _check_server(self, info: psycopg.ConnectionInfo) -> None:
-        """Refuse a server that can't do it, and a pooler that gives this connection no session.
+        """Refuse a server of an old version or another encoding, and a pooler without sessions.
 
-        A pooler invents the process id that it tells its clients. One that pools transactions gives
-        the session of this idle connection to the next one that asks.
+        A pooler invents the process id that it tells its clients. If it pools transactions, it
+        gives the session of this idle connection to the next client.
         """
         version, encoding = info.server_version, info.parameter_status("server_encoding")
         if version < OLDEST_SERVER:
@@ -251,22 +249,22 @@ class PostgresDriver(SQLDriver):
             what = f"the database is encoded in {encoding}; make one with ENCODING 'UTF8'"
             raise StoreError(f"{self.name}: {what}")
         query = "SELECT pg_backend_pid()"
-        own = self._rows(query)[0]
-        if own == (info.backend_pid,):
+        pid = self._rows(query)[0]
+        if pid == (info.backend_pid,):
             return
         with psycopg.connect(self._server.url, autocommit=True, prepare_threshold=None) as other:
-            if own in [other.execute(query).fetchone() for _ in range(3)]:
+            if pid in [other.execute(query).fetchone() for _ in range(3)]:
                 raise StoreError(
                     f"{self.name}: a pooler stands before the server, and gives no session of its"
                     " own; set pool_mode = session there, or connect to the server itself"
                 )
 
     def _make(self, connection: PatientConnection) -> None:
-        """Make the schema where there is none, all of it or nothing.
+        """Make the schema if there is none, completely or not at all.
 
-        Crawlers that start at once take turns; where nothing is to be done, nobody waits.
+        Crawlers that start at once take turns. If there is a schema, none waits.
         """
-        schema = self._server.own["schema"]
+        schema = self._server.options["schema"]
         if self._is_made():
             return
         if not self._create:
@@ -276,7 +274,7 @@ class PostgresDriver(SQLDriver):
             self._rows("SELECT pg_advisory_xact_lock(hashtextextended(%(schema)s, 23))", args)
             if self._is_made():
                 return
-            # Who may not make schemas can use one that is there.
+            # A user who may not make schemas can use one that exists.
             if not self._rows("SELECT 1 FROM pg_namespace WHERE nspname = %(schema)s", args):
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
             self._rows(f"CREATE TABLE simhash_gate_schema AS SELECT {VERSION} AS version")
@@ -284,8 +282,8 @@ class PostgresDriver(SQLDriver):
             connection.execute(sql.SQL(script))
 
     def _is_made(self) -> bool:
-        """Tell whether the schema is there. Raises StoreError for one of another version."""
-        schema = self._server.own["schema"]
+        """Tell whether the schema exists. Raises StoreError if it has another version."""
+        schema = self._server.options["schema"]
         mark = "SELECT 1 FROM pg_tables WHERE schemaname = %(schema)s AND tablename = %(table)s"
         if not self._rows(mark, {"schema": schema, "table": "simhash_gate_schema"}):
             return False
@@ -299,7 +297,7 @@ class PostgresDriver(SQLDriver):
 
 
 def _array(numbers: Sequence[int]) -> str:
-    """Return numbers as PostgreSQL reads an array: psycopg would ask each for its size."""
+    """Return numbers as the text of an array. That is faster than psycopg's own conversion."""
     return "{" + ",".join(map(str, numbers)) + "}"
 
 
@@ -308,17 +306,17 @@ def _known(state: State) -> dict[str, Any]:
 
 
 def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriver]:
-    """Return what opens `postgresql://user:password@host/db?schema=...&timeout=...&lease=...&durable=...`.
+    """Return a function that opens the store of a URL: `postgresql://user:password@host/db?...`.
 
-    With `durable`, each commit is on disk before it is answered. All other parameters are libpq's.
-    Raises StoreError that names what is wrong.
+    With `durable=true`, each commit is on disk when it returns. All parameters but those of `FORM`
+    are libpq's. Raises StoreError for an invalid URL.
     """
     try:
         server = read_server("PostgreSQL", url, schema="simhash_gate", durable="false")
-        schema = server.own["schema"]
+        schema = server.options["schema"]
         if not 0 < len(schema.encode("utf-8", "replace")) <= _LONGEST_NAME or "\0" in schema:
             raise ValueError(f"schema is a name of 1 to {_LONGEST_NAME} bytes")
-        if server.own["durable"].lower() not in ("true", "false"):
+        if server.options["durable"].lower() not in ("true", "false"):
             raise ValueError("durable is true or false")
         patience: dict[str, Any] = {
             "connect_timeout": max(2, round(server.timeout)),  # libpq takes no less
@@ -326,28 +324,31 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriv
             "application_name": "simhash-gate",
             "client_encoding": "UTF8",
         }
-        given = psycopg.conninfo.conninfo_to_dict(server.url)
-        server = server._replace(url=psycopg.conninfo.make_conninfo("", **patience | given))
+        parameters = psycopg.conninfo.conninfo_to_dict(server.url)
+        server = server._replace(url=psycopg.conninfo.make_conninfo("", **patience | parameters))
     except (ValueError, psycopg.Error) as error:
         raise refusal(url, f"{_one_line(error)}; use {FORM}") from None
     return partial(PostgresDriver, server, create=create)
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A connection that waits no longer than `patience` seconds for an answer.
+    """A connection that waits at most `patience` seconds for an answer.
 
-    The server keeps its own time, but says nothing when it hangs, or what is between hangs.
+    The server has a time-out, too. It does not help if the server or the network hangs.
     """
 
     patience: float | None = None
 
     def wait(self, gen: Generator[Any, Any, Any], *args: Any, **kwargs: Any) -> Any:
-        """Run one exchange with the server. Raises psycopg.OperationalError when time is out."""
+        """Run one exchange with the server. Raises psycopg.OperationalError after `patience`."""
         return super().wait(gen, *args, **{"timeout": self.patience} | kwargs)
 
 
 def failure(server: Server, error: psycopg.Error) -> StoreError:
-    """Say in one line what went wrong, and whether trying again later is worth it."""
+    """Return an error that says in one line what went wrong, and what to do.
+
+    It is StoreUnavailable if trying again later may help.
+    """
     what = f"{server.name}: {_one_line(error)}"
     state = error.sqlstate
     if state is None:
@@ -358,7 +359,7 @@ def failure(server: Server, error: psycopg.Error) -> StoreError:
     if state.startswith(_PASSING):
         return StoreUnavailable(what)
     if state == "42501":
-        what += f"; let the user create and use schema {server.own['schema']!r}"
+        what += f"; let the user create and use schema {server.options['schema']!r}"
     elif state.startswith("42"):
         what += "; its tables may be damaged, or another application's: name another schema"
         what += " in the URL (?schema=...)"

@@ -1,4 +1,4 @@
-"""Redis or Valkey: a scope is one hash and one string, and whatever is done to it one script."""
+"""Redis or Valkey: a scope is one hash and one string. A script changes both in one step."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from simhash_gate.stores.driver import DURABLE, ROW_BYTES, Driver, Loaded, News,
 
 logger = logging.getLogger(__name__)
 
-_HINTS = 2  # in a row of four numbers; its third and fourth byte stand for the run
-_AT_ONCE = 500  # pages or blobs
-_IDLE = 1.0  # seconds after which a connection is looked at before it is used
-_SITE_SECONDS = 90 * 24 * 3600  # what sites repeat is as large as all pages of a small site
-_PAGE = struct.Struct(">Bd")  # mark, and when it was seen last
-_OF_BLOB = struct.Struct(">dI")  # when it was true last, and its size
-_NAMELESS = "%-"  # the scope "" in a key: what is between empty braces is no hash tag
-redis_py: Any = redis  # it has types for some of it only
+_HINTS = 2  # the column of hints in a row of four; its third and fourth byte stand for the run
+_AT_ONCE = 500  # pages or blobs that are read at once
+_IDLE = 1.0  # seconds after which a connection is checked before it is used
+_SITE_SECONDS = 90 * 24 * 3600  # site memory expires: it can be as large as the pages of a site
+_PAGE = struct.Struct(">Bd")  # mark, last seen
+_OF_BLOB = struct.Struct(">dI")  # time, size
+_NAMELESS = "%-"  # the scope "" in a key: empty braces are no hash tag
+redis_py: Any = redis  # redis-py has types for some of its parts only
 _PORTS = {"cluster": 6379, "sentinel": 26379}
 _ERRORS = (errors.RedisError, errors.RedisClusterException, OSError)
 _NOT_ALLOWED = (errors.AuthenticationError, errors.AuthorizationError, errors.NoPermissionError)
 _UNAVAILABLE = (errors.ConnectionError, errors.TimeoutError, errors.RedisClusterException)
-# What a script stumbles on comes as text in some versions, as an error of its kind in others.
+# Errors inside a script come as text in some versions, as exceptions of their own in others.
 _PASSING = re.compile(
     r"\b(OOM|MISCONF|LOADING|BUSY|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|NOREPLICAS)\b"
     r"|ClusterDownError|MasterDownError|OutOfMemoryError|ReadOnlyError"
@@ -56,42 +56,39 @@ _FOREIGN = re.compile(r"\b(WRONGTYPE|FOREIGN)\b|bad argument")
 
 
 class RedisDriver(Driver):
-    """Keeps pages on the Redis server of an address.
-
-    In a cluster, the keys of a scope lie on one node.
-    """
+    """Keeps pages on a Redis server. In a cluster, the keys of a scope lie on one node."""
 
     def __init__(self, server: Server) -> None:
         self.name, self.lease = server.name, server.lease
         self._owner = 0
-        self._prefix = server.own["prefix"]
+        self._prefix = server.options["prefix"]
         self._client: Any = connect(server, self._connected)
         self._answered = time.monotonic()
         self._script = files(__package__).joinpath("redis.lua").read_bytes()
         self._digest = sha1(self._script, usedforsecurity=False).hexdigest()
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
+    def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
         page = _PAGE.pack(mark_of(record), record.last_seen)
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
         data = b"".join((head, page, base.pack(record)))
-        news = self._ask(known, b"append", data, through, expiry)
+        news = self._ask(earlier, b"append", data, through, expiry)
         if not news.number:
             return news
         return news._replace(heads=news.heads + news.number.to_bytes(8, "big") + head)
 
-    def news(self, known: State) -> News:
-        return self._ask(known, b"news")
+    def news(self, earlier: State) -> News:
+        return self._ask(earlier, b"news")
 
     def trim(self, scope: str, through: int) -> None:
         self._ask(State(scope), b"trim", b"", through)
 
-    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        command = ("HMGET", self._keys("scope", known.scope)[0], b"state", *numbers)
-        ((state, *found),) = self._call(self._exchange, command)
-        rows = [page and _row(known.scope, page) for page in found]
+    def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
+        command = ("HMGET", self._keys("scope", earlier.scope)[0], b"state", *numbers)
+        ((state, *pages),) = self._call(self._exchange, command)
+        rows = [page and _row(earlier.scope, page) for page in pages]
         last, _, removals, _ = map(int, (state or b"0 0 0 0").split())
-        return None if (last, removals) == known[1:] else self.news(known), rows
+        return None if (last, removals) == earlier[1:] else self.news(earlier), rows
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
         self._ask(State(scope), b"change", _listed(numbers), mark, repr(float(seen)))
@@ -107,8 +104,8 @@ class RedisDriver(Driver):
         for scope in self._scopes("scope"):
             heads = self._heads(scope)
             pages = self._pages(scope, heads[(heads[:, _HINTS] >> 16 & 0xFFFF) == run % 2**16])
-            if own := [number for number, row in pages if _is_of(row, run)]:
-                yield scope, own
+            if numbers := [number for number, row in pages if _is_of(row, run)]:
+                yield scope, numbers
 
     def claim(self) -> int:
         if not self._owner:
@@ -128,8 +125,8 @@ class RedisDriver(Driver):
         expiry = _SITE_SECONDS if blob.kind == base.SITE_MEMORY else 0
         args = (b"swap", as_bytes(blob.key), int(old is not None), old or b"", *values, expiry)
         keys = self._keys(blob.kind, blob.scope)
-        there: bytes | None = self._call(self._evaluate, *keys, *args)
-        return there
+        current: bytes | None = self._call(self._evaluate, *keys, *args)
+        return current
 
     def blobs(self, kind: str, scope: str | None, *, data: bool) -> Iterator[Blob]:
         for name in self._scopes(kind) if scope is None else [scope]:
@@ -137,12 +134,12 @@ class RedisDriver(Driver):
             cursor, yielded = None, set()
             while cursor != 0:
                 scan = partial(self._client.hscan, heads, cursor or 0, count=_AT_ONCE)
-                cursor, some = self._call(scan)
-                keys = [key for key in some if key not in yielded]
+                cursor, heads_of_keys = self._call(scan)
+                keys = [key for key in heads_of_keys if key not in yielded]
                 yielded.update(keys)
-                found = self._call(self._client.hmget, values, keys) if data and keys else ()
-                for key, value in zip(keys, found or [b""] * len(keys), strict=True):
-                    at, size = _OF_BLOB.unpack(some[key])
+                datas = self._call(self._client.hmget, values, keys) if data and keys else ()
+                for key, value in zip(keys, datas or [b""] * len(keys), strict=True):
+                    at, size = _OF_BLOB.unpack(heads_of_keys[key])
                     if value is not None:
                         yield Blob(kind, name, as_text(key), value, at, size=size)
 
@@ -153,7 +150,7 @@ class RedisDriver(Driver):
         self.connections += 1
 
     def _call(self, command: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Ask the server. Raises StoreError for whatever goes wrong."""
+        """Call a command of the client. Raises StoreError for any failure."""
         connection = getattr(self._client, "connection", None)
         try:
             if connection and time.monotonic() - self._answered > _IDLE and _is_lost(connection):
@@ -165,12 +162,10 @@ class RedisDriver(Driver):
             raise failure(self.name, error) from error
 
     def _exchange(self, *commands: tuple[Any, ...]) -> list[Any]:
-        """Send commands at once, and read all answers.
-
-        By the connection itself: what redis-py does around it takes as long as a call.
-        """
+        """Send commands together, and read all answers."""
+        # The connection is used itself: the other layers of redis-py take as long as a call.
         connection = getattr(self._client, "connection", None)
-        if connection is None:  # a cluster, where each goes its way
+        if connection is None:  # the client of a cluster has no connection of its own
             pipeline = self._client.pipeline()
             for command in commands:
                 pipeline.execute_command(*command)
@@ -181,7 +176,7 @@ class RedisDriver(Driver):
             return [connection.read_response() for _ in commands]
         except BaseException as error:
             if len(commands) > 1 or not isinstance(error, errors.ResponseError):
-                connection.disconnect()  # or the next one would read what is left
+                connection.disconnect()  # else the next call would read the answers that are left
             raise
 
     def _evaluate(self, *keys_and_arguments: Any) -> Any:
@@ -192,13 +187,13 @@ class RedisDriver(Driver):
             (answer,) = self._exchange(("EVAL", self._script, *args[1:]))
         return answer
 
-    def _ask(self, known: State, what: bytes, data: bytes = b"", *numbers: Any) -> News:
-        """Run the script on a scope that is known in a state."""
-        keys = self._keys("scope", known.scope)
-        args = (what, known.last, known.removals, data, *numbers)
+    def _ask(self, earlier: State, verb: bytes, data: bytes = b"", *numbers: Any) -> News:
+        """Run a verb of the script on a scope. Return the news since an earlier state."""
+        keys = self._keys("scope", earlier.scope)
+        args = (verb, earlier.last, earlier.removals, data, *numbers)
         answer = self._call(self._evaluate, *keys, *args)
         number, last, first, removals, heads = answer.split(b" ", 4)
-        return News(State(known.scope, int(last), int(removals)), int(first), heads, int(number))
+        return News(State(earlier.scope, int(last), int(removals)), int(first), heads, int(number))
 
     def _heads(self, scope: str) -> Any:
         heads = self._call(self._client.get, self._keys("scope", scope)[1]) or b""
@@ -207,9 +202,11 @@ class RedisDriver(Driver):
     def _pages(self, scope: str, heads: Any) -> Iterator[tuple[int, Row]]:
         for start in range(0, len(heads), _AT_ONCE):
             numbers = heads[start : start + _AT_ONCE, 0].tolist()
-            found = self._call(self._client.hmget, self._keys("scope", scope)[0], numbers)
+            pages = self._call(self._client.hmget, self._keys("scope", scope)[0], numbers)
             yield from (
-                (n, _row(scope, page)) for n, page in zip(numbers, found, strict=True) if page
+                (number, _row(scope, page))
+                for number, page in zip(numbers, pages, strict=True)
+                if page
             )
 
     def _scopes(self, kind: str) -> list[str]:
@@ -221,7 +218,7 @@ class RedisDriver(Driver):
         return [unquote(name, errors="surrogatepass") for name in names]
 
     def _keys(self, kind: str, scope: str) -> list[str]:
-        """Return the keys of what there is of a kind and of its heads, in a cluster on one node."""
+        """Return the key for the values of a kind and the key for its heads, on one node."""
         return [f"{self._prefix}{kind}{part}:{_tag(scope)}" for part in ("", "-heads")]
 
     def _warn(self) -> None:
@@ -241,7 +238,8 @@ class RedisDriver(Driver):
             logger.warning(
                 "%s: with full memory the server forgets whole scopes (`maxmemory-policy` is %s), "
                 "and their duplicates pass. Set maxmemory-policy noeviction",
-                *(self.name, policy),
+                self.name,
+                policy,
             )
 
 
@@ -271,10 +269,10 @@ def _is_lost(connection: Any) -> bool:
 
 
 def driver_opener(url: str, **_: bool) -> Callable[[], RedisDriver]:
-    """Return what opens the store of a URL. Raises StoreError for one that can't be used."""
+    """Return a function that opens the store of a URL. Raises StoreError for an invalid URL."""
     try:
         server = read_server("Redis", url, prefix="simhash_gate:")
-        if not {"{", "}"}.isdisjoint(server.own["prefix"]):
+        if not {"{", "}"}.isdisjoint(server.options["prefix"]):
             raise ValueError("take a prefix without braces")
         scheme, kind = url.partition(":")[0].partition("+")[::2]
         parts = urlsplit(server.url)
@@ -294,10 +292,10 @@ def driver_opener(url: str, **_: bool) -> Callable[[], RedisDriver]:
 
 
 def connect(server: Server, on_connect: Callable[[], None]) -> Any:
-    """Return a client for the server of a URL; `on_connect` is called after each connecting.
+    """Return a client for the server of a URL. `on_connect` is called after each connecting.
 
-    It asks nothing twice: who asks again can't know whether the first answer got lost, and would
-    meet their own page. Raises StoreError for a URL that names no server.
+    The client repeats no command: if only the answer got lost, a repeated `append` would match its
+    own page. Raises StoreError if no server answers.
     """
 
     def connected(connection: Any) -> None:
@@ -320,7 +318,7 @@ def connect(server: Server, on_connect: Callable[[], None]) -> Any:
 
 
 def failure(name: str, error: Exception) -> StoreError:
-    """Say in one line what went wrong with the server, and what to do."""
+    """Return an error that says in one line what went wrong with the server, and what to do."""
     text = " ".join(str(error).split()).rstrip(".")
     if _FOREIGN.search(text):
         why = "another application's keys are where the store's should be"
@@ -345,7 +343,7 @@ def _client(url: str, settings: dict[str, Any]) -> Any:
     user, _, names = parts.netloc.rpartition("@")
     servers = [urlsplit(f"//{name}") for name in names.split(",")]
     hosts = [(server.hostname or "localhost", server.port or _PORTS[kind]) for server in servers]
-    # What the URL says to every connection, read as that of one host.
+    # The other settings of the URL are read as those of one host.
     one = f"{scheme}://{user and user + '@'}localhost?{parts.query}"
     named = redis_py.connection.parse_url(one)
     del named["host"]
@@ -360,7 +358,7 @@ def _client(url: str, settings: dict[str, Any]) -> Any:
 
 
 def _alone(client: Any) -> Any:
-    """Return a client that has one connection, and need not look for it at each call."""
+    """Return a client with one connection, which need not take one from a pool at each call."""
     alone = client.client()
     alone.auto_close_connection_pool = True
     return alone

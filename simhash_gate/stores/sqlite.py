@@ -23,7 +23,7 @@ from simhash_gate.stores.base import Record, StoreError
 from simhash_gate.stores.driver import Loaded, News, Row, SQLDriver, State, mark_of, number_of
 from simhash_gate.stores.sqlite_file import StoreLock, connect, failure, name_of, tables
 
-MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; those are counted that are new
+MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; checked after this many new scopes
 _STATE = """
 SELECT coalesce((SELECT max(page.id) FROM page WHERE page.scope = scope.id), 0), removals
 FROM scope WHERE id = ?
@@ -31,7 +31,7 @@ FROM scope WHERE id = ?
 _NEW = "SELECT id, head FROM page WHERE scope = ? AND id > ? ORDER BY id"
 _FIRST = "SELECT coalesce(min(id), 0) FROM page WHERE scope = ?"
 _TRIM = "DELETE FROM page WHERE scope = ? AND id <= ?"
-# In microseconds: so a number comes once, though the page that had it may be gone.
+# The number is the time in microseconds: so none comes twice, even if its page is gone.
 _APPEND = """
 INSERT INTO page (id, scope, run, mark, last_seen, head, body)
 VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
@@ -51,7 +51,7 @@ _LEAVE_SCOPE = (
 
 
 def driver_opener(url: str, *, create: bool = True) -> Callable[[], MemoryDriver]:
-    """Return what opens `memory:` or `sqlite:///path`. Raises ValueError for any other URL."""
+    """Return a function that opens `memory:` or `sqlite:///path`. Raises ValueError for others."""
     scheme, _, rest = url.partition(":")
     path = rest.removeprefix("///")
     if scheme.lower() == "memory":
@@ -70,9 +70,9 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], MemoryDriver
 
 
 class MemoryDriver(SQLDriver):
-    """Keeps pages in a SQLite database: in this process, and gone with it.
+    """Keeps pages in a SQLite database in memory, which is gone with the process.
 
-    Of more than `MOST_SCOPES` scopes, those are forgotten that had their last page longest ago.
+    It remembers `MOST_SCOPES` scopes. Those that got no page for the longest time are forgotten.
     """
 
     name = "memory store"
@@ -85,9 +85,9 @@ class MemoryDriver(SQLDriver):
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
-        """Have the database alone for a block, which is done completely or not at all.
+        """Use the database alone in a block, which is done completely or not at all.
 
-        Blocks inside another one are parts of it: if one fails, all is taken back.
+        A block inside another one is part of it: if one fails, all is rolled back.
         """
         self._depth += 1
         try:
@@ -102,21 +102,21 @@ class MemoryDriver(SQLDriver):
             # SQLite itself may have rolled back already, as it does when the disk is full.
             if self._db.in_transaction:
                 self._cursor.execute("ROLLBACK")
-            # A damaged file can hold text that is none.
+            # A damaged file can hold text that can't be decoded: ValueError.
             if isinstance(error, (sqlite3.Error, ValueError, OSError)):
                 raise failure(self.name, error) from error
             raise
         finally:
             self._depth -= 1
 
-    def append(self, known: State, record: Record, through: int, seconds: float | None) -> News:
-        scope, here, old = number_of(known.scope), self._state(known.scope), b""
-        if here != known:
-            if here.last and not known.last:
-                return self.news(known)
-            old, through = self.news(known).heads, 0
-        if not here.last:
-            self._ask("INSERT INTO scope VALUES (?, ?, 0)", scope, as_bytes(known.scope))
+    def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
+        scope, current, earlier_heads = number_of(earlier.scope), self._state(earlier.scope), b""
+        if current != earlier:
+            if current.last and not earlier.last:
+                return self.news(earlier)
+            earlier_heads, through = self.news(earlier).heads, 0
+        if not current.last:
+            self._ask("INSERT INTO scope VALUES (?, ?, 0)", scope, as_bytes(earlier.scope))
             self._new_scopes += 1
             if self._new_scopes % _AT_ONCE == 0:
                 self._bound_scopes()
@@ -124,30 +124,32 @@ class MemoryDriver(SQLDriver):
         values = (time_ns() // 1000, scope, number_of(record.run), mark, record.last_seen, head)
         number = self._cursor.execute(_APPEND, (*values, base.pack(record))).lastrowid or 0
         if through:
-            self.trim(known.scope, through)
-        first = through + 1 if not old and here.last else self._ask(_FIRST, scope)[0][0]
-        heads = old + number.to_bytes(8, "big") + head
-        return News(State(known.scope, number, here.removals), first, heads, number)
+            self.trim(earlier.scope, through)
+        first = (
+            through + 1 if not earlier_heads and current.last else self._ask(_FIRST, scope)[0][0]
+        )
+        heads = earlier_heads + number.to_bytes(8, "big") + head
+        return News(State(earlier.scope, number, current.removals), first, heads, number)
 
-    def news(self, known: State) -> News:
-        scope, here = number_of(known.scope), self._state(known.scope)
-        rows = self._ask(_NEW, scope, known.last if here.continues(known) else 0)
-        heads = b"".join(its.to_bytes(8, "big") + head for its, head in rows)
-        return News(here, self._ask(_FIRST, scope)[0][0], heads)
+    def news(self, earlier: State) -> News:
+        scope, current = number_of(earlier.scope), self._state(earlier.scope)
+        rows = self._ask(_NEW, scope, earlier.last if current.continues(earlier) else 0)
+        heads = b"".join(number.to_bytes(8, "big") + head for number, head in rows)
+        return News(current, self._ask(_FIRST, scope)[0][0], heads)
 
     def trim(self, scope: str, through: int) -> None:
         self._ask(_TRIM, number_of(scope), through)
 
-    def load(self, known: State, numbers: Sequence[int]) -> Loaded:
-        rows = (self._cursor.execute(_LOAD, (wanted,)).fetchone() for wanted in numbers)
-        found = [row and Row(known.scope, *row) for row in rows]
-        return None if self._state(known.scope) == known else self.news(known), found
+    def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
+        rows = (self._cursor.execute(_LOAD, (number,)).fetchone() for number in numbers)
+        pages = [row and Row(earlier.scope, *row) for row in rows]
+        return None if self._state(earlier.scope) == earlier else self.news(earlier), pages
 
     def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        self._cursor.executemany(_CHANGE, [(mark, seen, changed) for changed in numbers])
+        self._cursor.executemany(_CHANGE, [(mark, seen, number) for number in numbers])
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
-        self._cursor.executemany("DELETE FROM page WHERE id = ?", [(gone,) for gone in numbers])
+        self._cursor.executemany("DELETE FROM page WHERE id = ?", [(number,) for number in numbers])
         self._ask("UPDATE scope SET removals = removals + 1 WHERE id = ?", number_of(scope))
         self._ask(_EMPTY, number_of(scope))
         return self._state(scope)
@@ -181,12 +183,12 @@ class MemoryDriver(SQLDriver):
 
 
 class SQLiteDriver(MemoryDriver):
-    """Keeps pages in the SQLite file at `path`, made with its folders if there is none.
+    """Keeps pages in the SQLite file at `path`. The file and its folders are made if needed.
 
-    Crawlers on one machine share it: one at a time writes, and waits up to `timeout` seconds for
-    the others. A store that has begun a run holds a lock file beside the database; the runs of one
-    whose lock is free are dead, unless they have ended. A file that was removed or replaced is
-    left: what is written there, nobody ever reads.
+    Crawlers on one machine share the file. One writes at a time; the others wait up to `timeout`
+    seconds. A store that has begun a run holds a lock file beside the database. If the lock is
+    free, its runs are dead, unless they have ended. If the file was removed or replaced, the driver
+    opens the new one: nobody would read what is written to the old one.
     """
 
     def __init__(self, path: str | Path, *, timeout: float = 10.0, create: bool = True) -> None:
@@ -198,7 +200,7 @@ class SQLiteDriver(MemoryDriver):
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[None]:
-        """Do what is asked in the block in one step, in the file that has the name now."""
+        """Make all calls of a block one step, in the file that is at the path now."""
         if write and not self._depth:
             self._leave_what_is_gone()
         with super().transaction(write=write):
@@ -208,7 +210,7 @@ class SQLiteDriver(MemoryDriver):
         return self._lock.take()
 
     def is_there(self, owner: int) -> bool:
-        """Tell whether the store that began a run is there."""
+        """Tell whether the store that began a run is still open."""
         return self._lock.is_held(owner)
 
     def close(self) -> None:
@@ -219,11 +221,11 @@ class SQLiteDriver(MemoryDriver):
         pass  # a file has room
 
     def _leave_what_is_gone(self) -> None:
-        with suppress(OSError):  # connecting says what is wrong
-            if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - half the time
+        with suppress(OSError):  # `_connect` reports the problem
+            if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - takes half the time
                 return
         before = self._db
-        self._lock.let_go()  # its file may be gone, too
+        self._lock.let_go()  # the file of the lock may be gone, too
         self._connect()
         self.connections += 1
         before.close()

@@ -1,4 +1,4 @@
-"""The store: which pages were kept, what is like a page, and what is known beside them."""
+"""The store: it keeps pages, finds those that match a new one, and keeps blobs beside them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter
 from threading import RLock
 from typing import TypeVar
@@ -23,24 +23,23 @@ from simhash_gate.stores.runs import Life, Runs
 DEFAULT_WINDOW = Window()
 
 MOST_HISTORIES = 100_000
-"""Pages of a scope whose visits are remembered; those go first that were visited longest ago."""
-_SELDOM = 1_000  # histories that come to a scope before it is looked at again
+"""Pages of a scope whose visits are remembered. Those with the oldest visits go first."""
+_SELDOM = 1_000  # histories that are added to a scope before they are counted again
 
-_LOADED, _AGED, _AT_ONCE = 4, 100, 1_000  # pages
-_READ = "read"  # of what has its blob here, all is here
+_LOADED, _AGED, _AT_ONCE = 4, 100, 1_000  # pages that are read at once
+_READ = "read"  # the kind of blobs for scopes that were copied from the store below
 _EXPIRY_SLACK = 3600.0  # seconds
 _T = TypeVar("_T")
 
 
 class Store:
-    """Remembers the kept pages of each scope; decides nothing. Safe to call from several threads.
+    """Remembers the kept pages of each scope. It decides nothing. Several threads may call it.
 
-    Every method raises `StoreError` when the store can't do it: `StoreUnavailable` where it may
-    work again later, with this very object, without a new `begin`. What fails may have been done:
-    an answer that got lost can't be asked for again.
+    Every method raises `StoreError` if it fails, and `StoreUnavailable` if the same object may work
+    again later, without a new `begin`. A call that failed may have been carried out.
 
-    `lost` are the runs begun here that had to be begun anew: the store was emptied, or took them
-    for dead. What they had kept does not count; what they keep from then on does.
+    `lost` are the runs of this store that had to be begun anew, because the store was emptied or
+    took them for dead. Their pages from before do not count; their pages from then on do.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -51,15 +50,14 @@ class Store:
         self._runs = Runs(driver, self._forget_all)
         self.lost = self._runs.lost
         self._histories = Histories(driver, self._runs.life)
-        self._kept: Counter[str] = Counter()  # of what is bounded, since it was counted last
+        self._kept: Counter[str] = Counter()  # by what is bounded: added since the last count
         self._closed = False
 
     def begin(self, run: str) -> None:
-        """Open a run: from now on it is live. Records of runs found dead are removed.
+        """Begin a run: from now on it is live. The records of dead runs are removed.
 
-        `run` is any string that no run had before, or that of one that was begun here: the store is
-        told that it still lives, where it can't see that by itself. Raises `StoreError` for that of
-        one that lives elsewhere, or has ended.
+        `run` is any string that no run had before. For a run that was begun here, its lease is
+        renewed. Raises `StoreError` if the run lives elsewhere, or has ended.
         """
         with self._asking():
             self._runs.bury()
@@ -69,7 +67,7 @@ class Store:
                 raise self._error(f"run {run!r} was begun before; take a new name")
 
     def end(self, run: str) -> None:
-        """Close a run normally: its records count for all later runs."""
+        """End a run normally. Its records count for all later runs."""
         with self._asking(run):
             self._runs.end(run)
 
@@ -89,21 +87,21 @@ class Store:
         unseen: bool = False,
         window: Window = DEFAULT_WINDOW,
     ) -> Answer:
-        """Look for a page within `radius` bits in the record's scope; remember it if there is none.
+        """Return the best match within `radius` bits in the record's scope, or add the record.
 
-        One atomic step, but for others: of two copies that come at once, they may see the one that
-        does not stay for a moment. Only records of the same scope and pipeline version, of live and
-        ended runs, inside the window and not among `dismissed` are compared; with `exact`, only
-        those with the same digest; with `unseen`, only those that others have added since this
-        store looked at the scope last. One that does not stand for this page (`stands_for`) is no
-        match. The best match is one with the same request fingerprint, then one whose sketch begins
-        with the same 8 bytes, then with the same 4, then the least distance, then the latest. It is
-        exact for every radius from 0 to 64; with None nothing is looked at, and the record added.
-        `near` is exact, too. A match within the radius that has
-        the same request is seen when `record` is. Adding evicts what falls out of the window,
-        oldest first.
+        This is one atomic step. (For a moment, other processes can see a copy that does not stay.)
+        A record is compared if it has the same scope and pipeline version, is in the window, not
+        among `dismissed`, and its run is live or has ended. With `exact`, it must have the same
+        digest. With `unseen`, another process must have added it since this store last looked. A
+        record that does not stand for this page (`stands_for`) is not a match.
 
-        The record's run must be live, and begun in this very store, else `StoreError`. Raises
+        The best match has the same request fingerprint; else the sketch begins with the same 8
+        bytes; else with the same 4; then the least distance decides, then the latest. It is exact
+        for every radius from 0 to 64, and so is `near`. With the radius None, the record is just
+        added. If the match has the same request, its `last_seen` becomes that of `record`. Adding
+        evicts the records that fall out of the window.
+
+        Raises StoreError unless the record's run is live and was begun in this very store, and
         ValueError for a fingerprint or a radius out of range.
         """
         require_fingerprint(record.fingerprint)
@@ -114,7 +112,7 @@ class Store:
             since, after = window.since(record), mirror.state.last if unseen else 0
             lookup = Lookup(record, bits, limit, exact, since, window, dismissed, after)
             answer = self._answer(lookup, mirror)
-            self._runs.keep_alive(record.run)  # it may have been another server that answered
+            self._runs.keep_alive(record.run)  # the answer may have come from another server
             return answer
 
     def update(
@@ -126,30 +124,30 @@ class Store:
         gave: bool = False,
         seen: float = NEVER,
     ) -> None:
-        """Mark the records with these identities; those that are gone are passed over.
+        """Mark the records with these identities. Records that are gone are passed over.
 
-        `settled` ones can't fail any more. `durable` ones count for all later runs, whatever
-        becomes of their own; so does what their runs have kept of the visits to their requests,
-        even if the record itself is gone. `gave` notes that an item came of them. `seen` moves
-        `last_seen`, never back.
+        `settled` records can't fail any more. `durable` ones count for all later runs, even if
+        their own run dies; so do the histories of their requests, even if the record itself is
+        gone. `gave` notes that they gave an item. `seen` moves `last_seen`, never back.
         """
         mark = SETTLED * settled | DURABLE * durable | GAVE * gave
-
         with self._asking():
             for scope in {record.scope for record in records}:
-                own, mirror = [page for page in records if page.scope == scope], self._mirror(scope)
-                if numbers := self._find(mirror, own):
+                pages, mirror = (
+                    [page for page in records if page.scope == scope],
+                    self._mirror(scope),
+                )
+                if numbers := self._find(mirror, pages):
                     self.driver.change(scope, numbers, mark, seen)
             for record in records if durable else ():
                 self._histories.make_durable(record.scope, record.request, record.run)
 
     def forget(self, record: Record, *, adopted: bool = False) -> bool:
-        """Remove the record with this identity; False if there is none.
+        """Remove the record with this identity. Return False if there is none.
 
-        With `adopted`, and a run that nobody knows, it is one with the same request and
-        fingerprint of a run that does not live here: an import gives records its own run.
+        With `adopted`, if the record's run is unknown, remove one with the same request and
+        fingerprint from a run that does not live here: an import gives records its own run.
         """
-
         with self._asking():
             mirror = self._mirror(record.scope)
             self._catch_up(mirror)
@@ -160,9 +158,9 @@ class Store:
             return bool(numbers)
 
     def current(self, record: Record) -> Record | None:
-        """Return the record with this identity as it is now; None if it is gone or counts no more.
+        """Return the record with this identity as it is now, or None if it is gone.
 
-        That of a run which has died counts no more, unless it is durable.
+        A record of a dead run is gone, unless it is durable.
         """
         with self._asking(write=False):
             mirror = self._mirror(record.scope)
@@ -176,11 +174,11 @@ class Store:
             mirror = self._mirror(record.scope)
             self._catch_up(mirror)
             rows = self.driver.load(mirror.state, mirror.at_address(record))[1]
-            found = filter(None, map(self._counting, rows))
-            return [page for page in found if page.url == record.url]
+            pages = filter(None, map(self._counting, rows))
+            return [page for page in pages if page.url == record.url]
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
-        """Yield the remembered pages of a scope, oldest first; of all, in any order of scopes."""
+        """Yield the remembered pages of a scope, oldest first, or of all scopes in any order."""
         self._require_open()
         rows, life_of = self.driver.rows(scope), cache(self._runs.life)
         counting = (self._counting(row, life_of) for row in rows)
@@ -188,21 +186,20 @@ class Store:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Group the calls that this thread makes in the block, where that makes them cheaper.
+        """Group the calls of this thread in a block, where that makes them cheaper.
 
-        It is for calls about records and blobs: runs begin and end outside.
-        Nothing that they return may be told to anyone before the block has ended well. If it ends
-        in a `StoreError`, the store may have done none of it: make the calls again, one by one.
+        Runs must begin and end outside. Do not act on any result before the block has ended well.
+        If it ends in a `StoreError`, the store may have done nothing: repeat the calls one by one.
         """
         with self._asking():
             yield
 
     def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
-        """Return what is kept under a kind, a scope and a key, as it counts for a run.
+        """Return the data of a blob that count for a run, empty if there are none.
 
-        Empty for nothing. Of the kind `HISTORY`, that is the newest among what the run itself, runs
-        that have ended, and durable pages kept; of equally new ones, the run's own. What other live
-        runs keep counts once they have ended, and that of dead ones never.
+        For the kind `HISTORY`, these are the newest data of the run itself, of ended runs and of
+        durable pages. If several are equally new, the run's own count. Data of other live runs
+        count once those have ended, data of dead runs never.
         """
         with self._asking(write=False):
             if kind == HISTORY:
@@ -210,17 +207,17 @@ class Store:
             return self.driver.blob(kind, scope, key)
 
     def put(self, blob: Blob, *, budget: int | None = None) -> None:
-        """Keep a blob in place of what was kept under its key; empty data remove that.
+        """Keep a blob in place of the one under its key. Empty data remove it.
 
-        Of the kind `HISTORY`, each run has its own. Of what ended runs kept of a key, the newest
-        stays until this run has ended: if it dies, that counts. What was durable stays so, until
-        what replaces it is durable too. Empty data remove what the run kept, or, with the run "",
-        what all did. About `MOST_HISTORIES` stay in a scope.
+        For the kind `HISTORY`, each run has its own blob. The newest one of ended runs stays until
+        this run has ended: it counts if this run dies. A durable one stays until its successor is
+        durable, too. Empty data remove the blob of the run or, with the run "", those of all runs.
+        About `MOST_HISTORIES` stay in a scope.
 
-        With a `budget` in bytes, the oldest blobs of this kind go, of whatever scope, when they
-        have more than that all together; each crawl may exceed it by a twentieth.
+        With a `budget` in bytes, the oldest blobs of this kind in all scopes go when all together
+        have more. Each crawl may exceed it by a twentieth.
 
-        The run of a history must be live, and begun in this very store, else `StoreError`.
+        Raises StoreError unless the run of a history is live and was begun in this very store.
         """
         run = blob.run if blob.kind == HISTORY and blob.data else None
         with self._asking(run):
@@ -234,18 +231,18 @@ class Store:
                     self._bound(blob.kind, None, budget, attrgetter("size"))
 
     def blobs(self, kind: str, scope: str | None = None, *, data: bool = True) -> Iterator[Blob]:
-        """Yield what counts for a new run of a kind, of a scope or of all; in any order.
+        """Yield the blobs of a kind that count for a new run, in a scope or all, in any order.
 
         Without `data`, only their size is read.
         """
         self._require_open()
-        found = self.driver.blobs(kind, scope, data=data or kind == HISTORY)
+        blobs = self.driver.blobs(kind, scope, data=data or kind == HISTORY)
         if kind != HISTORY:
-            return self._in_parts(found)
-        return filter(None, self._in_parts(map(self._histories.counting, found)))
+            return self._in_parts(blobs)
+        return filter(None, self._in_parts(map(self._histories.counting, blobs)))
 
     def close(self) -> None:
-        """Let go of files and locks. A run that was not ended is dead from here on."""
+        """Release files and locks. A run that was not ended is dead from now on."""
         with self._lock:
             if self._closed:
                 return
@@ -256,7 +253,7 @@ class Store:
 
     @contextmanager
     def _asking(self, run: str | None = None, *, write: bool = True) -> Iterator[None]:
-        """Have the driver alone for a block; with a `run`, for one that is live here."""
+        """Use the driver alone in a block. With a `run`, require that it is live, and renew it."""
         with self._lock:
             self._require_open()
             if run is not None and run not in self._runs.live:
@@ -267,7 +264,7 @@ class Store:
                         self._runs.keep_alive(run)
                     yield
             except BaseException:
-                self._forget_all()  # it may have been taken back
+                self._forget_all()  # the driver may have rolled back what mirrors know
                 raise
 
     def _mirror(self, scope: str) -> Mirror:
@@ -277,27 +274,26 @@ class Store:
         mirror.take(self.driver.news(mirror.state))
 
     def _find(self, mirror: Mirror, records: Sequence[Record]) -> list[int]:
-        found = [mirror.find(record) for record in records]
-        # All that runs of here have added is known, and that there may be more of others.
-        if not all(found) or any(record.run not in self._runs.live for record in records):
+        numbers = [mirror.find(record) for record in records]
+        # The mirror has all pages of this store's runs, and may lack pages of other runs.
+        if not all(numbers) or any(record.run not in self._runs.live for record in records):
             self._catch_up(mirror)
-            found = [mirror.find(record) for record in records]
-        return [number for numbers in found for number in numbers]
+            numbers = [mirror.find(record) for record in records]
+        return [*chain.from_iterable(numbers)]
 
-    def _in_parts(self, found: Iterator[_T]) -> Iterator[_T]:
-        """Yield what is found, and let others ask after each thousand."""
+    def _in_parts(self, values: Iterator[_T]) -> Iterator[_T]:
+        """Yield values, and let other threads use the driver after each thousand."""
         while True:
             with self._asking(write=False):
-                some = [*islice(found, _AT_ONCE)]
-            if not some:
+                part = [*islice(values, _AT_ONCE)]
+            if not part:
                 return
-            yield from some
+            yield from part
 
     def _answer(self, lookup: Lookup, mirror: Mirror) -> Answer:
-        """Compare a page with those that are known, add it, and compare it with those before it.
+        """Compare a page with the known ones, add it, and compare it with the new ones before it.
 
-        Others may have added these meanwhile, and may add more: of pages that are alike, the one
-        with the lowest number stays.
+        Other processes may have added those meanwhile. Among copies, the lowest number stays.
         """
         record, window = lookup.record, lookup.window
         seconds = None if window.seconds is None else window.seconds + _EXPIRY_SLACK
@@ -306,10 +302,10 @@ class Store:
             if match is not None and lookup.has_found(match):
                 if lookup.before:
                     self._remove(mirror, [lookup.before])
-                kept, at = match.record, record.last_seen
-                if kept.request == record.request and at > kept.last_seen:  # a later visit to it
-                    self.driver.change(record.scope, [number], 0, at)
-                    match = match._replace(record=replace(kept, last_seen=at))
+                kept, seen = match.record, record.last_seen
+                if kept.request == record.request and seen > kept.last_seen:  # it is a later visit
+                    self.driver.change(record.scope, [number], 0, seen)
+                    match = match._replace(record=replace(kept, last_seen=seen))
                 return Answer(False, match)
             if window.pages <= 0:
                 self._catch_up(mirror)
@@ -341,9 +337,10 @@ class Store:
     def _first(
         self, candidates: Sequence[tuple[Rank, int]], lookup: Lookup, mirror: Mirror
     ) -> tuple[News | None, int, Match | None]:
-        """Return the best of the candidates that counts, and what is new in the scope.
+        """Return the news of the scope (or None), and the number and match of the best candidate.
 
-        It is found once no candidate that was not read can have a lower rank.
+        Candidates come in the order of their lowest possible rank. Reading ends when none of the
+        others can have a lower rank than the best one so far.
         """
         news, best = None, None
         for start in range(0, len(candidates), _LOADED):
@@ -380,7 +377,7 @@ class Store:
     def _counting(
         self, row: Row | None, life_of: Callable[[str], Life] | None = None
     ) -> Record | None:
-        """Return the record of a row as it is now; None if it is gone, or died with its run."""
+        """Return the record of a row, None if the row is gone or its run died."""
         if row is None:
             return None
         (*fields, asker, carries, first_seen, _), sketch = base.split(row.body)
@@ -402,7 +399,7 @@ class Store:
     def _bound(
         self, kind: str, scope: str | None, most: int, weight: Callable[[Blob], int]
     ) -> None:
-        """Let the oldest blobs go, where all of them weigh too much, and a twentieth more."""
+        """If all blobs weigh more than `most`, remove the oldest until they weigh 5 % less."""
         blobs = sorted(self.driver.blobs(kind, scope, data=False), key=attrgetter("at"))
         total = sum(map(weight, blobs))
         enough = most if total <= most else most - most // 20
@@ -425,10 +422,9 @@ class Store:
 
 
 class ReadStore(Store):
-    """Has what another store remembers, and tells it nothing of what is added here.
+    """Shows the pages of another store, and keeps new pages apart from it.
 
-    The pages of a scope are read when it is first asked for, those that are settled: what other
-    crawls do with it later is not seen.
+    The settled pages of a scope are copied when it is first used, and do not change later.
     """
 
     def __init__(self, below: Store, driver: Driver) -> None:
@@ -440,7 +436,7 @@ class ReadStore(Store):
         return super().is_live(run) or self._below.is_live(run)
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
-        """Yield the pages of a scope, oldest first; of all, those that were not added here."""
+        """Yield the pages of a scope, oldest first. For all scopes, leave out pages added here."""
         if scope is None:
             return (record for record in self._below.records() if record.settled)
         with self._asking():
@@ -448,11 +444,11 @@ class ReadStore(Store):
             return super().records(scope)
 
     def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
-        """Return what is kept here, or in the store below."""
+        """Return the data of a blob of this store or, if it has none, of the store below."""
         return super().get(kind, scope, key, run=run) or self._below.get(kind, scope, key)
 
     def close(self) -> None:
-        """Let go of both stores."""
+        """Close both stores."""
         super().close()
         self._below.close()
 

@@ -1,1 +1,1 @@
-"""Page-reading processes beside a crawl."""
+"""Processes that read pages beside a crawl."""

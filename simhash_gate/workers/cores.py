@@ -1,4 +1,4 @@
-"""How many processor cores a process may use, and how many page-reading processes that makes."""
+"""The number of processor cores that a process may use, and of page-reading processes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from math import ceil
 from pathlib import Path
 
 READER = "PAGE_READING_PROCESS"
-"""The environment variable of such a process. It starts no others, whatever program it is."""
+"""The environment variable that marks a page-reading process. Such a process starts no others."""
 PROCESSES = hasattr(os, "fork") and not hasattr(sys, "frozen") and READER not in os.environ
-"""Whether pages can be read in processes: their pipes are those of POSIX, and a frozen application
-has no Python to start."""
+"""Whether pages can be read in processes. They need the pipes of POSIX, and a Python to start,
+which a frozen application has not."""
 
 _CGROUPS, _OWN_CGROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 
 
 def default_workers() -> int:
-    """Return how many page-reading processes run unless a setting says otherwise."""
+    """Return the number of page-reading processes without a setting."""
     return max(2, cores() - 1) if PROCESSES else 0
 
 
 def cores(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int:
-    """Return how many processor cores this process may use: all, or those that it is left with."""
+    """Return the number of processor cores that this process may use."""
     if sys.platform == "linux":
         available = len(os.sched_getaffinity(0))
     else:
@@ -30,10 +30,10 @@ def cores(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int:
     return min(available, _quota(cgroups, own) or available)
 
 
-def _quota(cgroups: Path, own: Path) -> int | None:
-    """Return how many cores' time a container or service has (cgroups v2); None for no limit."""
+def _quota(cgroups: Path, own_cgroup: Path) -> int | None:
+    """Return the limit of a container or service in cores (cgroups v2), None for no limit."""
     try:
-        place = own.read_text("utf-8").partition("0::")[2].split("\n")[0].strip("/")
+        place = own_cgroup.read_text("utf-8").partition("0::")[2].split("\n")[0].strip("/")
         allowed, period = (cgroups / place / "cpu.max").read_text("utf-8").split()
         return max(1, ceil(int(allowed) / int(period)))
     except (OSError, ValueError, ZeroDivisionError):

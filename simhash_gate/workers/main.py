@@ -1,12 +1,12 @@
-"""A page-reading process: page options and pages come in on stdin, read pages go out on stdout.
+"""A page-reading process: options and pages come in on stdin, results go out on stdout.
 
-The parent sends the options and the memory limit, then for each page the function that reads it,
-its body, its URL and its encoding; it need not wait for answers. The process answers the options
-with None, and each page, in order, with what the function returns, or where reading failed with the
-reason as a string. A process that has grown too large answers None once more and leaves the pages
-that it has not answered.
+The parent sends the options and the memory limit. Then it sends for each page the function that
+reads it, its body, its URL and its encoding, without waiting for answers. The process answers the
+options with None. It answers each page, in order, with the result of the function, or with the
+reason as a string if reading failed. A process that has grown too large answers None once more, and
+ends without reading the other pages.
 
-It ends when stdin does, in the middle of a page too, so that it never outlives its parent.
+It ends when stdin ends, even in the middle of a page: so it never outlives its parent.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def _receive(received: SimpleQueue[Any]) -> None:
     try:
         while True:
             received.put(pickle.load(sys.stdin.buffer))
-    except (EOFError, OSError, pickle.UnpicklingError):  # the last may be cut off
+    except (EOFError, OSError, pickle.UnpicklingError):  # the last message may be cut off
         os._exit(0)
-    except Exception:  # a function that can't be imported here, for one
+    except Exception:  # for example, a function that can't be imported here
         sys.excepthook(*sys.exc_info())
         os._exit(1)
 
@@ -46,21 +46,21 @@ def _answer(stream: IO[bytes], answer: object) -> None:
     try:
         stream.writelines((LENGTH.pack(len(payload)), payload))
         stream.flush()
-    except BrokenPipeError:  # the parent is gone, which the other thread may see later
+    except BrokenPipeError:  # the parent is gone: the other thread may see that later
         os._exit(0)
 
 
 def main() -> None:
-    """Read pages until stdin ends, or until too much memory is held."""
+    """Read pages until stdin ends or the process has grown too large."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not end up among the answers
+    os.dup2(2, 1)  # prints of libraries go to stderr, and not among the answers
     received: SimpleQueue[Any] = SimpleQueue()
     Thread(target=_receive, args=(received,), daemon=True).start()
     options, memory = received.get()
-    with contextlib.suppress(Exception):  # what can't be loaded here, every page will tell
-        replace(options)  # loads the extractor and the tables as well, ahead of the first page
+    with contextlib.suppress(Exception):  # each page reports it if something can't be loaded
+        replace(options)  # loads the extractor and the tables before the first page
     read_page(b"<p>The first page is always slower.")
-    gc.freeze()  # what has been loaded is not looked through again
+    gc.freeze()  # collections leave out the objects that are loaded now
     gc.set_threshold(GARBAGE)
     least = _limit_memory(memory)
     _answer(answers, None)
@@ -76,20 +76,20 @@ def main() -> None:
 
 
 def _limit_memory(memory: int) -> int:
-    """Let this process grow by so many bytes, where the system can; 0 sets no limit.
+    """Limit the growth of this process to `memory` bytes if the system can; 0 sets no limit.
 
-    Returns the bytes that it holds now.
+    Return the bytes of memory that it holds now.
     """
     if memory and _STATM.exists():
         limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        known = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
-        resource.setrlimit(resource.RLIMIT_AS, (min(known), hard))
+        limits = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
     return _resident()
 
 
 def _resident() -> int:
-    """Return the bytes of memory that this process holds; where that is unknown, held at most."""
+    """Return the bytes of memory that this process holds, or the most that it ever held."""
     try:
         return int(_STATM.read_text().split()[1]) * resource.getpagesize()
     except OSError:

@@ -1,4 +1,4 @@
-"""Reads pages off the event loop: in processes that are replaced when they fail."""
+"""A pool of processes that read pages off the event loop. Those that fail are replaced."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from simhash_gate.workers.process import Function
 
 TIMEOUT = 10.0
-"""Seconds that a page may take to read."""
+"""Seconds that reading one page may take."""
 WATCH_INTERVAL = 0.1
 ENDED = "the page-reading processes have been ended"
 MOST_WAITING = 10_000
@@ -25,7 +25,7 @@ MOST_WAITING_BYTES = 256 * 1024 * 1024
 
 
 class ReadError(Exception):
-    """A page could not be read; the message says why."""
+    """A page could not be read. The message says why."""
 
 
 class InlineReader:
@@ -37,7 +37,7 @@ class InlineReader:
     def read(
         self, body: bytes, url: str, encoding: str | None, function: Function = page_of
     ) -> Future[Any]:
-        """Return the page, or what a function makes of it, as a future that is done."""
+        """Return the page, or the result of `function` for it, as a future that is done."""
         future: Future[Any] = Future()
         try:
             future.set_result(function(body, url, encoding, self.options))
@@ -46,17 +46,17 @@ class InlineReader:
         return future
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: no resources are held."""
 
 
 class WorkerPool:
     """Reads pages in processes of its own.
 
-    A process has two pages at most; the others wait here, in bounds: beyond them a page fails. A
-    process that dies, overruns `timeout` seconds or needs more than `memory` bytes for a page is
-    replaced; only its page fails. It works on the event loop that is given, whose thread alone may
-    then call it, or on one of its own, and then any thread may. `started` are processes that were
-    started ahead of it; they are the pool's to end.
+    A process has two pages at most. The other pages wait here; if too many wait, further pages
+    fail. A process that dies, or needs more than `timeout` seconds or `memory` bytes for a page, is
+    replaced; only its page fails. With a `loop`, only the thread of that event loop may call the
+    pool. Without, the pool has a loop of its own, and any thread may call it. `started` are
+    processes that were started in advance; the pool ends them.
     """
 
     def __init__(
@@ -88,16 +88,17 @@ class WorkerPool:
     def read(
         self, body: bytes, url: str, encoding: str | None, function: Function = page_of
     ) -> Future[Any]:
-        """Return the page, or what a function, which is pickled, makes of it: no string.
+        """Return a future of the page, or of the result of `function` for it.
 
-        It is a future, which raises `ReadError` for a page that could not be read.
+        `function` must be picklable, and must not return a string. The future raises `ReadError` if
+        the page could not be read.
         """
         future: Future[Any] = Future()
         self._call(self._submit, Job(body, url, encoding, function, future))
         return future
 
     def close(self) -> None:
-        """End all processes; pages that still wait fail."""
+        """End all processes. Pages that still wait fail."""
         self._call(self._stop)
         if self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -156,7 +157,7 @@ class WorkerPool:
             if len(self._workers) < self._processes:
                 self._start_worker()
             if not self._workers:
-                continue  # the first that waited has failed
+                continue  # `_start_worker` has failed, and with it the page that waited longest
             first = self._waiting.jobs[0]
             free = [worker for worker in self._workers if worker.has_room_for(first)]
             if not free:
@@ -173,7 +174,7 @@ class WorkerPool:
         self._hand_out()
 
     def _ended(self, worker: WorkerProcess, reason: str | None) -> None:
-        """Replace a process; its pages go back to the front of the queue, but the one at fault."""
+        """Replace a process. Its pages, except the one at fault, go back to the front."""
         self._workers.remove(worker)
         self._dying.append(worker.process)
         if reason is not None and worker.jobs:

@@ -1,6 +1,6 @@
-"""The parent's end of a page-reading process: pages go out and come back, and nothing blocks.
+"""The parent's end of a page-reading process: it sends pages and gets results without blocking.
 
-What goes out is one pickle after the other; each answer comes after its length: `LENGTH`.
+Messages go out as one pickle after the other. Answers have their `LENGTH` in front.
 """
 
 from __future__ import annotations
@@ -24,33 +24,34 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page
 
     Function = Callable[[bytes, str, str | None, Options], Any]
-    """Makes something of a body, its URL, its encoding and the options."""
+    """Gets a body, its URL, its encoding and the options of pages."""
 
 START_TIMEOUT = 60.0
 AHEAD = 2
-"""Pages in a process: one that is read, and one that waits, so that no time passes between them."""
+"""Pages that a process has: one that is read, and one that waits. So no time passes between them.
+"""
 AHEAD_BYTES = 1024 * 1024
-"""A page that makes them more than this waits outside."""
+"""A page waits outside if it would give the process more bytes than this."""
 
 # Not -m, nor the "" that -c puts first: a random.py of the project's would hide Python's own.
 _COMMAND = (
     "import sys; sys.path[:] = filter(None, sys.path); "
     "from simhash_gate.workers.main import main; main()"
 )
-_PIPE_BYTES = 1024 * 1024  # as much as Linux gives anybody: most pages are handed over in one call
+_PIPE_BYTES = 1024 * 1024  # the most that Linux allows users: most pages need one call
 _CHUNK = 64 * 1024
 LENGTH = struct.Struct(">Q")
 
 
 def page_of(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
-    """Return the page; what reads pages is loaded by then, and no sooner."""
+    """Read a page. The modules that read pages are loaded now, and not before."""
     from simhash_gate.pipeline import read_page
 
     return read_page(body, url=url, encoding=encoding, options=options)
 
 
 class Job(NamedTuple):
-    """A page, the function that reads it, which is pickled, and the promise of what it returns."""
+    """A page, the function that reads it, and the future of its result."""
 
     body: bytes
     url: str
@@ -58,19 +59,19 @@ class Job(NamedTuple):
     function: Function
     future: Future[Any]
     again: bool = False
-    """Whether a process that had it has ended before it read any of it."""
+    """Whether an earlier process of this page ended before it read any of it."""
 
 
 def start_process() -> subprocess.Popen[bytes]:
-    """Start a process that loads what reads pages. Raises OSError where there is no room for one.
+    """Start a page-reading process. Raises OSError if the system has no room for one.
 
-    It needs no more than a moment of this process's time, and ends when its stdin does.
+    It loads its modules by itself, and ends when its stdin ends.
     """
-    # Python passes over what is no string, such as a `Path` that a project adds.
+    # Python ignores entries that are not strings, such as a `Path` that a project adds.
     path = os.pathsep.join(folder or "." for folder in sys.path if isinstance(folder, str))
-    # numpy's threads, one a core, begin with waiting busily, and nothing here needs them.
+    # Nothing here needs numpy's threads, one a core, which use time while they wait.
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "PYTHONPATH": path, READER: "1"}
-    # A session of its own: Ctrl-C is for the crawl, which ends its workers itself.
+    # The process has a session of its own: Ctrl-C is for the crawl, which ends its workers itself.
     return subprocess.Popen(
         [sys.executable, "-c", _COMMAND],
         bufsize=0,
@@ -90,11 +91,12 @@ def end_process(process: subprocess.Popen[bytes]) -> None:
 
 
 class WorkerProcess:
-    """One process and the pages that it has, on an asyncio event loop; not thread-safe.
+    """One process with its pages, on an asyncio event loop. It is not thread-safe.
 
-    It calls `answered(job, answer)` for each page that it has read, and `ended(process, reason)`
-    once, with what it has not read still among its `jobs`: with a reason, the first of them is at
-    fault; None says that it has left by itself, or has ended before it began with them.
+    It calls `answered(job, answer)` for each page that was read, and `ended(process, reason)` once
+    when the process has ended. Pages that were not read are still among its `jobs` then. With a
+    reason, the first of them is at fault. The reason None means that none is: the process ended by
+    itself, or before it began with them.
     """
 
     def __init__(
@@ -123,7 +125,7 @@ class WorkerProcess:
         import fcntl  # Windows has none, and no process either
 
         if hasattr(fcntl, "F_SETPIPE_SZ"):
-            with contextlib.suppress(OSError):  # beyond what this user may have in all pipes
+            with contextlib.suppress(OSError):  # the pipes of this user have reached a limit
                 fcntl.fcntl(self._stdin, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         os.set_blocking(self._stdin, False)
         os.set_blocking(self._stdout, False)
@@ -131,7 +133,7 @@ class WorkerProcess:
         self._send((options, memory))
 
     def has_room_for(self, job: Job) -> bool:
-        """Tell whether another page can be handed over now."""
+        """Tell whether the process can take another page now."""
         if not self.jobs:
             return True
         size = len(job.body) + sum(len(waiting.body) for waiting in self.jobs)
@@ -139,11 +141,11 @@ class WorkerProcess:
 
     @property
     def load(self) -> int:
-        """How many pages come before the next; one that still starts has no less than others."""
+        """The number of pages before the next one. A process that still starts counts as full."""
         return len(self.jobs) + (0 if self.ready else AHEAD)
 
     def read(self, job: Job) -> None:
-        """Hand a page over."""
+        """Send a page to the process."""
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
@@ -153,12 +155,12 @@ class WorkerProcess:
         """Kill the process if the time for its page, or for its start, is over."""
         allowed = timeout if self.ready else START_TIMEOUT
         if (self.jobs or not self.ready) and self._loop.time() - self._since > allowed:
-            self._receive()  # what has arrived while the event loop was busy is in time
+            self._receive()  # an answer that came while the event loop was busy is in time
             if self._loop.time() - self._since > allowed:
                 self._end(f"reading took longer than {allowed:g} s")
 
     def close(self) -> None:
-        """Kill the process, and tell nobody."""
+        """Kill the process without calling `ended`."""
         if self._closed:
             return
         self._closed = True
@@ -183,7 +185,7 @@ class WorkerProcess:
             except BlockingIOError:
                 self._loop.add_writer(self._stdin, self._write)
                 return
-            except OSError:  # it has ended, and its answers will say so
+            except OSError:  # the process has ended: reading its answers will show that
                 break
             self._unsent[0] = self._unsent[0][written:]
             if not self._unsent[0]:
@@ -198,7 +200,7 @@ class WorkerProcess:
         except OSError:
             received = b""
         if not received:
-            # All files of a process are closed when its memory is gone: this is no wait.
+            # The files of a process close after its memory is freed: `wait` returns at once.
             self.process.kill()
             reason = f"the page-reading process ended with status {self.process.wait()}"
             self._end(None if self._excuses_its_first() else reason)
@@ -209,9 +211,9 @@ class WorkerProcess:
             pass
 
     def _excuses_its_first(self) -> bool:
-        """Tell if the first page is not at fault, for the process was up, and read nothing of it.
+        """Tell whether the first page is not at fault: the process had read nothing of it.
 
-        A page is excused once: one that no process lives to read would be tried for ever.
+        A page is excused once. Else a page that kills each process would be tried for ever.
         """
         if not (self.ready and self.jobs) or self.jobs[0].again:
             return False
@@ -235,7 +237,7 @@ class WorkerProcess:
         return payload
 
     def _take(self, answer: object) -> bool:
-        """Take an answer; False if it was the last."""
+        """Take an answer. Return False if it was the last one."""
         if answer is not None:
             self._answered(self.jobs.popleft(), answer)
         elif self.ready:

@@ -319,7 +319,7 @@ def test_what_is_known_of_a_host_is_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(contents, "MOST_KNOWN", 40)
     host = learned(200)
     assert len(host.contents.of) <= 40
-    assert len(host.known) <= 40
+    assert len(host.stand_ins) <= 40
     assert host.stand_in(f"{SITE}/a/1?x=1") is None
     assert host.stand_in(f"{SITE}/a/200?x=1")
 

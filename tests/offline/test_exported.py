@@ -24,7 +24,7 @@ BAD = [
     (SITE | {"kind": "url_rules", "data": [RULE, {}]}, "'data' of 'url_rules': data: line 2"),
     (SITE | {"kind": "site_notes", "data": [1]}, "'data' of 'site_notes': expected an object"),
     (SITE | {"kind": "kept_text"}, "no 'data'"),
-    (PAST | {"data": "AAAAAAAA"}, "'data' of 'history': nothing that a store packs"),
+    (PAST | {"data": "AAAAAAAA"}, "'data' of 'history': the bytes are none that a store packed"),
     (PAST | {"at": "now"}, "'at' is 'now'"),
     (SITE | {"kind": "kept_text", "data": "AAAA"}, "'data' of 'kept_text': no text of a page"),
 ]

@@ -15,7 +15,7 @@ from simhash_gate.page.parse import parse
 BASE = "https://example.org/a/"
 SIGNS = tuple(
     r"""* ** _ __ ` `` ~ ~~ $ $5 5$ # ## + - -- --- = === > < <b> | || \ ! [ ] ( ) [x] [x]: (y)
-& &amp; &#35; 1. 2) :-- : “q” 「q」 。 é ½ x¹ ∑ a b c bee snake_case a*b http://x.example""".split()  # noqa: SIM905
+& &amp; &#35; 1. 2) :-- : “q” 「q」 。 é ½ x¹ ∑ a b c bee snake_case a*b http://x.example""".split()
 )
 SPACES = ("", " ", " ", "\n", "\xa0")
 MARKS = ("b", "i", "s", "code", "sup", "sub", "span", "strong", "em", "kbd")

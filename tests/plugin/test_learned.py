@@ -57,7 +57,7 @@ def test_wrong_validators_are_still_wrong_after_many_other_scopes(thread) -> Non
     for site in others:
         meet(trusts, site)
         trusts.learn(site, SAME)
-    assert len(trusts._known) == MOST
+    assert len(trusts._trusts) == MOST
     assert meet(trusts, wrong) == Trust(0, 0, "/b", 1_000.0, wrong=True)
     assert meet(trusts, others[0]) == SAME
 
@@ -81,4 +81,4 @@ def test_domains_of_one_scope_are_bounded_too(thread) -> None:
     trusts = Trusts(thread)
     for number in range(3 * MOST):
         meet(trusts, SignalSource("all", f"site{number}.example"))
-    assert len(trusts._known) == MOST
+    assert len(trusts._trusts) == MOST

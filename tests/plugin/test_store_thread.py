@@ -243,7 +243,7 @@ def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> No
         )
         database.commit()
     thread.close(ended=True).result(timeout=60)
-    assert "What sites repeat could not be kept for later crawls" in caplog.text
+    assert "The site memory could not be kept for later crawls" in caplog.text
     later = opened(path)
     assert later.submit(ask(1)).result(timeout=60).outcome == "unchanged"
     later.close(ended=False).result(timeout=60)
