@@ -7,6 +7,7 @@ without names that track visitors and without the parts that make no difference 
 from __future__ import annotations
 
 from collections import OrderedDict
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from simhash_gate.fingerprints.hamming import hamming_distance
@@ -160,11 +161,13 @@ class Keys:
         return canonical if links.holds(target, content, at) else ""
 
 
+@lru_cache(maxsize=1024)
 def precise(url: str) -> str:
     """Return a URL without the parameters that track visitors: surely the same page."""
     return _PLAIN.address(url).url
 
 
+@lru_cache(maxsize=1024)
 def key_of(url: str) -> str:
     """Return the key of a page by lists alone, where its host has shown nothing."""
     return coarse(_PLAIN.address(url))
