@@ -136,7 +136,7 @@ class Words:
         return word if often is None or word in often or word in SIGNS else ANY
 
     def count(self, before: str, parts: Iterable[str]) -> str:
-        """Count the words of a path. Return the place where names are known from now on, or ""."""
+        """Count the words of a path. Return a place whose names it can tell from now on, or ""."""
         many = ""
         for word in parts:
             if before not in self._often and word not in SIGNS:

@@ -188,7 +188,7 @@ class RedisDriver(Driver):
         return answer
 
     def _ask(self, earlier: State, verb: bytes, data: bytes = b"", *numbers: Any) -> News:
-        """Run a verb of the script on a scope. Return the news since an earlier state."""
+        """Run an action of the script on a scope. Return the news since an earlier state."""
         keys = self._keys("scope", earlier.scope)
         args = (verb, earlier.last, earlier.removals, data, *numbers)
         answer = self._call(self._evaluate, *keys, *args)
