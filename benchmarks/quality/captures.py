@@ -4,7 +4,7 @@ FOLDER has `pairs.jsonl`: two captures of a URL, one after the other (`a`, `b`: 
 `before` and `after`: Unix times; `collection`), `label` (`same`, `format` or `changed`) and the
 share of words that `changed`. All captures of a collection are one site. Each day is a crawl of its
 own on one SQLite store; a URL that was captured again on that day is in another crawl of it. The
-table tells by year how many captures were called unchanged.
+table tells by year how many captures were called unchanged, or copies of another URL's page.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def crawl(folder: Path, pairs: list[Any], store_url: str, name: str) -> tuple[in
 
 
 def _share(counts: Counter[str], kind: str) -> str:
-    called, number = counts[f"{kind}: unchanged"], counts[kind]
+    called = counts[f"{kind}: unchanged"] + counts[f"{kind}: duplicate"]
+    number = counts[kind]
     return f"{called} of {number}" if number else "-"
 
 

@@ -209,7 +209,7 @@ def tracebacks(log: str) -> list[str]:
     """Return the log entries with a traceback of ours: logged by us, or raised in our code."""
     starts = [match.start() for match in _RECORD.finditer(log)]
     found = [] if starts else [log] * ("Traceback" in log)
-    for start, end in zip(starts, [*starts[1:], len(log)], strict=True):
+    for start, end in zip(starts, [*starts[1:], len(log)], strict=False):  # a log may be empty
         entry = log[start:end]
         if "Traceback (most recent call last)" not in entry:
             continue
