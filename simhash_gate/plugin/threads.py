@@ -8,8 +8,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
-from threading import Thread, get_ident
+from threading import Thread
 from typing import Any, Generic, TypeVar
 
 from scrapy.utils.asyncio import is_asyncio_available
@@ -33,40 +32,12 @@ async def result(future: Future[T]) -> T:
     if future.done():
         return future.result()
     if is_asyncio_available():
-        return await _woken(future)
+        return await asyncio.wrap_future(future)
     from twisted.internet import reactor
 
     arrived: Deferred[None] = Deferred()
     future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
     await arrived
-    return future.result()
-
-
-async def _woken(future: Future[T]) -> T:
-    """Return the result of a future, like `asyncio.wrap_future`.
-
-    That function always makes a system call, which takes 0.1 ms a page.
-    """
-    loop, here = asyncio.get_running_loop(), get_ident()
-    arrived: asyncio.Future[None] = loop.create_future()
-
-    def wake() -> None:
-        if not arrived.done():
-            arrived.set_result(None)
-
-    def done(_: object) -> None:
-        if get_ident() == here:
-            wake()
-            return
-        with suppress(RuntimeError):  # a loop that was closed waits for nothing
-            loop.call_soon_threadsafe(wake)
-
-    future.add_done_callback(done)
-    try:
-        await arrived
-    except asyncio.CancelledError:
-        future.cancel()
-        raise
     return future.result()
 
 
