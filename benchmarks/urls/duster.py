@@ -171,9 +171,6 @@ class Rules:
                 return canonical
         return url
 
-    def __len__(self) -> int:
-        return len(self._rules)
-
 
 def _candidates(contents: Mapping[str, int]) -> Iterator[Rule]:
     """Yield a rule for each form that enough contents have; those of most contents first."""

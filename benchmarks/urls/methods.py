@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from random import Random
 from typing import ClassVar, Protocol
 
 from w3lib.url import canonicalize_url
@@ -41,11 +40,6 @@ class Method(ABC):
         """Return URLs that were skipped, and are to be fetched after all."""
         return ()
 
-    @property
-    @abstractmethod
-    def rules(self) -> int:
-        """How many rules act now."""
-
 
 class Learned(Method):
     """Does with URLs what a crawl with `SIMHASH_GATE_URLS = "skip"` does."""
@@ -70,10 +64,6 @@ class Learned(Method):
     def taken_back(self) -> list[str]:
         back, self._back = self._back, []
         return back
-
-    @property
-    def rules(self) -> int:
-        return sum(acts for host in self._hosts.values() for *_, acts in host.atoms())
 
 
 class Discarder(Method):
@@ -101,46 +91,6 @@ class Discarder(Method):
     def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
         self._fetched.add(self._canonical(url))
 
-    @property
-    def rules(self) -> int:
-        return len(self._canonicalizer.processors)
-
-
-class MaybeDont(Method):
-    """What its middleware does, with a predictor for each site, and without waiting for 300 pages.
-
-    These are read to know which texts the site repeats.
-    """
-
-    title = "MaybeDont"
-    SURE = 0.98
-    """The probability from which its middleware skips a request."""
-    FETCHED_ALL_THE_SAME = 0.05
-
-    def __init__(self) -> None:
-        from benchmarks.urls.maybedont_ import Predictor
-
-        self._sites: defaultdict[str, Predictor] = defaultdict(Predictor)
-        self._random = Random(1)
-
-    def skips(self, scope: str, url: str) -> bool:
-        sure = bool(self._sites[scope].get_dupe_prob(url) > self.SURE)
-        return sure and self._random.random() >= self.FETCHED_ALL_THE_SAME
-
-    def learn(self, scope: str, url: str, kept: str, same: bool | None) -> None:
-        if same is not None:
-            self._sites[scope].learn(url, kept, same)
-
-    @property
-    def rules(self) -> int:
-        return sum(
-            stat.get_prob() > self.SURE
-            for site in self._sites.values()
-            for name, stats in vars(site).items()
-            if name.endswith("_dupstats")
-            for stat in stats.values()
-        )
-
 
 class Fitted(Protocol):
     """Rules of one site, learned at one time: URLs with the same number have one content."""
@@ -149,8 +99,6 @@ class Fitted(Protocol):
 
     def canonical(self, url: str) -> str:
         """Return what all URLs share that the rules call the same; else the URL."""
-
-    def __len__(self) -> int: ...
 
 
 class _Site:
@@ -197,10 +145,6 @@ class BatchMethod(Method):
             site.rules = self.rules_of(site.contents)
             site.next = int(len(site.contents) * self.GROWTH) + 1
             site.fetched = {site.canonical(url) for url in (*site.contents, *site.unsure)}
-
-    @property
-    def rules(self) -> int:
-        return sum(len(site.rules) for site in self._sites.values() if site.rules is not None)
 
 
 def clusters(contents: Mapping[str, int]) -> list[list[str]]:

@@ -243,9 +243,6 @@ class Tree:
             node = self._rules[node].target
         return _text(parts) if done else url
 
-    def __len__(self) -> int:
-        return len(self._rules)
-
 
 def _text(parts: Parts) -> str:
     """Put a URL together again; parameters in the order of their names."""

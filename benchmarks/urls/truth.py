@@ -1,19 +1,15 @@
 """Which URLs of a crawl have the same content? The gate tells, where it looks as close as it can.
 
-The pages are read and judged once, in the order of the crawl. What it said is kept in a file, so
-that methods can be compared again and again without a page being read. Of a scenario of the
-demonstration no page is judged: the site itself knows what its URLs show.
+The pages are read and judged once, in the order of the crawl. In a scenario of the demonstration no
+page is judged: the site itself knows what its URLs show.
 """
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from urllib.parse import urljoin
 
 from scrapy.http import HtmlResponse
@@ -24,7 +20,6 @@ from simhash_gate.common.wording import Complain
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.offline.replay import judge, open_gate
-from simhash_gate.options import pipeline_version
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.sources import Entry, request_fingerprint
 from simhash_gate.sources.open import open_pages
@@ -53,25 +48,11 @@ class Visit:
     differs_from: str = ""
 
 
-def load(
-    sources: Sequence[str], cache: Path, complain: Complain, *, workers: int = 1
-) -> list[Visit]:
-    """Return the visits of a crawl in its order: from the cache, else from the pages on disk."""
+def load(sources: Sequence[str], complain: Complain, *, workers: int = 1) -> list[Visit]:
+    """Return the visits of a crawl in its order."""
     settings = read_settings({**STRICT, "SIMHASH_GATE_WORKERS": workers})
-    dates = [(str(p.resolve()), p.exists() and p.stat().st_mtime) for p in map(Path, sources)]
-    about = json.dumps([pipeline_version(settings.options), dates])
-    with (
-        suppress(OSError, StopIteration, TypeError, ValueError),
-        cache.open(encoding="utf-8") as lines,
-    ):
-        if next(lines) == about + "\n":
-            return [Visit(**json.loads(line)) for line in lines]
     pages = open_pages(sources, complain, settings.max_bytes, lambda _: None)
-    found = list(judged(pages.entries, settings, complain))
-    cache.parent.mkdir(parents=True, exist_ok=True)
-    told = [about, *(json.dumps(asdict(visit)) for visit in found)]
-    cache.write_text("\n".join(told) + "\n", "utf-8")
-    return found
+    return list(judged(pages.entries, settings, complain))
 
 
 def judged(entries: Iterable[Entry], settings: Settings, complain: Complain) -> Iterator[Visit]:

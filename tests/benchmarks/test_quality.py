@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from benchmarks.quality import archives, audit, trees
+from benchmarks.quality import archives, audit
 from benchmarks.quality.__main__ import main
 from benchmarks.quality.generated import KINDS, make
 from benchmarks.quality.methods import OURS, page_text
@@ -94,20 +94,6 @@ def test_an_audit_of_all_duplicates_finds_the_wrong_drops_that_the_site_knows(ca
     assert drops >= compared > 0.8 * drops > 20  # a page of neither article nor offer has no value
     assert wrong_drops > 0
     assert abs(wrong - wrong_drops) <= 0.1 * drops
-
-
-def test_the_comparison_prints_shares_and_the_worst_page(tmp_path, capsys) -> None:
-    (tmp_path / "well.html").write_text("<p>one two")
-    (tmp_path / "lost.html").write_text("<p>one</html><p>two")
-    (tmp_path / "blank.html").write_text("")
-    (tmp_path / "frames.html").write_text("<frameset><frame></frameset><p>one")
-    assert trees.main([str(tmp_path)]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "the same words, as libxml2 reads them: 2 of 4 pages (50.00%)",
-        "the same words, as we read them: 3 of 4 pages (75.00%)",
-        "read again by an HTML5 parser: 1 of 4 pages (25.00%)",
-        f"100.00% of 0 words differ: {tmp_path / 'frames.html'}",
-    ]
 
 
 def test_generated_pairs_are_what_they_are_said_to_be(tmp_path: Path) -> None:
