@@ -14,7 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from benchmarks.quality.sets import Pairs
+from benchmarks.quality.methods import Method
+from benchmarks.quality.sets import Pairs, Readings
 from crawler.site.answering import PLAIN_CHARSET, Charset, web_page
 from crawler.site.articles import Article, Block, Version, code, paragraph_of, table
 from crawler.site.chrome import Chrome, LightChrome
@@ -47,6 +48,10 @@ class Generated(Pairs):
         if not (folder / "pairs.jsonl").exists():
             make(folder)
         return super().load(folder)
+
+    def score(self, method: Method, readings: Readings) -> dict[str, str]:
+        language = self.scored(method, readings).told("dup: language")
+        return super().score(method, readings) | {"copies in another language": language}
 
 
 def make(folder: Path, sites: int = SITES, stories: int = STORIES) -> None:

@@ -43,7 +43,6 @@ from simhash_gate.page.parse import decode, parse
 from simhash_gate.page.vocabulary import INLINE
 from simhash_gate.pipeline import read_closely
 
-LIBRARIES = ("lxml", "readability-lxml", "mmh3", "numpy")
 _CHROME = (
     "script,style,noscript,template,nav,header,footer,aside,form,input,button,iframe,svg,"
     "[role=navigation],[role=complementary],[role=banner],[role=contentinfo],[role=search]"
@@ -59,6 +58,14 @@ class Content(NamedTuple):
 
     text: str
     title: str | None
+
+
+class Reading(NamedTuple):
+    """A page's value, None for nothing to compare, and the CPU time it took."""
+
+    value: Any
+    milliseconds: float
+    error: str | None = None
 
 
 class Nearest:
@@ -100,14 +107,11 @@ class Method:
     """`read` returns a page's value, which can be pickled; None for nothing to compare.
 
     Two pages are called duplicates when their `distance` is at most `threshold`. `window` makes
-    what sees a whole site. `needs` are the distributions, and `built_on` the files of simhash_gate,
-    that decide the values.
+    what sees a whole site.
     """
 
     title: str
     read: Callable[[bytes, str], Any]
-    needs: tuple[str, ...] = ("lxml",)
-    built_on: tuple[str, ...] = ("page/parse.py", "fingerprints/*.py")
     distance: Callable[[Any, Any], float] = hamming_distance
     threshold: float = 3
     window: Callable[[Method], Nearest | GateWindow] = Nearest
@@ -121,8 +125,8 @@ def _verdict(title: str, policy: Policy) -> Method:
         window.see("a", a)
         return float(window.see("b", b) is None)
 
-    title, everything = f"**simhash_gate**, {title}", ("**/*.py",)
-    return Method(title, _page, LIBRARIES, everything, distance, 0, lambda _: GateWindow(policy))
+    title = f"**simhash_gate**, {title}"
+    return Method(title, _page, distance, 0, lambda _: GateWindow(policy))
 
 
 def _page(body: bytes, url: str) -> Page | None:
@@ -194,32 +198,23 @@ def _shingles(tokens: list[str]) -> list[str]:
     return [" ".join(tokens[at:end]) for at, end in ends] or [*filter(None, [" ".join(tokens)])]
 
 
-def _sketch(grams: Iterable[str], permutations: int) -> np.ndarray | None:
+def _minhash(body: bytes, _: str) -> np.ndarray | None:
     from datasketch import MinHash
 
-    found = {gram.encode("utf-8", "replace") for gram in grams}
-    sketch = MinHash(permutations)
-    sketch.update_batch(sorted(found))
-    return sketch.hashvalues if found else None
-
-
-def _minhash(body: bytes, _: str) -> np.ndarray | None:
     root = parse(body)
     kept = [] if root is None else blocks(flow(SteadyExtractor()(clean(root)).element))
-    return _sketch(_shingles(words("\n".join(block.text for block in kept))), 128)
-
-
-def _trafilatura(body: bytes, url: str) -> str:
-    from trafilatura import extract
-
-    return extract(decode(body), url=url, include_comments=False) or ""
+    found = {*_shingles(words("\n".join(block.text for block in kept)))}
+    sketch = MinHash(128)
+    sketch.update_batch([shingle.encode("utf-8", "replace") for shingle in found])
+    return sketch.hashvalues if found else None
 
 
 def _trafilatura_simhash(body: bytes, url: str) -> int | None:
     """Its own; its similarity of 61/64 (0.953) or more is 3 bits."""
+    from trafilatura import extract
     from trafilatura.deduplication import Simhash
 
-    text = _trafilatura(body, url)
+    text = extract(decode(body), url=url, include_comments=False)
     return Simhash(text).hash if text else None
 
 
@@ -230,23 +225,6 @@ def _trafilatura_content(body: bytes, url: str) -> Content:
     if found is None:
         return Content("", "")
     return Content(f"{found.text or ''}\n{found.comments or ''}", found.title or "")
-
-
-def _banded(title: str, bands: int, rows: int) -> Method:
-    """MinHash that compares no estimate of Jaccard: all hashes of one band must be equal."""
-
-    def distance(a: np.ndarray, b: np.ndarray) -> float:
-        return float(not (a == b).reshape(bands, rows).all(axis=1).any())
-
-    title = f"{title}'s MinHash (its parameters, by datasketch) of trafilatura's text"
-    read = partial(_five_words, permutations=bands * rows)
-    return Method(title, read, ("datasketch", "trafilatura"), distance=distance, threshold=0)
-
-
-def _five_words(body: bytes, url: str, permutations: int) -> np.ndarray | None:
-    said = words(_trafilatura(body, url))
-    grams = [" ".join(said[i : i + 5]) for i in range(max(1, len(said) - 4))] if said else []
-    return _sketch(grams, permutations)
 
 
 def _cleaned(body: bytes) -> Document:
@@ -271,11 +249,11 @@ def plain_recipe(body: bytes, _: str) -> int | None:
     return _counted(map(" ".join, zip(said, said[1:], said[2:], strict=False)))
 
 
-def _summary(document: Callable[[bytes], Document], body: bytes, _: str) -> Content:
+def _plain_content(body: bytes, _: str) -> Content:
     """Return the text of readability-lxml's summary, and the title without the site's part."""
     if not body.strip():
         return Content("", "")
-    read = document(body)
+    read = _cleaned(body)
     title, summary = read.short_title(), read.summary(html_partial=True)
     if not summary.strip():
         return Content("", title)
@@ -291,66 +269,37 @@ def _resiliparse(body: bytes, _: str) -> Content:
     return Content(extract_plain_text(tree, main_content=True), tree.title)
 
 
-def _rs_trafilatura(body: bytes, url: str) -> Content:
-    from rs_trafilatura import extract
-
-    return Content(extract(decode(body), url=url).main_content or "", None)
-
-
 _PLAIN = "plain recipe: BeautifulSoup, readability-lxml, markdownify"
-_PLAIN_NEEDS = ("beautifulsoup4", "readability-lxml", "markdownify", "lxml")
-_READING = ("pipeline.py", "page/*.py", "fingerprints/*.py")
 METHODS = {
     **{
         f"features-{name}": Method(
             f"**simhash_gate**, {title}",
             partial(_own_features, features=f"benchmarks.quality.features.{name}"),
-            (*LIBRARIES, "stopwordsiso"),
-            _READING,
         )
         for name, title in TITLES.items()
     },
     "fingerprint": Method(
-        "**simhash_gate**, fingerprint",
-        lambda body, url: read_page(body, url=url).fingerprint,
-        LIBRARIES,
-        _READING,
+        "**simhash_gate**, fingerprint", lambda body, url: read_page(body, url=url).fingerprint
     ),
     "verdict": _verdict("verdict", Policy()),
     "distance": _verdict("verdict by distance alone", Policy(verify=False)),
-    "body-md5": Method(
-        "MD5 of the body", lambda body, _: md5(body).digest(), (), (), _not_equal, 0
-    ),
     "page-text": Method(
         "SimHash of the whole page's text",
         lambda body, _: _counted(_shingles(words(page_text(body)))),
     ),
-    "nutch": Method("Nutch's TextProfileSignature", _nutch, distance=_not_equal, threshold=0),
+    "nutch": Method("Nutch's TextProfileSignature", _nutch, _not_equal, 0),
     "minhash": Method(
         "datasketch MinHash of our text, Jaccard ≥ 0.9",
         _minhash,
-        ("datasketch", *LIBRARIES),
-        _READING,
         lambda a, b: 1 - float(np.mean(a == b)),
         0.1,
     ),
-    "trafilatura": Method(
-        "trafilatura, its own SimHash", _trafilatura_simhash, ("trafilatura", "lxml")
-    ),
-    # `MinhashConfig` of datatrove 0.10 has 14 bands of 8; text-dedup 0.4 has 25 of 10 for its 0.7.
-    "datatrove": _banded("datatrove", 14, 8),
-    "text-dedup": _banded("text-dedup", 25, 10),
-    "plain": Method(_PLAIN, plain_recipe, _PLAIN_NEEDS),
-    "content": Method("**simhash_gate**", _content, LIBRARIES, _READING),
-    "content-trafilatura": Method("trafilatura", _trafilatura_content, ("trafilatura", "lxml")),
-    "content-rs-trafilatura": Method("rs-trafilatura", _rs_trafilatura, ("rs-trafilatura",)),
-    "content-resiliparse": Method("resiliparse, main content", _resiliparse, ("resiliparse",)),
-    "content-readability": Method(
-        "readability-lxml",
-        partial(_summary, lambda body: Document(decode(body))),
-        ("readability-lxml", "lxml"),
-    ),
-    "content-plain": Method(_PLAIN, partial(_summary, _cleaned), _PLAIN_NEEDS),
+    "trafilatura": Method("trafilatura, its own SimHash", _trafilatura_simhash),
+    "plain": Method(_PLAIN, plain_recipe),
+    "content": Method("**simhash_gate**", _content),
+    "content-trafilatura": Method("trafilatura", _trafilatura_content),
+    "content-resiliparse": Method("resiliparse, main content", _resiliparse),
+    "content-plain": Method(_PLAIN, _plain_content),
 }
 OURS = ("fingerprint", "verdict", "distance")
 CONTENT = tuple(name for name in METHODS if name.startswith("content"))
