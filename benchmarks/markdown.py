@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from benchmarks.quality.methods import texts
-from benchmarks.speed.measure import options_of, say, table, write_json
+from benchmarks.speed.measure import options_of, say, table
 from simhash_gate.page.address import is_address, joined
 from simhash_gate.page.document import read_document
 from simhash_gate.page.extract import SteadyExtractor
@@ -42,7 +42,6 @@ ITEMS = {"li", "dt", "dd"}
 ALL_CODE = {"pre", *CODE}
 _CANDIDATE = re.compile(r"([^\s,]\S*?)(?:(?<!,),+(?=\s|$)|\s[^,]*|$)")  # of a `srcset`
 AS_BLOCK = re.compile(r"display\s*:\s*block")
-OUT = Path("build/markdown"), "for figures, and the pages on which something is lost"
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 PARSER.use(dollarmath_plugin, allow_digits=False, allow_space=False, double_inline=True)
 PARSER.validateLink = bool  # type: ignore[method-assign, assignment]  # nobody follows a link
@@ -270,14 +269,6 @@ def _markdownify(source: str) -> str:
     return markdownify(source, heading_style="ATX")
 
 
-def _html2text(source: str) -> str:
-    from html2text import HTML2Text
-
-    converter = HTML2Text(bodywidth=0)
-    converter.unicode_snob = True
-    return converter.handle(source)
-
-
 def _html_to_markdown(source: str) -> str:
     from html_to_markdown import convert
 
@@ -304,7 +295,6 @@ def _trafilatura(body: bytes, url: str) -> Read | None:
 METHODS: dict[str, tuple[str, Callable[[bytes, str], Read | None]]] = {
     "ours": ("**simhash_gate**", _ours),
     "html-to-markdown": ("html-to-markdown", partial(_of_ours, _html_to_markdown)),
-    "html2text": ("html2text", partial(_of_ours, _html2text)),
     "markdownify": ("markdownify", partial(_of_ours, _markdownify)),
     "readability": ("markdownify on readability-lxml's article", _readability),
     "trafilatura": ("trafilatura, its own article", _trafilatura),
@@ -340,37 +330,32 @@ def pages_of(folder: Path) -> list[tuple[Path, str]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compare, print the table, write which pages lose what."""
+    """Compare, print the table, and say on which pages the gate loses what."""
     flags: dict[str, tuple[Any, ...]] = {
         "folder": (Path, "of pages, with their URLs in pages.jsonl or pairs.jsonl"),
-        "--out": OUT,
         "--methods": (",".join(METHODS), "which, by commas"),
-        "--every": (1, "take each n-th page"),
         "--workers": (os.cpu_count() or 1, "processes"),
     }
     options = options_of(__doc__, arguments, flags)
-    pages = pages_of(options.folder)[:: options.every]
+    pages = pages_of(options.folder)
     names = options.methods.split(",")
     with ProcessPoolExecutor(options.workers) as pool:
         told = list(pool.map(partial(measure, names), pages, chunksize=8))
-    rows, lost = [], dict[str, Any]()
+    rows = []
     for name in names:
         found = [(path, each[name]) for (path, _), each in zip(pages, told, strict=True)]
         read = [(path, holds) for path, holds in found if isinstance(holds, list)]
-        errors = {path.name: holds for path, holds in found if isinstance(holds, str)}
+        errors = [f"{path.name}: {holds}" for path, holds in found if isinstance(holds, str)]
         columns = zip(*(holds for _, holds in read), strict=True)
         shares = [f"{sum(column) / len(column):.2%}" for column in columns]
         told_of = dict(zip(PROPERTIES, shares, strict=True)) if read else {}
         rows.append({"method": METHODS[name][0], "pages": len(read), **told_of})
-        lost[name] = {"errors": errors} | {
-            each: [path.name for path, holds in read if not holds[place]]
-            for place, each in enumerate(PROPERTIES)
-        }
         if errors:
-            say(f"{name}: failed on pages: {len(errors)}, the first {next(iter(errors.items()))}")
+            say(f"{name}: failed on pages: {len(errors)}, the first {errors[0]}")
+        for path, holds in read if name == "ours" else ():
+            if lost := [each for each, held in zip(PROPERTIES, holds, strict=True) if not held]:
+                say(f"lost: {', '.join(lost)}: {path}")
     print(table(rows))
-    packages = ("markdown-it-py", "html-to-markdown", "html2text", "markdownify", "trafilatura")
-    write_json(options.out / "lost.json", {"pages": len(pages), "lost": lost}, packages)
     return 0
 
 
