@@ -26,7 +26,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 
-from benchmarks.speed.measure import OUT, options_of, say, table, those_there, write_json
+from benchmarks.speed.measure import options_of, say, table, those_there
 from benchmarks.speed.page import PEERS
 from benchmarks.speed.pages import running
 from simhash_gate.plugin import features
@@ -34,16 +34,13 @@ from simhash_gate.plugin.reading import PageReader
 from simhash_gate.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
-PAGES, ROUNDS = 1000, 5
 PEER_PAGES = 100  # of each crawl in which a callback reads by another program
-QUICK_PAGES, QUICK_ROUNDS = 150, 1
 BEAT = 0.001  # seconds between two heartbeats
 BEATS = {"off, beat": "Without the gate", "on, beat": "With the gate"}
 TITLES = {
     "off": "no gate",
     "read": "pages are read, not judged",
     "judged": "pages are judged, no listener",
-    "plain": "gate, URLS and TRAPS off",
     "on": "gate",
     "markdown": "gate, callback reads the Markdown",
 }
@@ -53,6 +50,7 @@ COLUMNS = (
     *("pages/s", "of no gate", OWN, "its CPU, of no gate", OF_WORKERS),
     *("start, ms", "first page, ms", "end, ms"),
 )
+GATED = ("on", "markdown", "on, beat")
 RATES = (30, 100)
 
 
@@ -112,12 +110,10 @@ def settings_of(kind: str) -> dict[str, Any]:
     settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
     if kind == "read":
         return settings | {"DOWNLOADER_MIDDLEWARES": {OnlyReads: 20}}
-    if kind in ("judged", "plain", "on", "markdown", "on, beat"):
+    if kind in ("judged", *GATED):
         settings |= {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_ACTION": "tag"}
     if kind == "judged":
         features.FEATURES = ()
-    if kind == "plain":
-        settings |= {"SIMHASH_GATE_URLS": "off", "SIMHASH_GATE_TRAPS": "off"}
     return settings
 
 
@@ -150,10 +146,10 @@ def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
     spider = crawler.spider
     assert isinstance(spider, Spider)
     assert crawler.stats
-    if spider.called != pages:
-        raise RuntimeError(f"{spider.called} of {pages} pages came through")
+    checked = crawler.stats.get_value("simhash_gate/checked", 0)
+    if (spider.called, checked) != (pages, pages if kind in GATED else 0):
+        raise RuntimeError(f"{spider.called} of {pages} pages came through, {checked} judged")
     workers = resource.getrusage(resource.RUSAGE_CHILDREN)
-    stats = crawler.stats.get_stats().items()
     return {
         "pages/s": pages / (times["closed"] - times["opened"]),
         "start, ms": 1000 * (times["opened"] - times["begun"]),
@@ -162,34 +158,30 @@ def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
         OWN: (times["cpu_closed"] - times["cpu"]) / pages * 1000,
         OF_WORKERS: (workers.ru_utime + workers.ru_stime) / pages * 1000,
         "late, ms": late,
-        "stats": {name: count for name, count in stats if name.startswith("simhash_gate/")},
     }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write what it rests on; 2 where there are no pages."""
+    """Measure, and print the table; 2 where there are no pages."""
     flags: dict[str, tuple[Any, ...]] = {
         "--pages": (Path, "a folder of .html files to serve (generated pages)"),
-        "--count": (int, f"pages a crawl ({PAGES})"),
-        "--rounds": (int, f"crawls of each kind ({ROUNDS})"),
-        "--quick": (False, "less of all, in under a minute"),
+        "--count": (1000, "pages a crawl"),
+        "--rounds": (5, "crawls of each kind"),
         "--no-peers": (False, "without other programs"),
-        "--out": OUT,
         "--crawl": (str, argparse.SUPPRESS, {"nargs": 3}),
     }
     options = options_of(__doc__, arguments, flags)
-    count = options.count or (QUICK_PAGES if options.quick else PAGES)
-    rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    count = options.count
     if options.crawl:
         url, kind, pages = options.crawl
         print(json.dumps(crawl(url, kind, int(pages))))
         return 0
-    peers = {} if options.no_peers or options.quick else {name: PEERS[name] for name in READERS}
+    peers = {} if options.no_peers else {name: PEERS[name] for name in READERS}
     titles = TITLES | {name: READERS[name] for name, _ in those_there(peers)}
     runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*titles, *BEATS)}
     try:
         with running(options.pages) as (url, size):
-            for number in range(rounds):
+            for number in range(options.rounds):
                 for kind, own in runs.items():
                     command = [sys.executable, "-m", "benchmarks.speed.crawl", "--crawl", url, kind]
                     command.append(str(min(count, PEER_PAGES) if kind in READERS else count))
@@ -216,7 +208,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         cut, most = quantiles(late, n=1000)[-1], max(late)
         print(f"{title}, the event loop stands still for {cut:.1f} ms (p99.9), {most:.1f} at most.")
     print(f"{count} pages a crawl, {size:,} bytes the median one.")
-    write_json(options.out / "crawl.json", {"summary": summary, "runs": runs}, ("scrapy",))
     return 0
 
 

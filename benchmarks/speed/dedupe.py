@@ -16,12 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.speed.measure import OUT, options_of, say, table, write_json
+from benchmarks.speed.measure import options_of, say, table
 from simhash_gate.pipeline import read_page
 from simhash_gate.settings import read_settings
 from simhash_gate.sources.open import open_pages
@@ -42,13 +41,11 @@ class Run(NamedTuple):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write it; 1 if the corpora differ."""
+    """Measure, and print the table; 1 if the corpora differ."""
     flags: dict[str, tuple[Any, ...]] = {
         "sources": ((), "of pages", {"nargs": "*"}),
         "--generate": (int, "pages to generate (1000, without sources)"),
-        "--rounds": (1, "of each"),
         "--read": (False, argparse.SUPPRESS),
-        "--out": OUT,
     }
     options = options_of(__doc__, arguments, flags)
     if options.read:
@@ -59,33 +56,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.generate or not sources:
             sources = [str(Path(folder, "generated.jsonl"))]
             write_generated(Path(sources[0]), options.generate or 1000)
-        runs = _measure(sources, Path(folder), options.rounds)
-    best = {name: min(each) for name, each in runs.items()}
+        runs = _measure(sources, Path(folder))
     rows = [
-        {"": name, "CPU, s": run.cpu, "times reading": run.cpu / best[READING].cpu}
+        {"": name, "CPU, s": run.cpu, "times reading": run.cpu / runs[READING].cpu}
         | {"clock, s": run.clock, "largest process, MiB": run.largest}
-        for name, run in best.items()
+        for name, run in runs.items()
     ]
     print(table(rows))
-    write_json(options.out / "dedupe.json", {**runs})
-    corpora = {run.made for name, each in runs.items() if name != READING for run in each}
+    corpora = {run.made for name, run in runs.items() if name != READING}
     say(f"corpora that differ: {len(corpora) - 1}")
     return 0 if len(corpora) == 1 else 1
 
 
-def _measure(sources: Sequence[str], folder: Path, rounds: int) -> dict[str, list[Run]]:
+def _measure(sources: Sequence[str], folder: Path) -> dict[str, Run]:
     corpus = folder / "corpus.jsonl"
     read = [sys.executable, "-m", "benchmarks.speed.dedupe", "--read", *sources]
     write = [sys.executable, "-m", "simhash_gate.cli", "dedupe", *sources, "-o", str(corpus)]
-    runs: defaultdict[str, list[Run]] = defaultdict(list)
-    for _ in range(rounds):
-        runs[READING].append(_timed(read))
-        for workers in WORKERS:
-            run = _timed([*write, "-s", f"SIMHASH_GATE_WORKERS={workers}"])
-            made = hashlib.sha256(corpus.read_bytes()).hexdigest()
-            runs[f"dedupe, {workers}"].append(run._replace(made=made))
-            corpus.unlink()
-            say(f"{workers} processes: {run.cpu:.1f} s")
+    runs = {READING: _timed(read)}
+    for workers in WORKERS:
+        run = _timed([*write, "-s", f"SIMHASH_GATE_WORKERS={workers}"])
+        made = hashlib.sha256(corpus.read_bytes()).hexdigest()
+        runs[f"dedupe, {workers}"] = run._replace(made=made)
+        corpus.unlink()
+        say(f"{workers} processes: {run.cpu:.1f} s")
     return runs
 
 

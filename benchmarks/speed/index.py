@@ -1,4 +1,4 @@
-"""`python -m benchmarks.speed.index`: near fingerprints, one by one, in bulk and in pairs."""
+"""`python -m benchmarks.speed.index`: near fingerprints, one by one and in pairs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,9 @@ from benchmarks.speed.measure import (
     say,
     table,
     those_there,
-    write_json,
 )
 from simhash_gate import HammingIndex, near_duplicate_pairs
 
-PACKAGES = ("numpy", "simhash", "faiss-cpu", "duckdb")
 LOOKUP = "look up one and insert it"
 LISTED = "list pairs"
 NUMPY, DUCKDB = "numpy, four blocks joined", "DuckDB, four blocks joined"
@@ -46,36 +44,29 @@ class Sizes(NamedTuple):
 
     stored: tuple[int, ...]
     lookups: int
-    bulk: int
     pairs: tuple[int, ...]
     most_for_peers: int
     rounds: int
 
 
-FULL = Sizes(
-    tuple(10**n for n in range(3, 8)), 2_000, 1_000_000, (1_000_000, 10_000_000), 1_000_000, 3
-)
-QUICK = Sizes((1_000, 10_000, 100_000), 500, 100_000, (100_000,), 100_000, 3)
+FULL = Sizes(tuple(10**n for n in range(3, 8)), 2_000, (1_000_000, 10_000_000), 1_000_000, 3)
 
 
 def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> int:
-    """Measure, print the table, write figures and plot."""
+    """Measure, print the table, and plot it."""
     flags: dict[str, tuple[Any, ...]] = {
-        "--quick": (False, "small sizes: under a minute"),
         "--no-peers": (False, "leave out all that has to be installed"),
         "--pairs": (float, "how many fingerprints to find pairs among, such as 1e8"),
         "--out": OUT,
     }
     options = options_of(__doc__, arguments, flags)
-    sizes = sizes or (QUICK if options.quick else FULL)
+    sizes = sizes or FULL
     sizes = sizes._replace(pairs=(int(options.pairs),)) if options.pairs else sizes
     sizes = sizes._replace(most_for_peers=0) if options.no_peers else sizes
-    rows = [*lookups(sizes), *bulk(sizes), *pairs(sizes)]
+    rows = [*lookups(sizes), *pairs(sizes)]
     memory = {size: bytes_each(size) for size in sizes.stored}
     print(table(rows))
     print("\nBytes a fingerprint:", ", ".join(f"{n:,}: {each:.0f}" for n, each in memory.items()))
-    figures = {"rows": rows, "bytes": memory}
-    write_json(options.out / "index.json", figures, PACKAGES)
     with plotting():
         from benchmarks.speed.plots import draw_lines, drawn
 
@@ -99,19 +90,6 @@ def lookups(sizes: Sizes) -> Iterator[Row]:
             rivals["faiss IndexBinaryMultiHash"] = lambda: faiss_index(values)  # noqa: B023
         turns = {name: _turn(take, fresh, sizes.rounds) for name, take in those_there(rivals)}
         yield from _timed(LOOKUP, size, turns, sizes)
-
-
-def bulk(sizes: Sizes) -> Iterator[Row]:
-    """Do an array at once with an index of as many; half of them have a near one there."""
-    stored = fingerprints(sizes.bulk)
-    batch = fingerprints(sizes.bulk, seed=1)
-    batch[::2] = flipped(stored[::2], np.random.default_rng(2))
-    index = HammingIndex()
-    index.insert_bulk(stored)
-    # One after the other, so that the index is the same again after each round.
-    names = ("find_first_bulk", "find_all_bulk", "insert_bulk")
-    rivals = {name: partial(getattr(index, name), batch) for name in names}
-    yield from _timed("bulk, against as many", sizes.bulk, rivals, sizes)
 
 
 def pairs(sizes: Sizes) -> Iterator[Row]:

@@ -1,18 +1,14 @@
-"""Timings that hold on a shared machine: CPU time, rivals by turns, medians; a table, and JSON."""
+"""Timings that hold on a shared machine: CPU time, rivals by turns, medians; and a table."""
 
 from __future__ import annotations
 
 import argparse
 import gc
-import json
-import os
-import platform
 import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import Distribution, version
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, TypeVar
@@ -61,19 +57,6 @@ def _cell(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else value or ""
 
 
-def write_json(path: Path, figures: Mapping[str, Any], packages: Iterable[str] = ()) -> None:
-    """Write figures, with the machine and the versions that they were measured on."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    machine = {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "cores": os.cpu_count(),
-        "versions": {name: version(name) for name in packages if _is_there(name)},
-    }
-    path.write_text(json.dumps({"machine": machine, **figures}, indent=1) + "\n", "utf-8")
-    say(f"wrote {path}")
-
-
 @contextmanager
 def plotting() -> Iterator[None]:
     """Where the block can't import what draws a plot, say so, and go on without one."""
@@ -117,7 +100,3 @@ def those_there(rivals: Mapping[str, Callable[[], T]]) -> Iterator[tuple[str, T]
 def say(line: str) -> None:
     """Tell how it goes, beside the results."""
     print(line, file=sys.stderr, flush=True)
-
-
-def _is_there(name: str) -> bool:
-    return any(True for _ in Distribution.discover(name=name))

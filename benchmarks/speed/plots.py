@@ -24,6 +24,7 @@ def drawn(path: Path, plots: int = 1) -> Iterator[list[Axes]]:
         figure = Figure(figsize=(11, 4) if plots > 1 else (7, 4), layout="constrained")
         axes = figure.subplots(1, plots, squeeze=False)[0]
         yield list(axes)
+        path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None})
 
 

@@ -2,8 +2,7 @@
 
 Each case runs in a process of its own, with a JVM of its own: pages that are read; and the near
 pairs of millions of fingerprints in a Parquet file, a hundredth of them within 3 bits of another.
-`block`: a tenth of all agree in a block of 16 bits. `alike`: a tenth of all are the same. Before
-each case, `stream_pairs` finds the pairs of the same file; both must find as many.
+`stream_pairs` finds the pairs of the same file before; both must find as many.
 """
 
 from __future__ import annotations
@@ -21,95 +20,79 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.speed.measure import OUT, options_of, say, table, write_json
+from benchmarks.speed.measure import options_of, say, table
 from benchmarks.speed.pages import load, news, renewed
 from simhash_gate.collection.pairs import stream_pairs
 
 MILLION = 1_000_000
+CORES = 2
+PAGES_OF_EACH = 20
 _TICKS = os.sysconf("SC_CLK_TCK")
 _GROUP_SIZE = 200
 _SITES = 100
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the tables, write the figures; 1 if numbers of pairs differ."""
-    sizes = ("1", "5", "10", "10 block", "10 alike")
+    """Measure, and print the tables; 1 if numbers of pairs differ."""
     flags: dict[str, tuple[Any, ...]] = {
-        "--joins": (sizes, "millions of fingerprints, and which are heavy", {"nargs": "*"}),
+        "--joins": ((1, 5, 10, 20), "millions of fingerprints", {"nargs": "*", "type": float}),
         "--pages": (Path, "a folder of .html files"),
-        "--pages-of-each": (20, "0 reads none"),
-        "--cores": (2, "of the machine"),
-        "--local": (Path(tempfile.gettempdir()), "for what Spark writes"),
         "--case": (str, argparse.SUPPRESS),
-        "--data": (str, argparse.SUPPRESS),
-        "--out": OUT,
+        "--data": (Path, argparse.SUPPRESS),
     }
     options = options_of(__doc__, arguments, flags)
     if options.case:
-        print(json.dumps(_case(options.case, Path(options.data), options.cores, options.local)))
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps(_case(options.case, options.data, Path(folder))))
         return 0
-    figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(dir=options.local) as folder:
-        for name in options.joins:
-            figures[name] = _join(name, Path(folder), options)
-        if options.pages_of_each:
-            figures["pages"] = _pages(Path(folder), options)
-    joins = {name: run for name, run in figures.items() if name != "pages"}
-    heads = ("pairs", "function, s", "Spark, s", "CPU, s", "shuffled, MB", "rows shuffled")
-    keys = ("pairs", "function", "wall", "cpu", "mb", "rows")
-    told = (
-        (name, zip(heads, map(run.__getitem__, keys), strict=True)) for name, run in joins.items()
+    with tempfile.TemporaryDirectory() as folder:
+        joins = {size: _join(int(size * MILLION), Path(folder)) for size in options.joins}
+        pages = _pages(Path(folder), options.pages)
+    heads = {"pairs": "pairs", "function, s": "function", "Spark, s": "wall", "CPU, s": "cpu"}
+    print(
+        table(
+            {"millions": size, **{head: run[key] for head, key in heads.items()}}
+            for size, run in joins.items()
+        )
     )
-    print(table({"": name, **dict(cells)} for name, cells in told))
-    if "pages" in figures:
-        pages = figures["pages"]
-        each = pages["pages"] / pages["cpu"]
-        seconds = f"{pages['cpu']:.0f} s of CPU, {pages['wall']:.0f} s by the clock"
-        print(f"\n{pages['pages']} pages of {pages['kb']:.0f} kB, {seconds}")
-        judged = pages["pages"] / pages["judged"]
-        print(f"pages per second of a core: read {each:.0f}, judged {judged:.0f}")
-    write_json(options.out / "spark.json", figures, ("pyspark", "pyarrow", "numpy"))
-    wrong = [name for name, run in joins.items() if run["pairs"] != run["found"]]
+    seconds = f"{pages['cpu']:.0f} s of CPU, {pages['wall']:.0f} s by the clock"
+    print(f"\n{pages['pages']} pages of {pages['kb']:.0f} kB, {seconds}")
+    read, judged = (pages["pages"] / pages[name] for name in ("cpu", "judged"))
+    print(f"pages per second of a core: read {read:.0f}, judged {judged:.0f}")
+    wrong = [str(size) for size, run in joins.items() if run["pairs"] != run["found"]]
     say(f"cases with another number of pairs: {', '.join(wrong) or 'none'}")
     return 1 if wrong else 0
 
 
-def _join(name: str, folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    size, _, heavy = name.partition(" ")
+def _join(size: int, folder: Path) -> dict[str, float]:
     path = folder / "fingerprints.parquet"
-    fingerprints = made(int(float(size) * MILLION), heavy)
+    fingerprints = made(size)
     order = np.random.default_rng(2).permutation(len(fingerprints))
     bits = fingerprints[order].view(np.int64)
     _write(path, MILLION, id=np.arange(len(bits)), fingerprint=bits)
     start = time.monotonic()
-    # Of equal fingerprints, Spark is asked for those with the first alone.
-    compared = np.unique(fingerprints) if heavy == "alike" else fingerprints
-    portions = [len(fingerprints) - len(compared)]
-    stream_pairs(compared, 3, lambda one, _: portions.append(len(one)))
+    portions: list[int] = []
+    stream_pairs(fingerprints, 3, lambda one, _: portions.append(len(one)))
     seconds = time.monotonic() - start
-    run = _apart(name, path, options)
-    say(f"{name}: {run['wall']:.0f} s")
+    run = _apart("pairs", path)
+    say(f"{size:,}: {run['wall']:.0f} s")
     return {"found": sum(portions), "function": seconds, **run}
 
 
-def _pages(folder: Path, options: argparse.Namespace) -> dict[str, float]:
-    bodies = load(options.pages, 1000) if options.pages else news(1000)
-    rows = [renewed(body, number) for number in range(options.pages_of_each) for body in bodies]
+def _pages(folder: Path, given: Path | None) -> dict[str, float]:
+    bodies = load(given, 1000) if given else news(1000)
+    rows = [renewed(body, number) for number in range(PAGES_OF_EACH) for body in bodies]
     urls = [f"https://site{number % _SITES}.com/{number}" for number in range(len(rows))]
     _write(folder / "pages.parquet", _GROUP_SIZE, id=range(len(rows)), url=urls, body=rows)
     size = sum(map(len, rows)) / 1000 / len(rows)
-    return {"kb": size, **_apart("pages", folder / "pages.parquet", options)}
+    return {"kb": size, **_apart("pages", folder / "pages.parquet")}
 
 
-def made(size: int, heavy: str = "") -> np.ndarray:
-    """Return fingerprints, the same for the same arguments."""
+def made(size: int) -> np.ndarray:
+    """Return fingerprints, the same for the same size."""
     chance = np.random.default_rng(1)
     found = chance.integers(0, 1 << 63, size, np.uint64, endpoint=True) * np.uint64(2)
     found |= chance.integers(0, 2, size, np.uint64)
-    if heavy == "block":
-        found[: size // 10] &= ~np.uint64(0xFFFF)
-    if heavy == "alike":
-        found[: size // 10] = found[0]
     near = size // 100
     places = chance.integers(size // 10, size, near)
     found[-near:] = found[places] ^ (np.uint64(1) << chance.integers(0, 64, near, np.uint64))
@@ -123,9 +106,8 @@ def _write(path: Path, together: int, **columns: Any) -> None:
     parquet.write_table(pa.table(columns), path, row_group_size=together)
 
 
-def _apart(name: str, data: Path, options: argparse.Namespace) -> dict[str, float]:
+def _apart(name: str, data: Path) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.speed.spark", "--case", name, "--data", str(data)]
-    command += ["--cores", str(options.cores), "--local", str(options.local)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -133,28 +115,25 @@ def _apart(name: str, data: Path, options: argparse.Namespace) -> dict[str, floa
     return run
 
 
-def _case(name: str, data: Path, cores: int, local: Path) -> dict[str, float]:
+def _case(name: str, data: Path, folder: Path) -> dict[str, float]:
     from simhash_gate.spark import dedupe, near_duplicates, read_pages
 
-    log = Path(tempfile.mkdtemp(dir=local))
-    spark = _session(cores, local, log, _GROUP_SIZE if name == "pages" else 10_000)
+    spark = _session(folder, _GROUP_SIZE if name == "pages" else 10_000)
     df = spark.read.parquet(str(data))
     spark.range(1000).mapInArrow(lambda batches: batches, "id bigint").count()  # starts Python
-    alike = name.endswith("alike")
     if name == "pages":
-        read = str(log / "read")
+        read = str(folder / "read")
         cost = _cost(lambda: read_pages(df).write.parquet(read))
         pages = spark.read.parquet(read)
-        judged = _cost(lambda: dedupe(pages).write.parquet(str(log / "judged")))
+        judged = _cost(lambda: dedupe(pages).write.parquet(str(folder / "judged")))
         cost |= {"pages": df.count(), "judged": judged["cpu"]}
     else:
         found: list[int] = []
-        pairs = near_duplicates(df, 3, all_copies=not alike)
+        pairs = near_duplicates(df, 3)
         cost = _cost(lambda: found.append(pairs.count()))
         cost["pairs"] = found[0]
     spark.stop()
-    shuffled, rows = _shuffled(log)
-    return {**cost, "mb": shuffled / 1e6, "rows": rows}
+    return cost
 
 
 def _cost(run: Callable[[], object]) -> dict[str, float]:
@@ -163,41 +142,24 @@ def _cost(run: Callable[[], object]) -> dict[str, float]:
     return {"wall": time.monotonic() - start, "cpu": _cpu() - before}
 
 
-def _session(cores: int, local: Path, log: Path, together: int) -> Any:
+def _session(folder: Path, together: int) -> Any:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    (log / "events").mkdir()
     settings = {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "4g",
-        "spark.eventLog.dir": (log / "events").as_uri(),
-        "spark.eventLog.enabled": "true",
-        "spark.eventLog.compress": "false",
-        "spark.local.dir": str(local),
+        "spark.local.dir": str(folder),
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(together),
         "spark.sql.shuffle.partitions": "64",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    builder = SparkSession.builder.master(f"local[{cores}]")
+    builder = SparkSession.builder.master(f"local[{CORES}]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
-
-
-def _shuffled(log: Path) -> tuple[int, int]:
-    """Return the bytes and rows that were written to be shuffled, as Spark's event log tells."""
-    size = rows = 0
-    for path in (log / "events").rglob("*"):
-        for line in path.read_text("utf-8").splitlines() if path.is_file() else ():
-            event = json.loads(line) if line.startswith("{") else {}
-            if event.get("Event") == "SparkListenerTaskEnd":
-                written = event["Task Metrics"]["Shuffle Write Metrics"]
-                size += written["Shuffle Bytes Written"]
-                rows += written["Shuffle Records Written"]
-    return size, rows
 
 
 def _cpu() -> float:
