@@ -29,16 +29,16 @@ TESTS = (
     *("extension_*", "feedexport*", "pipeline*", "request_*", "scheduler*", "signals"),
     *("spider_crawl", "spider_start", "spidermiddleware*"),
 )
-WORKERS = "WORKERS_OF_THE_GATE"
+GATE_IS_ON = "GATE_IS_ON"
 GATE = f"""
 import os
 
-if "{WORKERS}" in os.environ:
+if "{GATE_IS_ON}" in os.environ:
     ADDONS = {{"simhash_gate.Addon": 0}}
-    SIMHASH_GATE_WORKERS = os.environ["{WORKERS}"]
+    SIMHASH_GATE_WORKERS = 0
 """
 """What is added to Scrapy's default settings. Of a thousand crawls each would start processes, and
-wait for them: by default the tests read pages in their own."""
+wait for them: the tests read pages in their own."""
 EXPLAINED = {
     "test_stats_batch_file_success": "its site draws the links of each page by lot: a page that has"
     " the links of another one in another order is a copy of it",
@@ -81,17 +81,16 @@ def prepared(folder: Path, scrapy: str) -> Path:
     return sources
 
 
-def tested(sources: Path, gate: bool, given: Any) -> Tested:
+def tested(sources: Path, gate: bool) -> Tested:
     """Run the tests, with the gate or without it."""
     results = sources / "results.xml"
     results.unlink(missing_ok=True)
     names = [str(path) for each in TESTS for path in sorted(sources.glob(f"tests/test_{each}.py"))]
-    arguments = ["-q", "-n", str(given.processes), f"--junitxml={results}", "--timeout=300"]
-    chosen = ["-k", given.only] if given.only else []
-    environment = {**os.environ, **({WORKERS: str(given.workers)} if gate else {})}
+    arguments = ["-q", "-n", "auto", f"--junitxml={results}", "--timeout=300"]
+    environment = {**os.environ, **({GATE_IS_ON: "1"} if gate else {})}
     began = time.monotonic()
     subprocess.run(
-        [_python(sources), "-m", "pytest", *arguments, *chosen, *(given.tests or names)],
+        [_python(sources), "-m", "pytest", *arguments, *names],
         cwd=sources,
         env=environment,
         stdout=sys.stderr,
@@ -113,19 +112,14 @@ def _python(sources: Path) -> Path:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print what fails with the gate alone; return 1 if any of it has no explanation."""
     flags: dict[str, tuple[Any, ...]] = {
-        "tests": ((), "files of Scrapy's tests, such as tests/test_crawl.py", {"nargs": "*"}),
-        "--folder": (Path("build/scrapy").absolute(), "for the sources, and what runs the tests"),
         "--scrapy": (version("scrapy"), "the version"),
-        "--processes": (len(os.sched_getaffinity(0)), "that run tests"),
-        "--workers": (0, "page-reading processes of each crawl"),
-        "--only": ("", "what the names of tests must match, as for `pytest -k`"),
     }
     given = options_of(__doc__, arguments, flags)
-    sources = prepared(given.folder, given.scrapy)
+    sources = prepared(Path("build/scrapy").absolute(), given.scrapy)
     runs = {}
     for name, gate in (("without", False), ("with the gate", True)):
         say(f"Scrapy {given.scrapy} {name}")
-        runs[name] = tested(sources, gate, given)
+        runs[name] = tested(sources, gate)
     without, with_gate = runs.values()
     rows = [
         {"tests": name, "ran": run.ran, "failed": len(run.failed), "seconds": run.seconds}

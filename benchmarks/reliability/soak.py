@@ -1,7 +1,7 @@
 """`python -m benchmarks.reliability.soak FOLDER`: one crawl of very many pages, and what it takes.
 
 Domains are generated: listings lead to articles, and of five articles one is a copy. The crawl is
-one process from its beginning to its end, or to a pause: the same command goes on then. Linux only.
+one process from its beginning to its end. Linux only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import json
 import os
-import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -92,22 +91,20 @@ def serving(pages: int) -> Iterator[tuple[int, list[int]]]:
 
 
 class SoakSpider(scrapy.Spider):
-    """Crawls domain after domain, a few at a time; a paused crawl goes on with the next one."""
+    """Crawls domain after domain, a few at a time."""
 
     name = "soak"
 
     def __init__(self, domains: str, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.domains = int(domains)
-        self.state: dict[str, int] = {}
 
     async def start(self) -> AsyncIterator[scrapy.Request]:
         """Begin with a domain when few requests wait."""
         scheduler: Any = self.crawler.engine._slot.scheduler  # type: ignore[union-attr]
-        for domain in range(self.state.get("next", 0), self.domains):
+        for domain in range(self.domains):
             while len(scheduler) > MOST_WAITING:
                 await asyncio.sleep(0.1)
-            self.state["next"] = domain + 1
             yield scrapy.Request(f"http://d{domain}.example/")
 
     def parse(self, response: Any) -> Iterator[Any]:
@@ -119,10 +116,8 @@ class SoakSpider(scrapy.Spider):
 
 
 def _run(given: argparse.Namespace) -> list[dict[str, float]]:
-    """Crawl until the end, or until the time is over; return all samples, those of before too."""
-    folder, log = given.folder, given.folder / "samples.jsonl"
-    samples = list(lines_of(log))
-    done = samples[-1] if samples else {"pages": 0, "seconds": 0.0}
+    """Crawl until the end, and return all samples."""
+    folder, samples = given.folder, list[dict[str, float]]()
     settings = {
         "ADDONS": {"simhash_gate.Addon": 0},
         "JOBDIR": folder / "job",
@@ -147,18 +142,13 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
         environ = {"http_proxy": f"http://127.0.0.1:{port}"}
         words += settings_of(settings)
         process = Process(words, folder, environ=environ, cwd=folder, stderr=errors)
-        began, over = time.monotonic(), False
+        began = time.monotonic()
         while not process.is_over:
             time.sleep(0.2)
-            pages, seconds = done["pages"] + served[0], time.monotonic() - began
+            pages, seconds = served[0], time.monotonic() - began
             if not samples or pages // given.every > samples[-1]["pages"] // given.every:
-                samples.append(_sample(process, folder, pages, done["seconds"] + seconds))
-                with log.open("a") as file:
-                    file.write(json.dumps(samples[-1]) + "\n")
+                samples.append(_sample(process, folder, pages, seconds))
                 print(samples[-1], file=sys.stderr, flush=True)
-            if seconds > given.seconds and not over:
-                over = True
-                process.signal(signal.SIGINT)
     return samples
 
 
@@ -207,34 +197,19 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--domains": (1000, "how many there are"),
         "--pages": (1000, "articles of a domain"),
         "--everything": (False, "with all features on"),
-        "--seconds": (float("inf"), "pause after so many"),
         "--every": (10_000, "pages between samples"),
-        "--plot": (Path, "an SVG of this and of the crawls in --also"),
-        "--also": ((), "folders of other crawls", {"type": Path, "nargs": "*"}),
     }
     return options_of(__doc__, arguments, flags)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Crawl, and print a table; return 1 if the crawl came to its end and something is missing."""
+    """Crawl, and print a table; return 1 if something is missing."""
     given = parsed(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
     print(table(_rows(_run(given))))
     found = figures(given)
     print(json.dumps(found))
-    if given.plot:
-        from benchmarks.speed.plots import draw_lines, drawn
-
-        points = [
-            (f"{folder.name}: {what[:-4]}", sample["pages"], sample[what])
-            for folder in (given.folder, *given.also)
-            for sample in lines_of(folder / "samples.jsonl")
-            for what in MEMORY
-        ]
-        with drawn(given.plot) as (axis,):
-            draw_lines(axis, points, xlabel="pages", ylabel="MB")
-    is_over = not any((given.folder / "job" / "requests.queue").glob("*"))
-    return int(is_over and found["delivered"] < found["articles"])
+    return int(found["delivered"] < found["articles"])
 
 
 if __name__ == "__main__":
