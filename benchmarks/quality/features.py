@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
 
 from simhash_gate.features import Idf, character_shingles, shingles, stop_words
@@ -23,52 +24,41 @@ TITLES = {
 class Words:
     """Each word by itself."""
 
+    features: Callable[[list[str]], list[str]] = staticmethod(lambda words: words)
+
     def __call__(self, words: list[str]) -> dict[str, float]:
         """Return features of one weight."""
         return dict.fromkeys(self.features(words), 1.0)
-
-    def features(self, words: list[str]) -> list[str]:
-        """Return the words."""
-        return words
 
 
 class Pairs(Words):
     """Two words in a row."""
 
-    def features(self, words: list[str]) -> list[str]:
-        """Return the shingles."""
-        return shingles(words, 2)
+    features = staticmethod(partial(shingles, size=2))
 
 
 class Fives(Words):
     """Five words in a row."""
 
-    def features(self, words: list[str]) -> list[str]:
-        """Return the shingles."""
-        return shingles(words, 5)
+    features = staticmethod(partial(shingles, size=5))
 
 
 class Characters(Words):
     """Five characters in a row."""
 
-    def features(self, words: list[str]) -> list[str]:
-        """Return the shingles."""
-        return character_shingles(" ".join(words))
+    features = staticmethod(lambda words: character_shingles(" ".join(words)))
 
 
 class NoStopWords(Words):
     """Three words in a row of those that are no stop words."""
 
     def __init__(self) -> None:
-        self._stops = stop_words("en")
-
-    def features(self, words: list[str]) -> list[str]:
-        """Return the shingles."""
-        return shingles([word for word in words if word not in self._stops])
+        stops = stop_words("en")
+        self.features = lambda words: shingles([word for word in words if word not in stops])
 
 
-class Weighted(Words):
-    """Three words in a row, by how few pages of the corpus have them."""
+class WeightedWords(Words):
+    """Each word by itself, by how few pages of the corpus have it."""
 
     @cached_property
     def _idf(self) -> Idf:
@@ -78,14 +68,8 @@ class Weighted(Words):
         """Return features and their weights."""
         return self._idf.weigh(self.features(words))
 
-    def features(self, words: list[str]) -> list[str]:
-        """Return the shingles."""
-        return shingles(words)
 
+class Weighted(WeightedWords):
+    """Three words in a row, by how few pages of the corpus have them."""
 
-class WeightedWords(Weighted):
-    """Each word by itself, by how few pages of the corpus have it."""
-
-    def features(self, words: list[str]) -> list[str]:
-        """Return the words."""
-        return words
+    features = staticmethod(shingles)

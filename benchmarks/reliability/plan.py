@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from random import Random
-from typing import Any
 
 from benchmarks.reliability.faults import Fault, random_faults
 from benchmarks.reliability.scenes import Site, random_site
@@ -64,10 +63,6 @@ class AnyPlan:
     number: int
     store: str
 
-    def told(self) -> dict[str, Any]:
-        """Return the plan as JSON has it."""
-        return asdict(self)
-
 
 @dataclass
 class Plan(AnyPlan):
@@ -80,15 +75,6 @@ class Plan(AnyPlan):
     site: Site
     crawls: list[Crawl]
     faults: list[Fault]
-
-    def told(self) -> dict[str, Any]:
-        """Return the plan as JSON has it, without what is as ever."""
-        found, usual = super().told(), asdict(Crawl("", []))
-        found["crawls"] = [
-            {name: value for name, value in crawl.items() if value != usual[name]}
-            for crawl in found["crawls"]
-        ]
-        return found
 
 
 def random_plan(seed: int, number: int, stores: tuple[str, ...] = tuple(STORES)) -> Plan:

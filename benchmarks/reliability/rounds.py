@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from benchmarks.reliability.books import Books
@@ -144,5 +144,5 @@ def _tell(plan: AnyPlan, outcome: Outcome) -> None:
         told += [f"round {plan.number}: {kind}: {finding}" for finding in findings[:MOST_TOLD]]
         if len(findings) > MOST_TOLD:
             told.append(f"round {plan.number}: {kind}: and {len(findings) - MOST_TOLD} more")
-    told.append(f"round {plan.number}: its plan: {json.dumps(plan.told())}")
+    told.append(f"round {plan.number}: its plan: {json.dumps(asdict(plan))}")
     print("\n".join(told), file=sys.stderr, flush=True)

@@ -20,7 +20,7 @@ from lxml import html
 from selectolax.lexbor import LexborHTMLParser
 
 from benchmarks.speed.measure import OUT, options_of, plotting, say, table, those_there
-from benchmarks.speed.pages import grown, load, news, renewed
+from benchmarks.speed.pages import grown, load, renewed
 from simhash_gate import read_page
 from simhash_gate.common.wording import how_many
 from simhash_gate.workers.main import GARBAGE
@@ -72,15 +72,14 @@ PEERS: dict[str, Callable[[], Method]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the tables, and plot them; 2 where there are no pages."""
     flags: dict[str, tuple[Any, ...]] = {
-        "--pages": (Path, "a folder of real pages, as .html files"),
+        "--pages": (Path, "a folder of real pages, as .html files", {"required": True}),
         "--quick": (False, "few pages, and none of 10 MB"),
         "--no-peers": (False, "as in a page-reading process, whose caches hold no others"),
         "--out": OUT,
     }
     options = options_of(__doc__, arguments, flags)
     try:
-        most = QUICK_PAGES if options.quick else PAGES
-        pages = load(options.pages, most) if options.pages else news(most)
+        pages = load(options.pages, QUICK_PAGES if options.quick else PAGES)
     except (OSError, ValueError) as error:
         say(str(error))
         return 2

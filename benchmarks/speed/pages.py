@@ -12,7 +12,6 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.servers import Pages
-from crawler.site.news import Site
 
 SEED = 4
 GENERATED = 400
@@ -27,13 +26,6 @@ def load(folder: Path, most: int | None = None) -> list[bytes]:
         raise ValueError(f"{folder}: no .html files")
     step = max(1, len(paths) // (most or len(paths)))
     return [path.read_bytes() for path in paths[::step][:most]]
-
-
-def news(most: int) -> list[bytes]:
-    """Return pages of the demonstration site, at most so many."""
-    site = Site(articles=40, seed=7)
-    pages = [site.reply(href).body for href in site.views]
-    return pages[:: max(1, len(pages) // most)][:most]
 
 
 def _to_serve(folder: Path | None) -> list[bytes]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.speed.measure import options_of, say, table
-from benchmarks.speed.pages import load, news, renewed
+from benchmarks.speed.pages import load, renewed
 from simhash_gate.collection.pairs import stream_pairs
 
 MILLION = 1_000_000
@@ -45,6 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             print(json.dumps(_case(options.case, options.data, Path(folder))))
         return 0
+    if not options.pages:
+        say("name a folder of pages: --pages")
+        return 2
     with tempfile.TemporaryDirectory() as folder:
         joins = {size: _join(int(size * MILLION), Path(folder)) for size in options.joins}
         pages = _pages(Path(folder), options.pages)
@@ -79,8 +82,8 @@ def _join(size: int, folder: Path) -> dict[str, float]:
     return {"found": sum(portions), "function": seconds, **run}
 
 
-def _pages(folder: Path, given: Path | None) -> dict[str, float]:
-    bodies = load(given, 1000) if given else news(1000)
+def _pages(folder: Path, folder_of_pages: Path) -> dict[str, float]:
+    bodies = load(folder_of_pages, 1000)
     rows = [renewed(body, number) for number in range(PAGES_OF_EACH) for body in bodies]
     urls = [f"https://site{number % _SITES}.com/{number}" for number in range(len(rows))]
     _write(folder / "pages.parquet", _GROUP_SIZE, id=range(len(rows)), url=urls, body=rows)

@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
-import sys
+import click
 
 from crawler.site.answering import TRAP_LIMIT
 from crawler.site.scenes import SCENES, make_site
 from crawler.site.server import serve
 
-
-def positive(text: str) -> int:
-    """Return a number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 1")
-    return int(text)
+SOME = click.IntRange(min=1)
 
 
-def main() -> int:
-    """Serve the site; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m crawler.site", description=__doc__)
-    add = parser.add_argument
-    add("--port", type=int, default=0, help="0 (default) takes a free one")
-    add("--articles", type=positive, default=100)
-    add("--seed", type=int, default=1)
-    add("--urls", choices=sorted(SCENES), default="", help="a site whose URLs are the matter")
-    add("--days", type=positive, default=0, help="a year of so many days, not one moment")
-    add("--trap-limit", type=positive, default=TRAP_LIMIT)
-    add("--parent-pipe", action="store_true", help="stop when stdin ends")
-    options = parser.parse_args()
+@click.command("python -m crawler.site")
+@click.option("--port", default=0, help="0 (default) takes a free one")
+@click.option("--articles", type=SOME, default=100)
+@click.option("--seed", default=1)
+@click.option("--urls", type=click.Choice(["", *SCENES]), default="")
+@click.option(
+    "--days", type=click.IntRange(min=0), default=0, help="a year of so many days, not one moment"
+)
+@click.option("--trap-limit", type=SOME, default=TRAP_LIMIT)
+@click.option("--parent-pipe", is_flag=True, help="stop when stdin ends")
+def main(
+    port: int, articles: int, seed: int, urls: str, days: int, trap_limit: int, parent_pipe: bool
+) -> None:
+    """Serve a site on loopback."""
+    site = make_site(urls, articles, seed, days)
+    site.trap_limit = trap_limit
     try:
-        site = make_site(options.urls, options.articles, options.seed, options.days)
-        site.trap_limit = options.trap_limit
-        serve(site, options.port, until_stdin_ends=options.parent_pipe)
+        serve(site, port, until_stdin_ends=parent_pipe)
     except (OSError, OverflowError) as error:
-        print(f"can't listen on port {options.port}: {error}", file=sys.stderr)
-        return 1
-    return 0
+        raise SystemExit(f"can't listen on port {port}: {error}") from error
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

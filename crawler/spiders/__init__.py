@@ -1,1 +1,1 @@
-"""The spiders: `articles` for any site, `demo` for the site whose truth is known."""
+"""The spiders of the demonstration: `demo` for one crawl, `demo-year` for a year of them."""

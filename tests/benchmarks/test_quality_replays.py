@@ -8,8 +8,7 @@ import pytest
 
 from benchmarks.quality import sets
 from benchmarks.quality.__main__ import main
-from benchmarks.quality.measure import Reading
-from benchmarks.quality.methods import Method
+from benchmarks.quality.methods import Method, Reading
 from benchmarks.quality.sets import Page, Replays
 
 COPY: dict[str, Any] = {"fresh": False, "copies": ["one"]}

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from crawler.site.process import SiteError, running_site, serve_number
+from crawler.site.process import SiteError, serve_number
 from tests.crawls.harness import demonstration, told_by, until
 
 NO_GATE = ("-s", "ADDONS={}")
@@ -37,7 +37,6 @@ def test_without_the_gate_everything_is_delivered(tmp_path):
         (["demo", "-a", "site=http://127.0.0.1:9"], "no demonstration site answers at http://127"),
         (["demo", "-a", "site=x", "-a", "part=3/2"], "part='3/2' is not like 1/4, the first of"),
         (["demo", "-a", "urls=nothing"], "urls='nothing' is none of tracking, sessions, print, fa"),
-        (["articles", "-a", "url=example.com"], "url='example.com' is not an http or https URL"),
     ],
 )
 def test_a_bad_argument_ends_with_one_message(arguments, message):
@@ -60,24 +59,3 @@ def test_an_interrupted_demo_ends_with_its_figures_and_stops_its_site(tmp_path):
     (site,) = re.findall(r"demonstration site at (http://\S+)", log.read_text("utf-8"))
     with pytest.raises(SiteError, match="no demonstration site answers"):
         serve_number(site)
-
-
-def test_articles_crawls_the_sites_it_is_given_and_stops_at_max_pages(tmp_path):
-    feed = tmp_path / "out.jsonl"
-    with running_site(5) as one, running_site(5, 2) as two:
-        crawl = demonstration(
-            *("articles", "-a", f"url={one}/, {two}/about", "-a", "max_pages=20"),
-            *("-O", str(feed), "-s", "DOWNLOAD_DELAY=0"),
-        )
-        _, log = crawl.communicate(300)
-    pages = items(feed)
-    assert crawl.returncode == 0
-    assert "Traceback" not in log
-    assert 10 < len(pages) <= 20
-    assert set(pages[0]) == {
-        *("url", "canonical_url", "title", "markdown", "fingerprint", "fetched_at")
-    }
-    assert all(page["title"] for page in pages)
-    # What the gate has read is in its items.
-    assert any(len(page["markdown"]) > 500 for page in pages)
-    assert any(int(page["fingerprint"] or "0", 16) for page in pages)

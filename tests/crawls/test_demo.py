@@ -48,6 +48,9 @@ def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path
     site = Site(48, 2)
     assert (figures["articles"], figures["lost"]) == (48, 0)
     assert len(article_ids(feed)) == 48
+    # What the gate has read is in its items.
+    assert any(len(item["markdown"]) > 500 for item in items(feed))
+    assert any(int(item["fingerprint"] or "0", 16) for item in items(feed))
     assert figures["duplicates"] >= 0.3 * figures["fetched"]
     assert figures["updates"] >= 0.05 * figures["fetched"]
     assert figures["caught"] >= 0.8
