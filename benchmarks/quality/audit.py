@@ -30,10 +30,9 @@ def crawl(seed: int, given: argparse.Namespace) -> dict[str, Any]:
     """Crawl the site of a seed, and compare the audit with the truth: a row of the table."""
     with running_site(given.articles, seed) as site, tempfile.TemporaryDirectory() as folder:
         settings = {
-            "SIMHASH_GATE_THRESHOLD": given.threshold,
+            "SIMHASH_GATE_THRESHOLD": 12,
             "SIMHASH_GATE_VERIFY": False,  # the closer look leaves next to nothing to find
             "SIMHASH_GATE_AUDIT": given.share,
-            **({"SIMHASH_GATE_AUDIT_FIELDS": given.fields} if given.fields else {}),
             "LOG_LEVEL": "INFO",
         }
         command = [sys.executable, "-m", "scrapy", "crawl", "demo", "-a", f"site={site}"]
@@ -61,9 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     flags: dict[str, tuple[Any, ...]] = {
         "--seeds": (20, "how many crawls"),
         "--articles": (80, "of the site"),
-        "--threshold": (12, "in bits"),
         "--share": (0.3, "of the duplicates that is audited"),
-        "--fields": (str, "that count (those of the spider)"),
     }
     options = options_of(__doc__, arguments, flags)
     rows = []

@@ -26,9 +26,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.workers.main import GARBAGE
 
 PAGES, ROUNDS = 190, 5
-QUICK_PAGES, QUICK_ROUNDS = 24, 3
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-QUICK_SIZES = SIZES[:-1]
 KINDS = ("prose", "markup")
 Method = Callable[[bytes], object]
 Costs = dict[str, list[float]]
@@ -73,19 +71,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the tables, and plot them; 2 where there are no pages."""
     flags: dict[str, tuple[Any, ...]] = {
         "--pages": (Path, "a folder of real pages, as .html files", {"required": True}),
-        "--quick": (False, "few pages, and none of 10 MB"),
         "--no-peers": (False, "as in a page-reading process, whose caches hold no others"),
         "--out": OUT,
     }
     options = options_of(__doc__, arguments, flags)
     try:
-        pages = load(options.pages, QUICK_PAGES if options.quick else PAGES)
+        pages = load(options.pages, PAGES)
     except (OSError, ValueError) as error:
         say(str(error))
         return 2
     methods = OURS | dict(those_there({} if options.no_peers else PEERS))
-    rounds = _measure(pages, methods, QUICK_ROUNDS if options.quick else ROUNDS)
-    growth = _measure_growth(QUICK_SIZES if options.quick else SIZES)
+    rounds = _measure(pages, methods)
+    growth = _measure_growth()
     summary = {
         name: {
             "ms": median(values),
@@ -111,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Costs:
+def _measure(pages: list[bytes], methods: dict[str, Method]) -> Costs:
     """Return by method, for each round, the milliseconds of a page."""
     found: Costs = defaultdict(list)
     copies = count()
@@ -120,14 +117,14 @@ def _measure(pages: list[bytes], methods: dict[str, Method], rounds: int) -> Cos
     gc.collect()
     gc.set_threshold(GARBAGE)  # as in a page-reading process
     gc.freeze()  # nor is looking through them for garbage: which method that hit was chance
-    for number in range(rounds):
+    for number in range(ROUNDS):
         times: dict[str, list[float]] = defaultdict(list)
         for page in pages:
             for name, method in methods.items():
                 times[name].append(_cost(method, renewed(page, next(copies))))
         for name, values in times.items():
             found[name].append(mean(values))
-        say(f"round {number + 1} of {rounds}")
+        say(f"round {number + 1} of {ROUNDS}")
     return found
 
 
@@ -138,10 +135,10 @@ def _cost(method: Method, body: bytes) -> float:
     return 1000 * (time.process_time() - start)
 
 
-def _measure_growth(sizes: Sequence[int]) -> list[dict[str, Any]]:
+def _measure_growth() -> list[dict[str, Any]]:
     """Return rows of bytes and milliseconds by method."""
     rows = []
-    for kind, size in product(KINDS, sizes):
+    for kind, size in product(KINDS, SIZES):
         body, row = grown(size, kind), dict[str, Any]()
         times = 9 if size <= 100_000 else 3 if size <= 1_000_000 else 1
         for name, method in OURS.items():

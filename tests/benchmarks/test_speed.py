@@ -66,10 +66,10 @@ def test_a_page_that_two_crawlers_keep_is_counted(tmp_path, monkeypatch) -> None
 
 
 def test_a_page_is_measured_at_every_size(tmp_path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(page, "QUICK_SIZES", (1000, 5000))
+    monkeypatch.setattr(page, "SIZES", (1000, 5000))
     (tmp_path / "one.html").write_bytes(grown(2000, "prose"))
     out = f"--out={tmp_path / 'out'}"
-    assert page.main(["--quick", "--no-peers", f"--pages={tmp_path}", out]) == 0
+    assert page.main(["--no-peers", f"--pages={tmp_path}", out]) == 0
     printed = capsys.readouterr().out
     for name in OURS:
         assert re.search(rf"^\| {re.escape(name)} \| [\d.,]+ \| [\d.,]+ \|", printed, re.MULTILINE)
