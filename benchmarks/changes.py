@@ -2,7 +2,7 @@
 
 Real pages whose main content people have marked are changed at one place each: in the main content,
 which is to be seen, or outside, which is not. The folder has `pages.jsonl`, a line for each page:
-`id`, `path`, `url`, `text` (its main content).
+`id`, `path`, `url`, `kind` (of page, any word), `text` (its main content).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +22,8 @@ from typing import Any, NamedTuple
 from lxml import html
 from lxml.html import HtmlElement
 
-from benchmarks.quality.methods import METHODS
-from benchmarks.speed.measure import options_of, say, table, those_there
+from benchmarks.quality.methods import METHODS, plain_recipe
+from benchmarks.speed.measure import options_of, plotting, say, table, those_there
 from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
 from simhash_gate.fingerprints.words import words
 
@@ -43,7 +42,7 @@ _STAMP_WORDS = 14  # more is a sentence that happens to tell a date
 _BLOCK_WORDS = 5  # fewer are no block
 _WORD = re.compile(r"\w+")
 _AROUND = 25  # characters of the text around a word, which are to stand once in the page
-KINDS = ("word", "number", "block", "stamp")
+KINDS = ("word", "number", "block")
 
 
 class Change(NamedTuple):
@@ -61,18 +60,21 @@ class Change(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """A page and its main content."""
+    """A page, its main content, and the kind of page that it is."""
 
     id: str
     path: Path
     url: str
+    kind: str
     text: str
 
 
 class Seen(NamedTuple):
-    """Whether a method sees a change."""
+    """Whether a method sees a change, met as a `copy` or at a `revisit`, "" where both are one."""
 
+    page_kind: str
     change: Change
+    how: str
     seen: bool
 
 
@@ -164,35 +166,50 @@ def _by_gate(page: Labelled, each: int) -> Iterator[Seen]:
             continue
         # A copy with less is no loss: there the second page has the block more.
         pair = (one, other) if change.after else (other, one)
-        yield Seen(change, _outcome(*pair, page.url, f"{page.url}?copy=2") != "duplicate")
-        yield Seen(change, _outcome(one, other, page.url, page.url) != "unchanged")
+        yield Seen(page.kind, change, "copy", _outcome(*pair, page.url + "#2") != "duplicate")
+        yield Seen(page.kind, change, "revisit", _outcome(one, other, page.url) != "unchanged")
 
 
-def _outcome(first: Page, second: Page, first_url: str, second_url: str) -> str:
+def _outcome(first: Page, second: Page, url: str) -> str:
     """Return the verdict on a page after another one, in the next crawl if it has its URL."""
-    outcome, runs = "", ("one", "two" if first_url == second_url else "one")
-    with closing(open_store("memory:")) as store:
-        for run, page, url in zip(runs, (first, second), (first_url, second_url), strict=True):
-            if run == "two" or not outcome:
+    store, outcome = open_store("memory:"), ""
+    try:
+        runs = {True: ("one", "two"), False: ("one", "one")}["#" not in url]
+        addresses = (url.partition("#")[0], url.replace("#", "?copy="))
+        for run, page, address in zip(runs, (first, second), addresses, strict=True):
+            if run != "one" or not outcome:
                 store.begin(run)
             gate = Gate(store, run=run, pipeline="benchmark")
             at = 1e9 if run == "one" else 1.1e9
-            outcome = gate.judge(page, Policy(), url=url, scope="site", at=at).outcome
+            outcome = gate.judge(page, Policy(), url=address, scope="site", at=at).outcome
             if runs[1] == "two":
                 store.end(run)
+    finally:
+        store.close()
     return outcome
 
 
 def _by_text(name: str, distance: int, page: Labelled, each: int) -> Iterator[Seen]:
     """Compare what a method reads: is its text equal, or its SimHash within `distance` bits?"""
     read = METHODS[name].read
+    known: dict[str, str] = {}
     for change, *sources in changes(page, each):
-        one, other = (read(source.encode(), page.url).text for source in sources)
+        one, other = (
+            known.get(source) or read(source.encode(), page.url).text for source in sources
+        )
+        known = {sources[0]: one}
         if distance:
             bits = hamming_distance(*(simhash(Counter(words(text))) for text in (one, other)))
-            yield Seen(change, bits > distance)
+            yield Seen(page.kind, change, "", bits > distance)
         else:
-            yield Seen(change, one.split() != other.split())
+            yield Seen(page.kind, change, "", one.split() != other.split())
+
+
+def _by_recipe(page: Labelled, each: int) -> Iterator[Seen]:
+    for change, *sources in changes(page, each):
+        one, other = (plain_recipe(source.encode(), page.url) for source in sources)
+        bits = 64 if one is None or other is None else hamming_distance(one, other)
+        yield Seen(page.kind, change, "", bits > CLOSE)
 
 
 def _peer(name: str, distance: int = 0) -> Callable[[Labelled, int], Iterator[Seen]]:
@@ -203,8 +220,10 @@ GATE = "**simhash_gate**, verdict"
 PEERS: dict[str, Callable[[Labelled, int], Iterator[Seen]]] = {
     "trafilatura's text, equal or not": _peer("content-trafilatura"),
     "resiliparse's main content, equal or not": _peer("content-resiliparse"),
+    "readability-lxml's text, equal or not": _peer("content-readability"),
     "plain recipe's text, equal or not": _peer("content-plain"),
     "SimHash of trafilatura's words, over 3 bits": _peer("content-trafilatura", CLOSE),
+    "plain recipe, SimHash over 3 bits": _by_recipe,
 }
 
 
@@ -230,18 +249,24 @@ def _of_page(
         return []
 
 
-def rate(found: Sequence[Seen], where: str, kind: str = "") -> str:
+def rate(found: Sequence[Seen], where: str, kind: str = "", **of: str) -> float | None:
     """Return which share of changes was seen; stamps are not among all."""
     chosen = [
-        seen
-        for change, seen in found
-        if change.where == where and (change.kind == kind if kind else change.kind != "stamp")
+        each.seen
+        for each in found
+        if each.change.where == where
+        and (each.change.kind == kind if kind else each.change.kind != "stamp")
+        and all(getattr(each, name) == value for name, value in of.items())
     ]
-    return f"{100 * sum(chosen) / len(chosen):.1f} %" if chosen else "–"
+    return sum(chosen) / len(chosen) if chosen else None
+
+
+def _shown(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.1f} %"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table of methods; return 2 for a folder without labels."""
+    """Print a table of methods and one of kinds of pages; 2 for a folder without labels."""
     options = options_of(
         __doc__,
         arguments,
@@ -249,6 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "folder": (Path, "of the pages"),
             "--each": (2, "changes of every kind, of each page"),
             "--no-peers": (False, "of the gate only"),
+            "--plot": (Path, "where to draw both rates, as SVG"),
             "--quick": (False, f"every {QUICK}th page only"),
             "--workers": (os.cpu_count() or 1, "processes"),
         },
@@ -260,21 +286,54 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     methods = {GATE: _by_gate} | ({} if options.no_peers else PEERS)
     runs = {name: partial(measure, method, pages, options) for name, method in methods.items()}
-    rows = []
+    rows, found = [], dict[str, list[Seen]]()
     for name, seen in those_there(runs):
-        both = {where: rate(seen, where) for where in ("inside", "outside")}
-        kinds = {kind: rate(seen, "inside", kind) for kind in KINDS}
-        rows.append({"method": name, **both, **kinds})
+        found[name] = seen
+        shares = {kind: _shown(rate(seen, "inside", kind)) for kind in (*KINDS, "stamp")}
+        both = {where: _shown(rate(seen, where)) for where in ("inside", "outside")}
+        rows.append({"method": name, **both, **shares})
         say(f"{name}: {', '.join(both.values())}")
     print(table(rows))
+    kinds = sorted({page.kind for page in pages})
+    print(f"\n{table(_row(kind, found[GATE]) for kind in kinds)}")
+    rates = {
+        name: {where: rate(seen, where) for where in ("inside", "outside")}
+        for name, seen in found.items()
+    }
+    if options.plot:
+        with plotting():
+            _plot(rates, options.plot)
     return 0
+
+
+def _row(kind: str, seen: Sequence[Seen]) -> dict[str, str]:
+    ways = {how: rate(seen, "inside", page_kind=kind, how=how) for how in ("copy", "revisit")}
+    shares = {f"inside, {how}": share for how, share in ways.items()}
+    shares["outside"] = rate(seen, "outside", page_kind=kind)
+    return {"the gate, by kind of page": kind} | {k: _shown(share) for k, share in shares.items()}
+
+
+def _plot(rates: dict[str, dict[str, float | None]], path: Path) -> None:
+    from benchmarks.speed.plots import COLOURS, GREY, drawn
+
+    with drawn(path) as (axis,):
+        for name, told in rates.items():
+            x, y = (100 * (told[where] or 0) for where in ("outside", "inside"))
+            axis.plot(x, y, "o", color=COLOURS[0] if name == GATE else GREY)
+            axis.annotate(
+                name.replace("*", ""), (x, y), (4, 3), textcoords="offset points", fontsize=7
+            )
+        axis.set(xlabel="% of changes outside seen", ylabel="% of changes in the main content seen")
+        axis.margins(0.25, 0.1)
 
 
 def load(folder: Path) -> list[Labelled]:
     """Return the pages of a folder. Raises OSError, KeyError or ValueError if it has none."""
     with (folder / "pages.jsonl").open(encoding="utf-8") as lines:
         found = [
-            Labelled(str(page["id"]), folder / page["path"], page["url"], page["text"])
+            Labelled(
+                str(page["id"]), folder / page["path"], page["url"], page["kind"], page["text"]
+            )
             for page in map(json.loads, lines)
             if page["text"]
         ]
