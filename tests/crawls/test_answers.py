@@ -123,7 +123,7 @@ def test_what_a_wall_was_in_front_of_is_kept_by_the_next_crawl(tmp_path, wall, u
         assert [outcomes(first)[path] for path in STORIES[5 + unknown :]] == ["blocked"] * (
             len(STORIES) - 5 - unknown
         )
-        assert first.log.count("what is no page (blocked), such as") == 1
+        assert first.log.count("something that is no page (blocked), such as") == 1
         site.free = 100
         second = visit(tmp_path, site, STORIES)
     assert second.count("unchanged") == 5
@@ -154,7 +154,7 @@ def test_a_page_that_is_missing_with_the_status_of_a_page_is_said_so(tmp_path) -
         result = visit(tmp_path, site, [*STORIES[:3], *paths, *STORIES[3:]])
     assert result.count("soft_404") == result.count("dropped") == 5
     assert result.count("new") == len(STORIES) + 1
-    assert result.log.count("what is no page (soft_404), such as") == 1
+    assert result.log.count("something that is no page (soft_404), such as") == 1
     (head,) = [line for line in result.log.splitlines() if line.startswith("domain")]
     assert "soft_404" in head
 

@@ -99,11 +99,11 @@ def test_a_crawl_learns_what_makes_no_difference_and_sends_no_more_of_it(tmp_pat
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({}, r"(\d+) requests need not have been sent"),
+        ({"SIMHASH_GATE_URLS": "observe"}, r"(\d+) requests need not have been sent"),
         ({**SKIP, "SIMHASH_GATE_VERIFY": False}, "Nothing is learned about URLs"),
     ],
 )
-def test_by_default_and_where_distances_alone_teach_nothing_everything_is_sent(
+def test_where_it_observes_and_where_distances_alone_teach_nothing_everything_is_sent(
     tmp_path, settings, said
 ) -> None:
     result = crawl(tmp_path, site_of(), "/list", spider=FOLLOWS, settings=settings)
