@@ -26,7 +26,7 @@ from simhash_gate.journal.warc import Drop, Stored, drop_of, member_at, pack, re
 from simhash_gate.options import Options
 from simhash_gate.pipeline import read_page
 from simhash_gate.workers.pool import WorkerPool
-from tests.crawls.harness import ROOT, Site, crawl, html_answer, json_lines, text
+from tests.crawls.harness import ROOT, Answer, Site, crawl, html_answer, json_lines, text
 from tests.offline.command import COMMAND, write_lines
 from tests.sources.opened import measured
 
@@ -308,6 +308,11 @@ def test_a_crawl_of_a_site_reads_no_file_of_the_disk(tmp_path) -> None:
         sitemap = f"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>{found}</urlset>"
         site.routes["/"] = html_answer(f"<h1>Title</h1><p>{text(1)}</p>{links}")
         site.routes["/sitemap.xml"] = html_answer(sitemap)
+        own = tmp_path / "own.xml"
+        hidden = f"<url><loc>{site.url}/hidden</loc></url>"
+        own.write_text(sitemap.replace(found, hidden))
+        robots = f"Sitemap: file://{host}{own}\nSitemap: {site.url}/sitemap.xml"
+        site.routes["/robots.txt"] = Answer(robots.encode(), headers={"Content-Type": "text/plain"})
         fast = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=0", "SIMHASH_GATE_WORKERS=0")
         settings = [part for each in fast for part in ("-s", each)]
         done = subprocess.run(
@@ -319,6 +324,8 @@ def test_a_crawl_of_a_site_reads_no_file_of_the_disk(tmp_path) -> None:
             check=False,
         )
     assert "Traceback" not in done.stderr
+    assert "Unsupported URL scheme 'file'" in done.stderr
+    assert site.hits["/hidden"] == 0
     assert [line["title"] for line in json_lines(tmp_path / "out.jsonl")] == ["Title"]
 
 

@@ -41,6 +41,7 @@ from simhash_gate.settings import own_version
 from simhash_gate.stores import read_store
 
 POLITE = {
+    "DOWNLOAD_HANDLERS": dict.fromkeys(("data", "file", "ftp", "s3")),  # robots.txt may name any
     "ROBOTSTXT_OBEY": True,
     "USER_AGENT": f"simhash-gate/{own_version()}",
     "CONCURRENT_REQUESTS": 8,  # after Ctrl-C, the crawl ends when these are answered
