@@ -87,7 +87,7 @@ class CrawlGate:
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response that has not come to the gate yet."""
-        raise NotImplementedError
+        raise NotImplementedError  # no ABC: by its types, Scrapy looks up concrete classes only
 
 
 class GateComponent:
@@ -122,9 +122,10 @@ class ConditionalRequests(GateComponent):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Return the middleware if the settings of any domain need it."""
+        """Return the middleware if the settings of a domain, or listeners, may need it."""
         with refusing():
-            if not settings_of(crawler).asks_first:
+            settings = settings_of(crawler)
+            if not (settings.asks_first or settings.listeners):
                 raise NotConfigured
         return super().from_crawler(crawler)
 

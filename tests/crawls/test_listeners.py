@@ -20,12 +20,21 @@ class Own(Listener):
         if request.url.endswith("/needless"):
             raise NotSent("own", request.url, "nobody needs it", "needless")
 
+    async def ask_store(self, request):
+        request.headers["X-Asked"] = "yes"
+
+    def answered(self, request, response):
+        if response.url.endswith("/c") and not response.flags:
+            return response.replace(flags=[request.headers["X-Asked"].decode()])
+        return response
+
     def given(self, verdict, request, domain):
         raise ValueError("a fault of the project's own")
 
     def judged(self, judged, page):
         with open("judged.txt", "a") as file:
-            print(judged.domain, judged.verdict.outcome, judged.dropped, file=file)
+            told = judged.domain, judged.verdict.outcome, judged.dropped, judged.response.flags
+            print(*told, file=file)
         raise KeyError("another one")
 
     async def closed(self):
@@ -44,7 +53,11 @@ def test_a_listener_of_a_project_is_asked_and_told_and_its_faults_lose_nothing(t
     assert result.site.hits["/needless"] == 0
     assert "nobody needs it" in result.log
     told = (tmp_path / "judged.txt").read_text().splitlines()
-    assert told == ["127.0.0.1 new False", "127.0.0.1 duplicate True", "127.0.0.1 new False"]
+    assert told == [
+        "127.0.0.1 new False []",
+        "127.0.0.1 duplicate True []",
+        "127.0.0.1 new False ['yes']",
+    ]
     errors = re.findall(r"ERROR: (Own\.\w+) failed, and the crawl goes on without it", result.log)
     assert errors == ["Own.given", "Own.judged"]
     loaded = set((tmp_path / "loaded.txt").read_text().split())
