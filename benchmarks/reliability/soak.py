@@ -1,7 +1,8 @@
 """`python -m benchmarks.reliability.soak FOLDER`: one crawl of very many pages, and what it takes.
 
 Domains are generated: listings lead to articles, and of five articles one is a copy. The crawl is
-one process from its beginning to its end. Linux only.
+one process from its beginning to its end, and its store one SQLite file, or a Redis server. CPU
+time a page holds on a shared machine; pages a second don't. Linux only.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,15 +26,18 @@ import scrapy
 from benchmarks.reliability.crawls import lines_of
 from benchmarks.reliability.demo import ALL_ON
 from benchmarks.reliability.process import Process, settings_of
-from benchmarks.servers import Pages, in_thread
-from benchmarks.speed.measure import options_of, table
+from benchmarks.servers import Pages, in_thread, redis_server
+from benchmarks.speed.measure import options_of, plotting, table
 
 LISTED = 20
 MOST_WAITING = 50
 WORDS = [
     "".join(Random(n).choices("bdfgklmnprstvz aeiou", k=7)).replace(" ", "x") for n in range(5000)
 ]
-MEMORY = "RSS of the crawl, MB", "of its readers, MB"
+MEMORY = "memory of the crawl, MB", "of its readers, MB"
+CPU = "CPU of the crawl, ms/page", "of its readers, ms/page"
+STORE = "store, kB/page"
+TICK = os.sysconf("SC_CLK_TCK")
 
 
 def article_of(page: int) -> int:
@@ -117,6 +122,15 @@ class SoakSpider(scrapy.Spider):
 
 def _run(given: argparse.Namespace) -> list[dict[str, float]]:
     """Crawl until the end, and return all samples."""
+    with ExitStack() as stack:
+        redis = None
+        if given.redis:
+            redis = redis_server(given.folder / "redis", save="")
+            stack.callback(redis.kill)
+        return _crawled(given, redis and redis.url)
+
+
+def _crawled(given: argparse.Namespace, store: str | None) -> list[dict[str, float]]:
     folder, samples = given.folder, list[dict[str, float]]()
     settings = {
         "ADDONS": {"simhash_gate.Addon": 0},
@@ -137,6 +151,8 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
             "SIMHASH_GATE_REPORT": folder / "report.html",
             "SIMHASH_GATE_VERDICTS": folder / "verdicts.jsonl",
         }
+    if store:
+        settings["SIMHASH_GATE_STORE"] = store
     words = ["runspider", __file__, "-a", f"domains={given.domains}", "-o", f"{folder}/items.jsonl"]
     with serving(given.pages) as (port, served), (folder / "log").open("ab") as errors:
         environ = {"http_proxy": f"http://127.0.0.1:{port}"}
@@ -147,21 +163,44 @@ def _run(given: argparse.Namespace) -> list[dict[str, float]]:
             time.sleep(0.2)
             pages, seconds = served[0], time.monotonic() - began
             if not samples or pages // given.every > samples[-1]["pages"] // given.every:
-                samples.append(_sample(process, folder, pages, seconds))
+                samples.append(_sample(process, folder, store) | {"pages": pages, "at": seconds})
                 print(samples[-1], file=sys.stderr, flush=True)
     return samples
 
 
-def _sample(process: Process, folder: Path, pages: float, seconds: float) -> dict[str, float]:
-    stores = [*folder.glob("store.sqlite*"), *(folder / "job").glob("**/*.sqlite*")]
+def _sample(process: Process, folder: Path, store: str | None) -> dict[str, float]:
+    pid = process.popen.pid
+    readers = process.readers()
+    # Of itself, and of those that it has waited for: user, then system.
+    own, ended = _ticks(pid)
     return {
-        "pages": pages,
-        "seconds": round(seconds, 1),
-        MEMORY[0]: _resident(process.popen.pid),
-        MEMORY[1]: sum(map(_resident, process.readers())),
-        "open files": len(os.listdir(f"/proc/{process.popen.pid}/fd")),  # noqa: PTH208
-        "store, MB": sum(path.stat().st_size for path in stores) / 1e6,
+        MEMORY[0]: _resident(pid),
+        MEMORY[1]: sum(map(_resident, readers)),
+        "open files": len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208
+        "threads": len(os.listdir(f"/proc/{pid}/task")),  # noqa: PTH208
+        CPU[0]: own / TICK,
+        CPU[1]: (ended + sum(_ticks(reader)[0] for reader in readers)) / TICK,
+        STORE: _size(folder, store),
     }
+
+
+def _size(folder: Path, store: str | None) -> float:
+    """Return the bytes of a store."""
+    if store:
+        from redis import Redis
+
+        with Redis.from_url(store) as client:
+            return float(client.info("memory")["used_memory"])
+    files = [*folder.glob("store.sqlite*"), *(folder / "job").glob("**/*.sqlite*")]
+    return sum(path.stat().st_size for path in files)
+
+
+def _ticks(pid: int) -> tuple[int, int]:
+    """Return the CPU time of a process, and that of its children that ended."""
+    with suppress(OSError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12]), int(fields[13]) + int(fields[14])
+    return 0, 0
 
 
 def _resident(pid: int) -> float:
@@ -171,11 +210,27 @@ def _resident(pid: int) -> float:
     return 0
 
 
-def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, int]]:
-    for last, sample in zip([{"pages": 0.0, "seconds": 0.0}, *samples], samples, strict=False):
-        seconds = max(sample["seconds"] - last["seconds"], 0.001)
-        told = {**sample, "pages/s": (sample["pages"] - last["pages"]) / seconds}
-        yield {name: round(value) for name, value in told.items() if name != "seconds"}
+def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, float]]:
+    """Yield the lines of the table: a sample and what came since the one before."""
+    for last, sample in pairwise(samples):
+        more = {name: sample[name] - last[name] for name in sample}
+        if more["pages"]:
+            yield {
+                "pages": int(sample["pages"]),
+                **{name: round(sample[name]) for name in (*MEMORY, "open files", "threads")},
+                STORE: sample[STORE] / sample["pages"] / 1e3,
+                **{name: more[name] / more["pages"] * 1e3 for name in CPU},
+                "pages/s": more["pages"] / more["at"],
+            }
+
+
+def _plot(rows: list[dict[str, float]], path: Path) -> None:
+    from benchmarks.speed.plots import draw_lines, drawn
+
+    with drawn(path, 2) as axes:
+        for axis, names, what in zip(axes, (MEMORY, CPU), ("MB", "ms a page"), strict=True):
+            points = [(name, row["pages"], row[name]) for name in names for row in rows]
+            draw_lines(axis, points, xlabel="pages", ylabel=what, ylim=(0, None))
 
 
 def figures(given: argparse.Namespace) -> dict[str, int]:
@@ -197,16 +252,20 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--domains": (1000, "how many there are"),
         "--pages": (1000, "articles of a domain"),
         "--everything": (False, "with all features on"),
+        "--redis": (False, "on a Redis server of its own"),
         "--every": (10_000, "pages between samples"),
     }
     return options_of(__doc__, arguments, flags)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Crawl, and print a table; return 1 if something is missing."""
+    """Crawl, print a table, and draw a plot beside it; return 1 if something is missing."""
     given = parsed(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
-    print(table(_rows(_run(given))))
+    rows = [*_rows(_run(given))]
+    print(table(rows))
+    with plotting():
+        _plot(rows, given.folder / "soak.svg")
     found = figures(given)
     print(json.dumps(found))
     return int(found["delivered"] < found["articles"])
