@@ -360,7 +360,7 @@ def test_the_next_page_goes_on_in_a_part_that_is_limited(tmp_path: Path) -> None
 
 def test_limit_is_not_advised_where_what_it_would_hold_back_is_new(tmp_path: Path) -> None:
     """A tree of generated text that has an end: a trap, as far as could be seen."""
-    settings = {"CONCURRENT_REQUESTS": 16, "SIMHASH_GATE_TRAPS": "observe"}
+    settings = {**ONE_BY_ONE, "SIMHASH_GATE_TRAPS": "observe"}
     done = crawl(tmp_path, Tree({}), "/tree/0", spider=SPIDER, settings=settings)
     assert done.count("trap/would_hold") == done.count("trap/missed") > 50
     assert "would have been held back" in done.log
