@@ -51,6 +51,24 @@ def test_a_page_that_a_callback_awaits_stands_for_none_that_a_callback_gets(tmp_
     assert crawl(tmp_path, routes, "/a", spider=spider).delivered() == ["/a", "/copy"]
 
 
+def test_a_middleware_that_answers_before_the_gate_hides_no_purpose_of_a_request(tmp_path) -> None:
+    spider = """
+    class Answers:
+        def process_request(self, request):
+            body = b"<p>A page that a browser has drawn, of more words than five</p>"
+            return scrapy.http.HtmlResponse(request.url, body=body, request=request)
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {Answers: 10}}
+    async def start(self):
+        for path, part in (("/a", 1), ("/b", 2), ("/copy-of-b", 2)):
+            yield self.request(path, cb_kwargs={"part": part})
+    def parse(self, response, part):
+        yield from super().parse(response)
+"""
+    result = crawl(tmp_path, {}, spider=spider, settings=IN_ORDER)
+    assert result.delivered() == ["/a", "/b"]
+    assert result.count("requests_differ") == 1
+
+
 @pytest.mark.parametrize("copy", ["/copy", "/deep?utm_source=b"])
 def test_a_page_at_the_limit_of_depth_stands_for_no_links_of_a_copy(tmp_path, copy: str) -> None:
     links = '<a href="{}">x</a>'.format
