@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crawls.harness import Site, crawl, page
+from tests.crawls.harness import PLAIN_TEXT, Answer, Site, crawl, page
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 
@@ -67,6 +67,26 @@ def test_a_middleware_that_answers_before_the_gate_hides_no_purpose_of_a_request
     result = crawl(tmp_path, {}, spider=spider, settings=IN_ORDER)
     assert result.delivered() == ["/a", "/b"]
     assert result.count("requests_differ") == 1
+
+
+def test_a_page_that_is_asked_for_again_by_what_it_led_to_passes(tmp_path) -> None:
+    """A page gives an item and a token, which has run out when its comments are asked for."""
+    spider = """
+    def parse(self, response):
+        yield from super().parse(response)
+        yield self.request("/comments", callback=self.comments, dont_filter=True)
+    def comments(self, response):
+        if response.text == "run out":
+            yield self.request("/a", dont_filter=True)
+        else:
+            yield {"path": "/comments"}
+"""
+    routes = {
+        "/a": page(1),
+        "/comments": lambda hits: Answer(b"nice" if hits > 1 else b"run out", headers=PLAIN_TEXT),
+    }
+    result = crawl(tmp_path, routes, "/a", spider=spider)
+    assert result.delivered() == ["/a", "/a", "/comments"]
 
 
 @pytest.mark.parametrize("copy", ["/copy", "/deep?utm_source=b"])
