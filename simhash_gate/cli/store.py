@@ -59,7 +59,7 @@ def info(console: Console, url: str) -> int:
         for record in console.bar(store.records()):
             scopes[record.scope].add(record)
         for blob in store.blobs(SITE_MEMORY):
-            scopes[blob.scope].repeated_texts = len(SiteMemory.of(blob.data))
+            scopes[blob.scope].repeated_texts = len(SiteMemory(blob.data))
         for blob in store.blobs(HISTORY):
             scopes[blob.scope].histories += 1
         for blob in store.blobs(KEPT_TEXT, data=False):

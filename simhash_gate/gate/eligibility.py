@@ -21,7 +21,7 @@ def why_ineligible(
         return "status"
     if not CUT_OFF.isdisjoint(flags) or ("partial" in flags and not _ends_a_document(body)):
         return "incomplete"
-    if not html:
+    if not html or _is_data(body):
         return "not_html"
     return "too_large" if len(body) > max_bytes else ""
 
@@ -29,6 +29,13 @@ def why_ineligible(
 def is_success(status: int) -> bool:
     """Tell whether a status says that the body is the page."""
     return 200 <= status < 300
+
+
+def _is_data(body: bytes) -> bool:
+    """Tell whether a body is JSON or XML, though the server calls it HTML."""
+    start = body[:_TAIL].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    is_xml = start.startswith(b"<?xml") and b"<html" not in start
+    return is_xml or start[:1] + body[-_TAIL:].rstrip()[-1:] in (b"{}", b"[]")
 
 
 def _ends_a_document(body: bytes) -> bool:

@@ -372,11 +372,9 @@ def _is_rendition(judged: Judging, kept: Record) -> bool:
     page, policy, record, *_ = judged
     if kept.request != record.request or precise(kept.url) == precise(record.url):
         return False  # it has moved, or is what it was
-    if not kept.stands_for(record):
-        return False
     look = CloserLook(page, policy, judged.memory)
     bits = hamming_distance(kept.fingerprint, record.fingerprint)
-    return bits <= look.radius and look.at(kept).same
+    return kept.stands_for(record) and bits <= look.radius and look.at(kept).same
 
 
 def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:

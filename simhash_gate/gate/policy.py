@@ -56,9 +56,8 @@ def _selectors(value: Any) -> tuple[str, ...]:
 
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = ValueKind("CSS selectors, as a list", _selectors)
-ACTIONS, REVISITS = (one_of(*get_args(each)) for each in (Action, Revisit))
-URLS, TRAPS, BLOCKED, LISTINGS = (
-    one_of(*get_args(each)) for each in (Urls, Traps, Blocked, Listings)
+ACTIONS, REVISITS, URLS, TRAPS, BLOCKED, LISTINGS = (
+    one_of(*get_args(each)) for each in (Action, Revisit, Urls, Traps, Blocked, Listings)
 )
 
 

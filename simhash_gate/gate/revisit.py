@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.times import span_of
@@ -105,24 +106,32 @@ class Revisits:
     def at(self, record: Record, page: Page, policy: Policy, sent: Sent) -> tuple[Record, Revisit]:
         """Return the record under the key that its page has, and what is known of that page.
 
-        An address that was visited as a page of its own goes on as that, under its key of now if
-        no other page has it. Else a key is of the address that a version came by, and of those that
-        bring what is like it. Of two contents that a run finds under one key, the second has its
-        own. So has another rendition: a copy in other words, no update. Raises `StoreError`.
+        An address that was visited as a page of its own goes on as that, from its newest visit,
+        under its key of now if no other page has it. Else a key is of the address that brought a
+        version, and of those that bring the like. Of two contents that a run finds under one key,
+        the second has its own. So has another rendition: a copy, no update. Raises `StoreError`.
         """
         revisit = self.of(record, policy, sent.moved_from)
         last = revisit.history.last_of(self._pipeline, record.asker)
         has_moved = revisit.kept is not None and revisit.kept.request != record.request
-        if has_moved or (last is not None and precise(last.url) == precise(record.url)):
+        url, plain = precise(record.url), key_of(record.url)
+        mine = last is not None and precise(last.url) == url
+        if has_moved or (mine and record.request == plain):
             return record, revisit
         own = replace(record, request=own_key(record.url))
-        for alone in (own, replace(record, request=key_of(record.url))):
-            if alone.request == record.request or (last is None and alone is own):
-                continue
-            its = self.of(alone, policy)
+        keys = {plain} if last is None else {own.request, plain}
+        # A page may have had the key of an address that it names, as long as no other page had it.
+        if last is None and {*map(key_of, page.canonical.splitlines())} - {plain}:
+            keys.update(kept.request for kept in self._store.at_address(record))
+        found = [(last.last_seen, record, revisit)] if last and mine else []
+        for key in sorted(keys - {record.request}):
+            its = self.of(replace(record, request=key), policy)
             before = its.history.last_of(self._pipeline, record.asker)
-            if before is not None and precise(before.url) == precise(record.url):
-                return (alone if last else record), its
+            if before is not None and precise(before.url) == url:
+                now = replace(record, request=key) if last else record
+                found.append((before.last_seen, now, its))
+        if found:
+            return max(found, key=itemgetter(0))[1:]
         if last is None or not what_changed(last, page, policy, record):
             return record, revisit
         bits = hamming_distance(last.fingerprint, record.fingerprint)
@@ -145,8 +154,7 @@ class Revisits:
         It is the previous one, seen again, if that is still in `revisit`.
         """
         if policy.history:
-            again = revisit.previous
-            history = revisit.history.visited(version, again=again, most=policy.history)
+            history = revisit.history.visited(version, again=revisit.previous, most=policy.history)
             contents = _contents(history.versions[-1])
             self._visited.setdefault((record.scope, record.request, contents), record.url)
             self._write(record, history, version.last_seen)
@@ -255,9 +263,11 @@ def _version(
 
 def record_of(version: Version, record: Record) -> Record:
     """Return the record of an earlier version of the page of `record`, as far as it is known."""
-    fields = {name: getattr(version, name) for name in _OF_VERSION}
-    known = replace(record, **fields, url=version.url or record.url, sketch=b"", settled=True)
-    return replace(known, gave=True)
+    fields = {name: getattr(version, name) for name in _OF_VERSION} | {
+        "settled": True,
+        "gave": True,
+    }
+    return replace(record, **fields, url=version.url or record.url, sketch=b"")
 
 
 def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:

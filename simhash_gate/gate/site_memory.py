@@ -42,20 +42,15 @@ class SiteMemory:
     """The sentences of one scope, and the names of up to four pages that have each.
 
     `learned` counts the pages since the store was told. Where there is no room, the sentences that
-    were met longest ago go: first those of one page, then those that the site repeats.
+    were met longest ago go: first those of one page, then those that the site repeats. It begins
+    with what others of the same scope have `encoded`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *encoded: bytes) -> None:
         self._names: dict[int, int] = {}  # by the hash of a sentence: four names of 32 bits
         self.learned = 0
-
-    @classmethod
-    def of(cls, *encoded: bytes) -> SiteMemory:
-        """Return the memory that others of the same scope make together."""
-        memory = cls()
         for data in encoded:
-            memory.merge(data)
-        return memory
+            self.merge(data)
 
     def __len__(self) -> int:
         return len(self._names)
@@ -157,7 +152,7 @@ class SiteMemories:
         """Return the memory of a scope. Raises `StoreError`."""
         memory = self._of.get(scope)
         if memory is None:
-            memory = SiteMemory.of(self._store.get(SITE_MEMORY, scope))
+            memory = SiteMemory(self._store.get(SITE_MEMORY, scope))
             self._of[scope] = memory
             self._make_room()
         else:

@@ -63,9 +63,7 @@ def _notes(data: bytes) -> None:
 KINDS = {
     HISTORY: BlobKind("histories", lambda data: History.decode(history_in(data))),
     KEPT_TEXT: BlobKind("texts", unpack),
-    SITE_MEMORY: BlobKind(
-        "site memories", SiteMemory.of, lambda *both: SiteMemory.of(*both).encode()
-    ),
+    SITE_MEMORY: BlobKind("site memories", SiteMemory, lambda *both: SiteMemory(*both).encode()),
     SITE_NOTES: BlobKind("notes on sites", _notes, merged_notes, is_json=True),
     URL_RULES: BlobKind(
         "sets of rules about URLs",

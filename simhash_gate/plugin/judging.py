@@ -90,6 +90,8 @@ class PageJudge:
 
     async def judged(self, request: Request, response: Response) -> Judged:
         """Return the response with its verdict, which is `skipped` if it is not to be judged."""
+        if request not in self._sent:  # a middleware nearer to the engine has answered it
+            self.sent(request)
         self._asked_for.note_added(request)
         site = self._site_of(response.url)
         start = time.perf_counter()

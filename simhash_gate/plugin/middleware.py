@@ -21,7 +21,7 @@ from simhash_gate.plugin.judging import PageJudge
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Listeners
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.requests import NotSent, close, mark_inline, orphaned_page
+from simhash_gate.plugin.requests import NotSent, close, mark_inline
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     only_looks,
@@ -138,7 +138,8 @@ class SimhashGateMiddleware(CrawlGate):
         if judged.dropped:
             response.request = request
         ends = judged.dropped and not verdict.audited
-        orphan = orphaned_page(request) if ends else None
+        # A page of the browser is closed here, unless an errback closes it, as after any failure.
+        orphan = request.meta.pop("playwright_page", None) if ends and not request.errback else None
         self.lifecycle.judged(judged)
         if orphan is not None:
             await close(orphan)

@@ -178,7 +178,7 @@ ASKED_KEY = "simhash_gate_asked"
 ADDED_KEY = "simhash_gate_added"
 """The values that middlewares added to a request. Its copies have them, too."""
 AGAIN_KEY = "simhash_gate_again"
-"""True if a callback sends the request of its own page again."""
+"""True if a callback sends a request again: of its own page, or of the page that led to it."""
 INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
 
@@ -225,10 +225,12 @@ def forget_page(request: Request, response: Response) -> None:
         request.meta.pop(key, None)
     if request.headers and ADDED_KEY in page.meta:  # the spider may have copied the headers
         request.meta.setdefault(ADDED_KEY, page.meta[ADDED_KEY])
-    if request.url in (response.url, page.url, *page.meta.get("redirect_urls", ())):
-        if request.dont_filter:
-            request.meta[AGAIN_KEY] = True
-    elif (word := request.meta.get(PAGE_KEY)) is not None and page.meta.get(PAGE_KEY) == word:
+    own = (response.url, page.url, *page.meta.get("redirect_urls", ()))
+    led_here = (page.headers.get("Referer") or b"").decode("latin-1")
+    if request.dont_filter and request.url in (*own, led_here):
+        request.meta[AGAIN_KEY] = True
+    word = page.meta.get(PAGE_KEY)
+    if request.url not in own and word is not None and request.meta.get(PAGE_KEY) == word:
         del request.meta[PAGE_KEY]
 
 
@@ -260,19 +262,6 @@ def is_retry(request: Request, fingerprint: str) -> bool:
         return True
     kept, times = request.meta.get(KEPT_KEY) or ("", 0)
     return bool(kept == fingerprint and request.meta.get("retry_times", 0) > times)
-
-
-KEY = "playwright_page"
-
-
-def orphaned_page(request: Request) -> Any:
-    """Remove the browser's page from a dropped request, and return it; None if there is none.
-
-    With an errback, it stays: the errback closes it, as after any failure.
-    """
-    if request.errback is not None:
-        return None
-    return request.meta.pop(KEY, None)
 
 
 async def close(page: Any) -> None:

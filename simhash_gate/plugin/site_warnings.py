@@ -131,9 +131,10 @@ _NAMED = (
     f"them apart by `compare` in {PREFIX}DOMAINS, or their article by {PREFIX}EXTRACTOR."
 )
 _UNNAMED = (
-    "Pages of %s at different addresses are duplicates of one, such as %s. None is delivered. A "
-    "block page, a page that says 'not found', or a wall that asks for consent looks like this; "
-    "see that the site still answers. All say: %r."
+    "Pages of %s at different addresses are duplicates of one, such as %s. One is delivered. A "
+    "block page, 'not found', or a wall that asks for consent looks like this: see that the site "
+    "still answers. So do pages with their data in scripts or attributes: name it by `compare` in "
+    f"{PREFIX}DOMAINS. All say: %r."
 )
 
 

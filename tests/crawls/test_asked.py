@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.crawls.harness import Site, crawl, page
+from tests.crawls.harness import PLAIN_TEXT, Answer, Site, crawl, page
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 
@@ -49,6 +49,44 @@ def test_a_page_that_a_callback_awaits_stands_for_none_that_a_callback_gets(tmp_
 """
     routes = {"/a": page(3), "/awaited": page(1), "/copy": page(1, noise=2)}
     assert crawl(tmp_path, routes, "/a", spider=spider).delivered() == ["/a", "/copy"]
+
+
+def test_a_middleware_that_answers_before_the_gate_hides_no_purpose_of_a_request(tmp_path) -> None:
+    spider = """
+    class Answers:
+        def process_request(self, request):
+            body = b"<p>A page that a browser has drawn, of more words than five</p>"
+            return scrapy.http.HtmlResponse(request.url, body=body, request=request)
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {Answers: 10}}
+    async def start(self):
+        for path, part in (("/a", 1), ("/b", 2), ("/copy-of-b", 2)):
+            yield self.request(path, cb_kwargs={"part": part})
+    def parse(self, response, part):
+        yield from super().parse(response)
+"""
+    result = crawl(tmp_path, {}, spider=spider, settings=IN_ORDER)
+    assert result.delivered() == ["/a", "/b"]
+    assert result.count("requests_differ") == 1
+
+
+def test_a_page_that_is_asked_for_again_by_what_it_led_to_passes(tmp_path) -> None:
+    """A page gives an item and a token, which has run out when its comments are asked for."""
+    spider = """
+    def parse(self, response):
+        yield from super().parse(response)
+        yield self.request("/comments", callback=self.comments, dont_filter=True)
+    def comments(self, response):
+        if response.text == "run out":
+            yield self.request("/a", dont_filter=True)
+        else:
+            yield {"path": "/comments"}
+"""
+    routes = {
+        "/a": page(1),
+        "/comments": lambda hits: Answer(b"nice" if hits > 1 else b"run out", headers=PLAIN_TEXT),
+    }
+    result = crawl(tmp_path, routes, "/a", spider=spider)
+    assert result.delivered() == ["/a", "/a", "/comments"]
 
 
 @pytest.mark.parametrize("copy", ["/copy", "/deep?utm_source=b"])

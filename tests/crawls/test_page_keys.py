@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.crawls.harness import Answer, Site, corrected, crawl, page
@@ -102,6 +104,27 @@ def test_false_canonical_links_lose_nothing(tmp_path, target: str) -> None:
         third = crawl(tmp_path / "3", site, " ".join(routes), settings=settings)
     assert first.count("dropped") == second.count("dropped") == 0
     assert third.count("unchanged") == len(routes)
+
+
+@pytest.mark.parametrize("orders", ["bac acb bac", "abc acb abc"])
+def test_what_comes_back_is_delivered_in_whatever_order_canonical_links_are_met(
+    tmp_path, orders: str
+) -> None:
+    """The first page with a link may be taken for its target, until another page contradicts."""
+    settings = {
+        "SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite",
+        "CONCURRENT_REQUESTS": 1,
+    }
+    routes = {"/p?v=a": with_link(page(1), "/p"), "/p?v=c": with_link(page(2), "/p")}
+    with Site(routes).running() as site:
+        for day, order in enumerate(orders.split()):
+            price = f" In blue it costs {10 + day % 2} of our coins.</p>".encode()
+            blue = replace(page(1), body=page(1).body.replace(b"</p>", price, 1))
+            site.routes = {**routes, "/p?v=b": with_link(blue, "/p")}
+            paths = " ".join(f"/p?v={name}" for name in order)
+            result = crawl(tmp_path / str(day), site, paths, settings=settings)
+            assert "/p?v=b" in result.delivered()
+    assert result.delivered() == ["/p?v=b"]
 
 
 def test_two_canonical_links_say_nothing(tmp_path) -> None:

@@ -34,3 +34,16 @@ def test_a_page_without_a_length_is_whole_if_its_document_ends() -> None:
         assert why(body, flags=["partial"]) == "", body
     for body in (b"<p>text</p>", b"<p>text</p></html", b"-->", b""):
         assert why(body, flags=["partial"]) == "incomplete", body
+
+
+def test_json_and_xml_are_no_pages_whatever_the_server_calls_them() -> None:
+    for body in (
+        *(b'{"html": "<p>text</p>"}', b" \n[1, 2]\n", b'\xef\xbb\xbf{"a": 1}'),
+        *(b'<?xml version="1.0"?>\n<items><item id="1"/></items>', b"<?XML?><rss></rss>"),
+    ):
+        assert why(body) == "not_html", body
+    for body in (
+        b'<?xml version="1.0"?><!DOCTYPE html><HTML xmlns="http://www.w3.org/1999/xhtml"></HTML>',
+        *(b"{{ title }}<p>text</p>", b"[Home] <p>text</p>", b"{", b""),
+    ):
+        assert why(body) == "", body

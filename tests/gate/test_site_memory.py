@@ -36,8 +36,8 @@ def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
     other = SiteMemory()
     other.learn(name(3), NOTES)
     other.learn(name(4), NOTES)
-    one = SiteMemory.of(a_memory(2).encode(), other.encode(), b"cut off")
-    again = SiteMemory.of(one.encode(), one.encode())
+    one = SiteMemory(a_memory(2).encode(), other.encode(), b"cut off")
+    again = SiteMemory(one.encode(), one.encode())
     other.merge(a_memory(2).encode())
     other.merge(b"damaged")
     for memory in (one, again, other):
