@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 # Of Okabe and Ito's palette: told apart by everybody.
 COLOURS = ("#0072B2", "#E69F00", "#D55E00", "#000000", "#009E73", "#CC79A7")
 GREY = "#999999"
-STYLE = {"svg.hashsalt": "speed", "font.size": 9, "axes.spines.top": False}
+STYLE: Any = {"svg.hashsalt": "speed", "font.size": 9, "axes.spines.top": False}
 
 
 @contextmanager
