@@ -123,6 +123,14 @@ def test_what_a_page_says_within_its_text_is_seen_whatever_its_box_is_called(box
     assert_seen(text.format(one), text.format(other))
 
 
+def test_a_number_beside_a_date_is_seen_below_a_text() -> None:
+    assert_seen(*(f"{TEXT}<p>12 May 2024: {it}</p>" for it in ("123.40", "123.90")))
+
+
+def test_a_scale_before_a_text_is_no_clock() -> None:
+    assert_seen(*(f"<p>Sheet 4, scale {it}</p>{TEXT}" for it in ("1:25,000", "1:50,000")))
+
+
 @pytest.mark.parametrize(
     "box",
     [
