@@ -131,6 +131,22 @@ def test_a_scale_before_a_text_is_no_clock() -> None:
     assert_seen(*(f"<p>Sheet 4, scale {it}</p>{TEXT}" for it in ("1:25,000", "1:50,000")))
 
 
+ROWS = ("yynn", "nyny", "ynyy", "nnyn", "yyny", "nyyn")
+
+
+@pytest.mark.parametrize("row", range(len(ROWS)))
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("✓", "–"), ("x", "")])
+def test_one_mark_of_a_table_is_seen_among_many(yes, no, row) -> None:
+    def table(*rows: str) -> str:
+        cells = ("".join(f"<td>{yes if mark == 'y' else no}</td>" for mark in it) for it in rows)
+        lines = (f"<tr><td>{tree}</td>{it}</tr>" for tree, it in zip(TREES, cells, strict=True))
+        return f"{TEXT}<table>{''.join(lines)}</table>"
+
+    other = [*ROWS]
+    other[row] = ROWS[row].translate({ord("y"): "n", ord("n"): "y"})[:1] + ROWS[row][1:]
+    assert_seen(table(*ROWS), table(*other))
+
+
 @pytest.mark.parametrize(
     "box",
     [
