@@ -189,7 +189,7 @@ def _are_own(
         not gone
         or (
             place > start
-            and not block.linked
+            and (not block.linked or lines[place - 1][0].kind == "term")
             and block.kind != "choice"
             and not is_of_page(block.text)
             and not is_date(block.text)

@@ -147,6 +147,11 @@ def test_one_mark_of_a_table_is_seen_among_many(yes, no, row) -> None:
     assert_seen(table(*ROWS), table(*other))
 
 
+def test_what_a_label_leads_to_is_seen() -> None:
+    facts = "<dl><dt>Keeper</dt><dd><a href=/p>{}</a></dd><dt>Hives</dt><dd>90</dd></dl>"
+    assert_seen(*(TEXT + facts.format(name) for name in ("Ann Lee", "Bea Roe")))
+
+
 @pytest.mark.parametrize(
     "box",
     [
