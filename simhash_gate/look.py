@@ -108,9 +108,9 @@ def is_long(tokens: list[str]) -> bool:
 
 
 def _within(document: Document) -> dict[str, None]:
-    """Return the sentences between those of the article that reading left out.
+    """Return the lines between the sentences of the article that reading left out.
 
-    Links and advertisements are none.
+    Links and advertisements are none. Of a listing they are sentences.
     """
     texts = {block.text for block in document.blocks} | document.ads
     sentences = {
@@ -118,7 +118,7 @@ def _within(document: Document) -> dict[str, None]:
         for block in document.blocks
         if block.kind in _TEXTS and not block.linked and _is_sentence(block.text)
     }
-    shown = document.shown
+    shown, short = document.shown, not document.article.listing
     places: dict[str, int] = {}
     for place, line in enumerate(shown.lines):
         if line in sentences:
@@ -127,7 +127,7 @@ def _within(document: Document) -> dict[str, None]:
     for start, end in pairwise(places.values()):
         if end - start <= _LONGEST_GAP:
             for line, said in zip(shown.lines[start:end], shown.said[start:end], strict=True):
-                if said and line not in texts and _is_sentence(line):
+                if said and line not in texts and (short or _is_sentence(line)):
                     within[line] = None
     return within
 
@@ -189,7 +189,7 @@ def _are_own(
         not gone
         or (
             place > start
-            and not block.linked
+            and (not block.linked or lines[place - 1][0].kind == "term")
             and block.kind != "choice"
             and not is_of_page(block.text)
             and not is_date(block.text)

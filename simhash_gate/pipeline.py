@@ -291,11 +291,11 @@ def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:
         for block, line, own, long in lines
         if own
     ]
-    pairs = {
+    pairs = [
         f"{line} {other}"
         for (kind, line), (its_kind, other) in pairwise(own)
         if kind == "term" or (kind == its_kind and kind in _IN_ORDER)
-    }
+    ]
     return hash_of(sorted(pairs))
 
 

@@ -27,7 +27,7 @@ _DATE = "|".join(
 )
 # Few words stand before a number. Checking that first is cheaper than trying all months.
 _MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
-_CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.])"
+_CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.]|,\d)"
 _COUNTED = (
     r"(?:view(?:s|ed)?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
     r"times|min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
@@ -96,7 +96,7 @@ def other_words(text: str) -> str:
 
 def is_date(text: str) -> bool:
     """Tell whether a volatile block is only a date, perhaps with a clock."""
-    return _DATED.search(text) is not None and not _WORD.search(other_words(text))
+    return _DATED.search(text) is not None and not any(map(str.isalnum, other_words(text)))
 
 
 def is_volatile(text: str, words: int) -> bool:

@@ -118,9 +118,41 @@ def test_who_wrote_a_page_is_seen_when_it_is_visited_again() -> None:
 )
 def test_what_a_page_says_within_its_text_is_seen_whatever_its_box_is_called(box) -> None:
     text = TEXT.replace("</p><p>", f"</p>{box}<p>")
-    one, other = ("The ridge is closed until May.", "The ridge is open to all again.")
-    assert "ridge is" not in read_page(site_page(text.format(one)).encode()).markdown
-    assert_seen(text.format(one), text.format(other))
+    for one, other in (
+        ("The ridge is closed until May.", "The ridge is open to all again."),
+        ("Ridge: closed", "Ridge: open"),
+    ):
+        assert one[6:] not in read_page(site_page(text.format(one)).encode()).markdown
+        assert_seen(text.format(one), text.format(other))
+
+
+ROWS = ("yynn", "nyny", "ynyy", "nnyn", "yyny", "nyyn")
+
+
+@pytest.mark.parametrize("row", range(len(ROWS)))
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("✓", "–"), ("x", "")])
+def test_one_mark_of_a_table_is_seen_among_many(yes, no, row) -> None:
+    def table(*rows: str) -> str:
+        cells = ("".join(f"<td>{yes if mark == 'y' else no}</td>" for mark in it) for it in rows)
+        lines = (f"<tr><td>{tree}</td>{it}</tr>" for tree, it in zip(TREES, cells, strict=True))
+        return f"{TEXT}<table>{''.join(lines)}</table>"
+
+    other = [*ROWS]
+    other[row] = ROWS[row].translate({ord("y"): "n", ord("n"): "y"})[:1] + ROWS[row][1:]
+    assert_seen(table(*ROWS), table(*other))
+
+
+def test_what_a_label_leads_to_is_seen() -> None:
+    facts = "<dl><dt>Keeper</dt><dd><a href=/p>{}</a></dd><dt>Hives</dt><dd>90</dd></dl>"
+    assert_seen(*(TEXT + facts.format(name) for name in ("Ann Lee", "Bea Roe")))
+
+
+def test_a_number_beside_a_date_is_seen_below_a_text() -> None:
+    assert_seen(*(f"{TEXT}<p>12 May 2024: {it}</p>" for it in ("123.40", "123.90")))
+
+
+def test_a_scale_before_a_text_is_no_clock() -> None:
+    assert_seen(*(f"<p>Sheet 4, scale {it}</p>{TEXT}" for it in ("1:25,000", "1:50,000")))
 
 
 @pytest.mark.parametrize(
