@@ -47,8 +47,8 @@ _PASSING = ("08", "53", "40", "57", "58", "25", "55")
 # Errors before a session have no SQLSTATE, only a text.
 _REFUSED = re.compile(
     r"authentication failed|no password supplied|does not exist|pg_hba\.conf|permission denied"
-    r"|not permitted to log in|could not translate host name(?!.*Temporary)|invalid"
-    r"|SSL(?! SYSCALL| connection has been closed)"
+    r"|not permitted to log in|invalid|SSL(?! SYSCALL| connection has been closed)"
+    r'|could not translate host name "[^"\n]*" to address: (?!Temporary)'
 )
 _SESSION = {
     # Plans are made once, maybe for an empty table. They shall use the index all the same.
