@@ -7,6 +7,7 @@ but for the lines that change by themselves, and with it what it calls itself an
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection, Hashable
 from dataclasses import replace
 from operator import itemgetter
@@ -78,7 +79,7 @@ class Revisits:
         self._run = run
         self._pipeline = pipeline
         # Addresses of this run, the latest last, by whom a page was visited for or what was found.
-        self._visited: dict[tuple[str, str, Hashable], str] = {}
+        self._visited: OrderedDict[tuple[str, str, Hashable], str] = OrderedDict()
 
     def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
         """Return what is known of the page of a record. Raises `StoreError`.
@@ -210,7 +211,7 @@ class Revisits:
         for asker in (record.asker, ""):
             self._visited.setdefault((record.scope, record.request, asker), record.url)
         while len(self._visited) > MOST_VISITED:
-            del self._visited[next(iter(self._visited))]
+            self._visited.popitem(last=False)
 
 
 def _contents(version: Version) -> Hashable:

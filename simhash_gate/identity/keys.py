@@ -53,7 +53,7 @@ class Canonical:
     def __init__(self, off: float = 0.0) -> None:
         self.off = off
         self.refuted: set[str] = set()
-        self._contents: dict[str, int] = {}
+        self._contents: OrderedDict[str, int] = OrderedDict()
 
     def says(self, target: str, content: int) -> bool:
         """Tell whether a target is known to have a content."""
@@ -71,7 +71,7 @@ class Canonical:
             if len(self.refuted) >= REFUTED:
                 self.off = at + OFF_FOR
         while len(self._contents) > _MOST_TARGETS:
-            del self._contents[next(iter(self._contents))]
+            self._contents.popitem(last=False)
         return agrees and target not in self.refuted and at >= self.off
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
 from hashlib import blake2b
@@ -93,7 +94,7 @@ class Variants:
     """
 
     def __init__(self) -> None:
-        self._given: dict[int, None] = {}
+        self._given: OrderedDict[int, None] = OrderedDict()
 
     def learn(self, request: Request, response: Response) -> None:
         """Note the cookies that a server sets with an answer."""
@@ -108,7 +109,7 @@ class Variants:
                 self._given.pop(hash(cookie), None)
                 self._given[hash(cookie)] = None
         while len(self._given) > MOST_COOKIES:
-            del self._given[next(iter(self._given))]
+            self._given.popitem(last=False)
 
     def of(self, request: Request, response: Response) -> str:
         """Return the name of the variant that a request got: the names in `Vary`, and a digest.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ class StandIns(Listener):
         self._on_their_way: dict[str, tuple[str, int]] = {}
         self._coming: dict[tuple[str, int], str] = {}
         self._asked_for: WeakKeyDictionary[FollowedPage, list[str]] = WeakKeyDictionary()
-        self._asked: dict[int, None] = {}
+        self._asked: OrderedDict[int, None] = OrderedDict()
         self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
         self._learned = Learned(crawl.store, URL_RULES, self._take)
         self._works = True
@@ -233,7 +234,7 @@ class StandIns(Listener):
             if carries:
                 self._asked[hash((url, asker, carries))] = None
         while len(self._asked) > MOST_ADDRESSES:
-            del self._asked[next(iter(self._asked))]
+            self._asked.popitem(last=False)
 
     def idle(self) -> None:
         """Test the atoms once more. Send the requests that wait for answers that never came."""

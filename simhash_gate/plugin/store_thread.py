@@ -11,7 +11,7 @@ import atexit
 import logging
 import queue
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -227,14 +227,14 @@ class Learned:
         self._store = store
         self._kind = kind
         self._take = take
-        self._asked: dict[str, Future[bytes] | None] = {}
+        self._asked: OrderedDict[str, Future[bytes] | None] = OrderedDict()
 
     def has(self, scope: str) -> bool:
         """Tell whether the blob of a scope was taken. Ask the store at the first call."""
         if scope not in self._asked:
             self._asked[scope] = self._store.submit(lambda gate: gate.store.get(self._kind, scope))
             if len(self._asked) > MOST_SCOPES:
-                del self._asked[next(iter(self._asked))]
+                self._asked.popitem(last=False)
         answer = self._asked[scope]
         if answer is None or not answer.done():
             return answer is None
