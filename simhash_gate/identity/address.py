@@ -82,7 +82,7 @@ class Address(NamedTuple):
         return f"{self.scheme}://{self.host}{path}{'?' if query else ''}{query}"
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=4_096)
 def address_of(url: str) -> Address:
     """Return the address of a URL. A URL that can't be read becomes an address of its own."""
     try:
