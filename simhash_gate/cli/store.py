@@ -15,13 +15,7 @@ from simhash_gate.common.times import shown
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
-from simhash_gate.offline.chosen import (
-    OF_SITES,
-    Chosen,
-    forget_all,
-    forget_notes_on,
-    left_over,
-)
+from simhash_gate.offline.chosen import OF_SITES, Chosen, forget_all, forget_notes_on, left_over
 from simhash_gate.offline.exported import KINDS, exported
 from simhash_gate.offline.imported import Import
 from simhash_gate.offline.replay import live_run

@@ -264,10 +264,8 @@ def _version(
 
 def record_of(version: Version, record: Record) -> Record:
     """Return the record of an earlier version of the page of `record`, as far as it is known."""
-    fields = {name: getattr(version, name) for name in _OF_VERSION} | {
-        "settled": True,
-        "gave": True,
-    }
+    fields = {name: getattr(version, name) for name in _OF_VERSION}
+    fields.update(settled=True, gave=True)
     return replace(record, **fields, url=version.url or record.url, sketch=b"")
 
 

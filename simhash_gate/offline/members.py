@@ -15,12 +15,7 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.settings import Settings
 from simhash_gate.sources import File, find
 from simhash_gate.sources.files import is_pages
-from simhash_gate.sources.fingerprints import (
-    Numbered,
-    fingerprinted,
-    is_list,
-    read_list,
-)
+from simhash_gate.sources.fingerprints import Numbered, fingerprinted, is_list, read_list
 from simhash_gate.sources.jsonl import WITH_FINGERPRINTS, first_object
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of

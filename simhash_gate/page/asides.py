@@ -21,14 +21,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.address import host_and_path
 from simhash_gate.page.boilerplate import is_called
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
-from simhash_gate.page.vocabulary import (
-    FORUMS,
-    HEADINGS,
-    LEAVES,
-    LINK_LISTS,
-    SIDES,
-    has_word,
-)
+from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, SIDES, has_word
 
 if TYPE_CHECKING:
     from simhash_gate.page.facts import Facts

@@ -20,11 +20,14 @@ COPIES = {f"/copy/{n}": page(n, noise=7) for n in range(12)}
 BROKEN = "/3"
 
 SCRIPT = """
-import json, sys
+import gc, json, sys
 from scrapy.crawler import CrawlerProcess, CrawlerRunner
 how, names, common = sys.argv[1], sys.argv[2].split(), json.loads(sys.argv[3])
+frozen = 0
 class Spider(Base):
     def parse(self, response):
+        global frozen
+        frozen = max(frozen, gc.get_freeze_count())
         yield from super().parse(response)
         if self.settings["TEST_BROKEN"] and response.url.endswith(self.settings["TEST_BROKEN"]):
             raise ValueError("broken")
@@ -70,6 +73,8 @@ else:
         reactor.stop()
     reactor.callWhenRunning(one_after_the_other)
     reactor.run()
+# While a crawl runs, the collector looks at no module; then at all again, and at what it left.
+assert frozen > 10_000 and gc.get_freeze_count() == 0, frozen
 """
 
 
