@@ -108,15 +108,15 @@ class Keys:
             host = self._hosts[scope] = Host(self._tracking), Canonical()
         self._hosts.move_to_end(scope)
         self._asked += 1
-        if len(self._hosts) > MOST_HOSTS or self._asked % _BETWEEN == 0:
+        if len(self._hosts) > MOST_HOSTS:
+            self._hosts.popitem(last=False)
+        if self._asked % _BETWEEN == 0:
             self._make_room()
         return host
 
     def _make_room(self) -> None:
         addresses = sum(len(host.contents.of) for host, _ in self._hosts.values())
-        while len(self._hosts) > MOST_HOSTS or (
-            addresses > MOST_ADDRESSES and len(self._hosts) > 1
-        ):
+        while addresses > MOST_ADDRESSES and len(self._hosts) > 1:
             _, (host, _) = self._hosts.popitem(last=False)
             addresses -= len(host.contents.of)
 
