@@ -146,9 +146,9 @@ def crawl(url: str, kind: str, pages: int) -> dict[str, Any]:
     spider = crawler.spider
     assert isinstance(spider, Spider)
     assert crawler.stats
-    checked = crawler.stats.get_value("simhash_gate/checked", 0)
-    if (spider.called, checked) != (pages, pages if kind in GATED else 0):
-        raise RuntimeError(f"{spider.called} of {pages} pages came through, {checked} judged")
+    fetched = crawler.stats.get_value("simhash_gate/fetched", 0)
+    if (spider.called, fetched) != (pages, pages if kind in GATED else 0):
+        raise RuntimeError(f"{spider.called} of {pages} pages came through, {fetched} by the gate")
     workers = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "pages/s": pages / (times["closed"] - times["opened"]),
