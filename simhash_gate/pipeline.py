@@ -38,7 +38,6 @@ from simhash_gate.page.blocks import Block, plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.skeleton import link_targets, tag_paths
-from simhash_gate.page.structured import told_to_scripts
 
 if TYPE_CHECKING:
     from simhash_gate.page.offer import Field
@@ -186,8 +185,8 @@ def _own_fingerprint(features: Mapping[str, float], title: str) -> int | None:
 _IN_ORDER = frozenset({"cell", "item", "term"})
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
-_FEW_WORDS = 60  # beside these, a file to download, or data for scripts, are what it is about
-_LONGEST_TOLD = 300  # characters
+_FEW_WORDS = 60  # beside these, a file to download is what the page is about
+_LONGEST_FILES = 300  # characters
 
 
 def _digest(document: Document, text: PageText, long: bool, controls: list[str]) -> int:
@@ -230,20 +229,11 @@ def _stable(tokens: list[str], headline: list[str]) -> list[str]:
 
 
 def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:
-    """Return what the user's selectors find, and what else a page of few words may be about."""
-    few = words < _FEW_WORDS
-    about = {
-        "file": document.files(base, everywhere=few),
-        "data": told_to_scripts(document.facts.elements.by_tag["script"]) if few else [],
-    }
-    return (*document.fields, *((name, _short(found)) for name, found in about.items() if found))
-
-
-def _short(found: list[str]) -> str:
-    told = ", ".join(found)
-    if len(told) <= _LONGEST_TOLD:
-        return told
-    return f"{told[:_LONGEST_TOLD]}… {hash_of([told]):08x}"
+    """Return what the user's selectors find, and the files that the page leads to."""
+    files = ", ".join(document.files(base, everywhere=words < _FEW_WORDS))
+    if len(files) > _LONGEST_FILES:
+        files = f"{files[:_LONGEST_FILES]}… {hash_of([files]):08x}"
+    return (*document.fields, ("file", files)) if files else document.fields
 
 
 def _sketch(

@@ -387,7 +387,11 @@ def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:
 
 
 def _kept(
-    judged: Judging, revisit: Revisit, match: Match | None, found: Comparison, passed: NotCompared
+    judged: Judging,
+    revisit: Revisit,
+    match: Match | None,
+    found: Comparison,
+    passed: NotCompared,
 ) -> Verdict:
     """Return the verdict on a page that was kept."""
     page, policy, record, *_ = judged

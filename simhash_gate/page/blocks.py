@@ -45,7 +45,7 @@ def blocks(flow: Flow) -> list[Block]:
         Block(
             kind,
             text,
-            len("".join("".join(links).split())) > _LINKED * (len(text) - text.count(" ")),
+            bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")),
             raw.strip("\r\n").rstrip() if kind == "code" else "",
         )
         for (kind, raw, links), text in zip(runs, texts, strict=True)
@@ -179,3 +179,7 @@ def captions(root: HtmlElement) -> Iterator[str]:
                 yield from found
             if size:
                 break
+
+
+def _size(parts: Sequence[str]) -> int:
+    return sum(map(len, (word for part in parts for word in part.split())))

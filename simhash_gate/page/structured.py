@@ -45,33 +45,6 @@ def _load(text: str) -> Any:
         return None
 
 
-_VALUE = re.compile(
-    r'"([^"\\]*(?:\\(?:.|\Z)[^"\\]*)*)(?:"(\s{0,9}:)?|\Z)'
-    r"|(?<![\w.-])(true|false|-?\d{1,9}(?:\.\d{1,9})?)(?![\w.])",
-    re.S,
-)
-_ASSIGNED = re.compile(r"=\s{0,9}[{\[]\s{0,9}[{\[\"]")
-_LONGEST = 1_000_000  # characters of a script
-
-
-def told_to_scripts(scripts: Iterable[HtmlElement]) -> list[str]:
-    """Return the values of the JSON in scripts, but JSON-LD: texts, small numbers, yes and no."""
-    told: list[str] = []
-    for script in scripts:
-        kind, code = script.get("type", "").lower(), (script.text or "")[:_LONGEST]
-        if ("json" in kind and "ld+json" not in kind) or (not kind and _ASSIGNED.search(code)):
-            for text, is_name, value in _VALUE.findall(code):
-                if value or (not is_name and _is_text(text)):
-                    told.append(value or text)
-    return told
-
-
-def _is_text(text: str) -> bool:
-    """Tell whether a text has words: it is no address, no ID and no date of one word."""
-    words = text.isalpha() or " " in text or "\\u" in text or not text.isascii()
-    return words and any(map(str.isalpha, text))
-
-
 def nodes_on_top(data: list[Any]) -> list[Node]:
     """Return the nodes that JSON-LD has on top, in their order: what is in none of the others."""
     return list(islice(_nodes(data, _DEEP), _MANY))

@@ -164,7 +164,7 @@ class NewLinks(Listener):
         if copy.unpaid and (request.dont_filter or request.method != "GET"):
             return True  # this is not a link: the spider wants this request in any case
         link = hash((_asker(response.request), without_visitor(request.url)))
-        if link not in copy.links and (link in self._seen or link in self._seen_before):
+        if link not in copy.links and self._is_known(link):
             return False
         request.meta[COPY_KEY] = copy.original
         domain = self._crawl.settings.policies.site_of(response.url).domain
@@ -200,6 +200,9 @@ class NewLinks(Listener):
         if let_go := self._stats.get_value("simhash_gate/links/let_go", 0):
             links = how_many(let_go, "link")
             logger.info("Not followed: %s of copies; others brought only copies", links)
+
+    def _is_known(self, link: int) -> bool:
+        return link in self._seen or link in self._seen_before
 
     def _has_credit(self, domain: str, original: str, tries: int | None = None) -> bool:
         tries = self._tries[original] if tries is None else tries

@@ -215,29 +215,6 @@ def test_a_file_that_the_menu_leads_to_or_another_view_does_not_makes_no_other_p
     )
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        '<script id=__NEXT_DATA__ type="application/json">{{"name": "{}", "id": "{}"}}</script>',
-        '<script>window.STATE = {{"a": [{{"says": "Of \\"{}\\" alone", "at": "/{}"}}]}};</script>',
-        '<script type="application/json">["\\u84dd\\u8272 {}", "2026-11-28", "{}"]</script>',
-    ],
-)
-def test_data_that_scripts_show_make_another_page_and_their_addresses_do_not(data) -> None:
-    other = taken_for_copies(data.format("moss", "a-1"), data.format("ice", "a-1"))
-    assert other == {"short": False, "long": True}
-    assert all(taken_for_copies(data.format("moss", "a-1"), data.format("moss", "b-2")).values())
-    prices = '<script>var a = {{"offer": {{"price": {}, "at": {}}}}}</script>'
-    times = 1_716_012_345_678, 1_716_012_399_999
-    assert not is_copy(*(SHORT.format(prices.format(price, times[0])) for price in (12.5, 13)))
-    assert is_copy(*(SHORT.format(prices.format(13, time)) for time in times))
-
-
-def test_the_code_of_scripts_makes_no_other_page() -> None:
-    code = "<script>if (a[0] == '{}') send(\"{} of many\", 5)</script>"
-    assert all(taken_for_copies(code.format(1, "one"), code.format(2, "two")).values())
-
-
 FIGURE = "<figure><img src=hive.jpg><figcaption>{}</figcaption></figure>"
 
 
