@@ -31,7 +31,7 @@ from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
-from simhash_gate.stores.base import HISTORY, Blob, Match, Record, StoreError, Window
+from simhash_gate.stores.base import Match, Record, StoreError, Window
 
 if TYPE_CHECKING:
     from simhash_gate.stores.store import Store
@@ -153,7 +153,7 @@ class Gate:
     def take_back(self, record: Record) -> None:
         """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`."""
         self.store.forget(record)
-        self.store.put(Blob(HISTORY, record.scope, record.request, b"", run=record.run))
+        self._revisits.take_back(record)
 
     def found_gone(self, scope: str, url: str, request: str, at: float) -> bool:
         """Note that a page is gone, and forget its record; False if it was not known.

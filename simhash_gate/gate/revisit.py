@@ -26,7 +26,7 @@ from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import History, Offer, Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
-from simhash_gate.stores.base import HISTORY, Match, Record
+from simhash_gate.stores.base import HISTORY, Blob, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
 
 if TYPE_CHECKING:
@@ -168,6 +168,16 @@ class Revisits:
         history = self._history(record)
         if history.versions:
             self._write(record, replace(history, gone=record.last_seen), record.last_seen)
+
+    def take_back(self, record: Record) -> None:
+        """Forget the visit of this run that kept a record. Raises `StoreError`."""
+        visit = (record.run, record.url, record.first_seen)
+        versions = self._history(record).versions
+        rest = tuple(it for it in versions if (it.run, it.url, it.first_seen) != visit)
+        if any(it.run == self._run for it in rest):
+            self._write(record, History(rest), record.last_seen)
+        else:  # what counted before this run counts
+            self._store.put(Blob(HISTORY, record.scope, record.request, b"", run=self._run))
 
     def found_gone(self, record: Record, kept: Collection[Record]) -> Record | None:
         """Note that the page of a record is gone; return what was kept of it.

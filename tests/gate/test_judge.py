@@ -15,6 +15,7 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict, line_of
 from simhash_gate.history.versions import History
+from simhash_gate.identity.keys import key_of
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.report.explanation import Explanation, Side
@@ -448,6 +449,16 @@ def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:
     updated = judge(later, a_page(digest=7), "/a")
     later.take_back(updated.record)
     assert judge(the_next_run(later, "last"), a_page(digest=7), "/a").outcome == "updated"
+
+
+def test_another_address_whose_callback_failed_takes_nothing_from_a_page(gate) -> None:
+    first, other = (a_page(sketch=sketch_of(name, ("price", "1"))) for name in ("Red", "Blue"))
+    key = {"request": key_of("https://example.com/a")}
+    judge(gate, first, "/a", **key)
+    verdict = judge(gate, other, "/a?fbclid=x", **key)
+    assert verdict.outcome == "near"
+    gate.take_back(verdict.record)
+    assert judge(the_next_run(gate), first, "/a", **key).outcome == "unchanged"
 
 
 def test_an_update_that_says_what_another_page_says_is_a_duplicate(gate) -> None:
