@@ -9,8 +9,8 @@ from simhash_gate.identity.lists import is_one_of
 
 AFTER = " after "
 """Stands in the name of a kind that was cut at a number."""
-MOST_PLACED, MOST_LATEST = 50_000, 500
-"""Addresses whose place is remembered: those with a query (1.1 KB each), and those without."""
+MOST_PLACED = 50_000
+"""Addresses with a query whose place is remembered (1.1 KB each). Others are placed at once."""
 
 
 class Reduction:
@@ -28,7 +28,6 @@ class Reduction:
         self._cuts: dict[str, tuple[int, ...]] = {}
         self._words = Words()
         self._placed: dict[str, tuple[Address, str]] = {}
-        self._latest: dict[str, tuple[Address, str]] = {}
 
     def address(self, url: str) -> Address:
         """Return an address without the parameters that track visitors."""
@@ -48,13 +47,14 @@ class Reduction:
 
     def place(self, url: str) -> tuple[Address, str]:
         """Return an address as the atoms of the path leave it, and its kind."""
-        placed, most = (self._placed, MOST_PLACED) if "?" in url else (self._latest, MOST_LATEST)
-        place = placed.get(url)
+        place = self._placed.get(url)
         if place is None:
             path = self.whole.ready.apply(self.address(url))
-            if len(placed) >= most:
-                placed.clear()
-            place = placed[url] = path, self.kind(path)
+            place = path, self.kind(path)
+            if path.query:
+                if len(self._placed) >= MOST_PLACED:
+                    self._placed.clear()
+                self._placed[url] = place
         return place
 
     def key(self, url: str) -> Address:
@@ -93,7 +93,7 @@ class Reduction:
         before = self._words.count(path.host, path.masked)
         merged = []
         if before:
-            self._forget_places()
+            self._placed.clear()
         for kind in [kind for kind in self.kinds if before and kind.startswith(f"{before}/")]:
             word, *rest = kind[len(before) + 1 :].split("/", 1)
             if self._words.word(before, word) != word and AFTER not in kind:
@@ -104,14 +104,10 @@ class Reduction:
 
     def regroup(self) -> None:
         """Forget the kinds of addresses, after other atoms of the path act or a kind was cut."""
-        self._forget_places()
+        self._placed.clear()
         self._words.forget_counts()
         for group in self.kinds.values():
             group.pages.clear()
-
-    def _forget_places(self) -> None:
-        self._placed.clear()
-        self._latest.clear()
 
     def reasons(self, url: str, other: str) -> tuple[Atom, ...]:
         """Return the acting atoms that apply to the differences of two addresses."""

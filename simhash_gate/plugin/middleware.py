@@ -12,6 +12,7 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.utils.job import job_dir
 
+from simhash_gate.gate.policy import is_public_host
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
@@ -174,6 +175,7 @@ class SimhashGateMiddleware(CrawlGate):
             only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
         where = without_password(url) if remembers else "memory"
         logger.info("Kept pages are remembered in %s%s", where, only)
+        is_public_host("example.com")  # loads the list of suffixes
         gc.freeze()  # each full collection would look at all modules again: a fifth of the crawl
 
     def _item_failed(self, response: Response | None) -> None:

@@ -59,7 +59,7 @@ class Bounded(Generic[K, V]):
         return removed
 
 
-MOST_PAGES = 10_000
+MOST_PAGES = 1_000
 MOST_BYTES = 32 * 1024 * 1024
 _DECLARED = 4096  # bytes at the start of a page that may declare its encoding
 _DECLARES = (b"charset", b"encoding", b"\xff\xfe", b"\xfe\xff")

@@ -47,12 +47,15 @@ _SHOWN = 200  # characters of the shared text in a warning
 
 @dataclass(slots=True)
 class _Cluster:
-    """Pages that read alike: the first kept one, names, sample URLs, and ends of paths."""
+    """Pages that read alike: the first kept one, names, sample URLs, and ends of paths.
+
+    These are keys of dictionaries, at which the garbage collector need not look.
+    """
 
     first: Identity
-    names: set[str] = field(default_factory=set)
-    samples: list[str] = field(default_factory=list)
-    ends: set[str] = field(default_factory=set)
+    names: dict[str, None]
+    samples: dict[str, None]
+    ends: dict[str, None] = field(default_factory=dict)
     warned: bool = False
 
 
@@ -81,21 +84,21 @@ class AlikePages(Listener):
             return
         kept = match.record
         cluster = self._clusters.get(kept.identity) or _Cluster(
-            kept.identity, {kept.title}, [kept.url]
+            kept.identity, {kept.title: None}, {kept.url: None}
         )
         self._put(kept.identity, cluster)
         if verdict.record is not None:
             self._put(verdict.record.identity, cluster)
         if len(cluster.samples) < _SAMPLES:
-            cluster.samples.append(without_credentials(judged.request.url))
+            cluster.samples[without_credentials(judged.request.url)] = None
         if judged.held:
             if len(cluster.ends) < MANY:
-                cluster.ends.add(end_of(judged.request.url))
+                cluster.ends[end_of(judged.request.url)] = None
             if not cluster.warned and not _of_one_name(verdict):
                 dropped = Parked(("alike", cluster.first), to_send_again(judged))
                 self._parked.add(dropped, _MOST_DROPPED)
         elif len(cluster.names) < MANY:
-            cluster.names.add(verdict.title)
+            cluster.names[verdict.title] = None
         if not cluster.warned and max(len(cluster.names), len(cluster.ends)) >= MANY:
             cluster.warned = True
             self._tell(judged.domain, cluster, verdict)
