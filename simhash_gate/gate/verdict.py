@@ -157,7 +157,7 @@ def line_of(
         "near": policy.near,
         "dropped": dropped,
         "bytes": size,
-        **({"previous_time": verdict.previous.time} if verdict.previous else {}),
+        **({"previous_time": verdict.previous.last_seen} if verdict.previous else {}),
         "time": at,
     }
 

@@ -55,11 +55,6 @@ class Version:
         """The validators that the server sent with this version."""
         return Validators(self.etag, self.modified)
 
-    @property
-    def time(self) -> float:
-        """The Unix time when this version was last seen."""
-        return self.last_seen
-
 
 @dataclass(frozen=True, slots=True)
 class History:

@@ -47,12 +47,10 @@ _SHOWN = 200  # characters of the shared text in a warning
 
 @dataclass(slots=True)
 class _Cluster:
-    """Pages that read alike: the first kept one, names, sample URLs, and ends of paths.
-
-    These are keys of dictionaries, at which the garbage collector need not look.
-    """
+    """Pages that read alike: the first kept one, names, sample URLs, and ends of paths."""
 
     first: Identity
+    # The garbage collector looks at all sets, but at no dictionary of texts.
     names: dict[str, None]
     samples: dict[str, None]
     ends: dict[str, None] = field(default_factory=dict)
@@ -243,7 +241,7 @@ class SitePages:
     def redesign(self, before: Version, page: Page, url: str, at: float) -> str:
         """Compare a page with its last version. Return a message on a redesign, else ""."""
         was, now = before.structure, page.structure
-        if not was or not now or (self.warned_at is not None and before.time < self.warned_at):
+        if not was or not now or (self.warned_at is not None and before.last_seen < self.warned_at):
             return ""
         far = hamming_distance(was, now) > FAR and _is_same(before, page)
         self._visits.append(_ThenAndNow(url, was, now, (before.words, page.words), far))

@@ -64,11 +64,11 @@ class StoreLock:
     def take(self) -> int:
         """Hold the lock of this store until it is let go; returns its number."""
         if not self._own:
-            self._sweep()
+            for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
+                self.is_held(int(path.stem.rpartition("-")[2], 16))
             number = secrets.randbits(63)
             path = self._path(number)
-            # It may be let go in another thread.
-            lock = private_lock(path, mode_of=self._database, thread_local=False)
+            lock = private_lock(path, mode_of=self._database, thread_local=False)  # for any thread
             lock.acquire(blocking=False)  # there may be no room for its file
             _held[path] = lock
             self._own = number
@@ -89,10 +89,6 @@ class StoreLock:
             path.unlink(missing_ok=True)
             _held.pop(path).release()
             self._own = 0
-
-    def _sweep(self) -> None:
-        for path in self._database.parent.glob(f"{escape(self._database.name)}-store-*.lock"):
-            self.is_held(int(path.stem.rpartition("-")[2], 16))
 
     def _path(self, number: int) -> Path:
         return self._database.with_name(f"{self._database.name}-store-{number:016x}.lock")

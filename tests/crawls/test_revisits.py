@@ -26,7 +26,7 @@ FOLLOWS = """
         yield from super().parse(response)
         verdict = response.meta["simhash_gate_verdict"]
         if verdict.previous:
-            yield {"path": "previous", "title": verdict.previous.title, "at": verdict.previous.time,
+            yield {"path": "previous", "title": verdict.previous.title, "at": verdict.previous.last_seen,
                    "words": verdict.previous.words}
         for href in response.css("footer a::attr(href)").getall():
             yield self.request(href)

@@ -184,7 +184,7 @@ def test_a_revisit_in_a_later_run_is_unchanged_and_its_items_are_held_back(gate)
     assert (verdict.rejected, verdict.action) == (True, "links")
     assert verdict.reason == "the same text, last seen 2 days ago"
     assert verdict.match.record.url == "https://example.com/a"
-    assert (verdict.previous.title, verdict.previous.time) == ("Title", 1e9)
+    assert (verdict.previous.title, verdict.previous.last_seen) == ("Title", 1e9)
     assert verdict.previous.fingerprint == BITS
     assert not judge(later, a_page(), "/a", Policy(revisit="pass")).rejected
     dropped = judge(later, a_page(), "/a", Policy(revisit="drop"))
