@@ -12,7 +12,6 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.utils.job import job_dir
 
-from simhash_gate.gate.policy import is_public_host
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.options import pipeline_version
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+_FREEZE_EVERY = 5_000  # pages
 
 
 class NearDuplicate(IgnoreRequest):
@@ -64,6 +64,7 @@ class SimhashGateMiddleware(CrawlGate):
     def __init__(self, crawler: Crawler, settings: Settings) -> None:
         self._crawler, self._settings = crawler, settings
         self._early: WeakSet[Request] = WeakSet()  # judged before they came here: `verdict_on`
+        self._met = 0
         self._only_looks = only_looks(crawler)
         self._store = StoreThread(
             pipeline_version(settings.options),
@@ -135,6 +136,11 @@ class SimhashGateMiddleware(CrawlGate):
         if request in self._early:
             self._early.discard(request)
             return response
+        self._met += 1
+        if self._met % _FREEZE_EVERY == 0:  # what is remembered by now took a third of the crawl
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
         judged = await self._judge.judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
         if judged.dropped:
@@ -175,7 +181,6 @@ class SimhashGateMiddleware(CrawlGate):
             only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
         where = without_password(url) if remembers else "memory"
         logger.info("Kept pages are remembered in %s%s", where, only)
-        is_public_host("example.com")  # loads the list of suffixes
         gc.freeze()  # each full collection would look at all modules again: a fifth of the crawl
 
     def _item_failed(self, response: Response | None) -> None:

@@ -25,9 +25,9 @@ FOLLOWS = """
     def parse(self, response):
         yield from super().parse(response)
         verdict = response.meta["simhash_gate_verdict"]
-        if verdict.previous:
-            yield {"path": "previous", "title": verdict.previous.title, "at": verdict.previous.last_seen,
-                   "words": verdict.previous.words}
+        if before := verdict.previous:
+            yield {"path": "previous", "title": before.title, "at": before.last_seen,
+                   "words": before.words}
         for href in response.css("footer a::attr(href)").getall():
             yield self.request(href)
 """
