@@ -284,16 +284,8 @@ def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Ver
     before, kept = revisit.previous, revisit.kept
     assert before is not None
     assert kept is not None
-    page = Page(
-        before.title,
-        before.words,
-        before.fingerprint,
-        before.digest,
-        False,
-        None,
-        url=record.url,
-        structure=before.structure,
-    )
+    said = (before.title, before.words, before.fingerprint, before.digest)
+    page = Page(*said, False, None, url=record.url, structure=before.structure)
     reason = f"{why}, {age_of(before, record.last_seen)}"
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
