@@ -204,7 +204,10 @@ def _grows(pattern: Pattern, how: str, attack: tuple[str, str], size: int) -> bo
         return min(_seconds(pattern, how, attack, size) for _ in range(times))
 
     # Once is enough where the answer is no; the machine may have been busy with other things.
-    return all(least(size, n) > max(SUSPECT * size, FAR_MORE * least(size // 4, n)) for n in (1, 3))
+    return all(
+        (taken := least(size, n)) > SUSPECT * size and taken > FAR_MORE * least(size // 4, n)
+        for n in (1, 3)
+    )
 
 
 def _is_slow(pattern: Pattern, how: str, attacks: Iterable[tuple[str, str]]) -> str:
