@@ -223,7 +223,7 @@ class Gate:
             self.store.update([kept], seen=record.last_seen)
             seen = replace(before, last_seen=record.last_seen)
             self._revisits.keep(revisit, seen, record, policy)
-        elif current is not None and replace(kept, run=self.run).identity == record.identity:
+        elif current and replace(kept, run=self.run, url=record.url).identity == record.identity:
             self.store.update([kept], seen=record.last_seen)
             self._revisits.keep(revisit, replace(version, run=kept.run), record, policy)
         else:
@@ -233,7 +233,7 @@ class Gate:
             self.store.check_and_add(renewed, None, window=window)
             self._revisits.keep(revisit, version, record, policy)
             if kept.run != self.run:  # what counted before counts if this run dies
-                self.store.update([record], durable=True)
+                self.store.update([renewed], durable=True)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
         elsewhere = bool(found_at) and found_at != record.url
         when = f"at {'another' if elsewhere else 'this'} address in this crawl"

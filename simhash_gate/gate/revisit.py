@@ -98,11 +98,9 @@ class Revisits:
         last = history.last_of(self._pipeline, record.asker)
         if last is None or history.gone is not None or not self.counts(last, record, policy):
             return Revisit(history)
-        kept = record_of(last, record)
         if moved:
-            last = replace(last, url=record.url)
             history = replace(history, versions=(last,))
-        return Revisit(history, last, kept)
+        return Revisit(history, last, record_of(last, record))
 
     def at(self, record: Record, page: Page, policy: Policy, sent: Sent) -> tuple[Record, Revisit]:
         """Return the record under the key that its page has, and what is known of that page.

@@ -190,7 +190,7 @@ class PageJudge:
                 asked=asked_for,
             )
             verdict = await self._settled.verdict(
-                ask, site.scope, page_key, asked_for.by, page.fingerprint
+                ask, response.url, site.scope, page_key, asked_for.by, page.fingerprint
             )
             return replace(verdict, canonical_url=key.url), page_key
         except StoreError as error:
@@ -223,6 +223,7 @@ class SettledJudge:
     async def verdict(
         self,
         ask: Callable[..., Verdict],
+        url: str,
         scope: str,
         request: str,
         asker: str,
@@ -234,7 +235,7 @@ class SettledJudge:
         """
         trace = None
         if fingerprint is not None:
-            trace = self._store.run.trace(scope, request, asker, fingerprint)
+            trace = self._store.run.trace(url, scope, request, asker, fingerprint)
         dismissed: list[Record] = []
         deadline: float | None = None
         while True:

@@ -52,7 +52,7 @@ class StoreUnavailable(StoreError):  # noqa: N818 - a state of the store, as use
     """A store can't be reached or written now. Trying again later may help."""
 
 
-Identity = tuple[str, str, str, str, int]
+Identity = tuple[str, str, str, str, str, int]
 """Tells a record from all others."""
 
 
@@ -95,7 +95,7 @@ class Record:
     @property
     def identity(self) -> Identity:
         """Tells this record from all others."""
-        return (self.scope, self.run, self.request, self.asker, self.fingerprint)
+        return (self.scope, self.run, self.url, self.request, self.asker, self.fingerprint)
 
     def stands_for(self, page: Record) -> bool:
         """Tell whether this page gave all that the request of `page` asks for."""
@@ -179,6 +179,11 @@ class Hints(NamedTuple):
     asker: int
     carries: int
     url: int
+
+    @property
+    def of_visit(self) -> tuple[int, int, int]:
+        """What tells a record from others of its run that have its fingerprint."""
+        return self.request, self.asker, self.url
 
 
 def hints_of(record: Record) -> Hints:

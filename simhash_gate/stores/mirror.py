@@ -126,8 +126,7 @@ class Mirror:
         return [
             number
             for number, hints in rows
-            if (hints.request, hints.asker) == (wanted.request, wanted.asker)
-            and (hints.run in runs) == (but is None)
+            if hints.of_visit == wanted.of_visit and (hints.run in runs) == (but is None)
         ]
 
     def at_address(self, record: Record) -> list[int]:
@@ -151,14 +150,13 @@ class Mirror:
         for other in lookup.dismissed:
             hints = hints_of(other)
             if other.scope == record.scope:
-                dismissed.add((other.fingerprint, hints.request, hints.run, hints.asker))
+                dismissed.add((other.fingerprint, hints.run, hints.of_visit))
         ranked = []
         for place, distance in places:
             number, hints = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            identity = self._fingerprint(place), hints.request, hints.run, hints.asker
-            if identity in dismissed:
+            if (self._fingerprint(place), hints.run, hints.of_visit) in dismissed:
                 continue
             stands = wanted.asker in (hints.asker, _UNKNOWN) or hints.asker == _UNKNOWN
             stands &= not record.carries or hints.carries == wanted.carries

@@ -133,11 +133,8 @@ class Store:
         mark = SETTLED * settled | DURABLE * durable | GAVE * gave
         with self._asking():
             for scope in {record.scope for record in records}:
-                pages, mirror = (
-                    [page for page in records if page.scope == scope],
-                    self._mirror(scope),
-                )
-                if numbers := self._find(mirror, pages):
+                mirror = self._mirror(scope)
+                if numbers := self._find(mirror, [it for it in records if it.scope == scope]):
                     self.driver.change(scope, numbers, mark, seen)
             for record in records if durable else ():
                 self._histories.make_durable(record.scope, record.request, record.run)

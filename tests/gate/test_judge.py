@@ -458,6 +458,8 @@ def test_another_address_whose_callback_failed_takes_nothing_from_a_page(gate) -
     verdict = judge(gate, other, "/a?fbclid=x", **key)
     assert verdict.outcome == "near"
     gate.take_back(verdict.record)
+    assert judge(gate, first, "/c").outcome == "duplicate"
+    assert judge(gate, other, "/b").outcome == "near"
     assert judge(the_next_run(gate), first, "/a", **key).outcome == "unchanged"
 
 

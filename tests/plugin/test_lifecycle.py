@@ -12,9 +12,11 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
+from simhash_gate.fingerprints.sketch import Sketch
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.identity.keys import key_of
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import site_warnings
 from simhash_gate.plugin.judging import SettledJudge
@@ -28,6 +30,7 @@ from simhash_gate.settings import read_settings
 
 if TYPE_CHECKING:
     from simhash_gate.gate.verdict import Verdict
+    from simhash_gate.page import Page
 
 PAGE = read_page(f"<p>{' '.join(f'word{place}' for place in range(60))}</p>".encode())
 
@@ -70,9 +73,11 @@ class Followed:
 
     def page(self, number: int) -> tuple[Request, HtmlResponse]:
         """Return a page that the gate has judged."""
-        url = f"https://example.com/{number}"
         page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
-        ask = partial(Gate.judge, page=page, url=url)
+        return self.visit(page, f"https://example.com/{number}")
+
+    def visit(self, page: Page, url: str, key: str = "") -> tuple[Request, HtmlResponse]:
+        ask = partial(Gate.judge, page=page, url=url, request=key)
         verdict = self.store.submit(ask).result()
         request = Request(url, meta={VERDICT_KEY: verdict})
         response = HtmlResponse(url, request=request)
@@ -105,6 +110,23 @@ class Followed:
 @pytest.fixture
 def followed() -> Followed:
     return Followed()
+
+
+def test_two_addresses_with_one_key_that_say_two_things_end_each_on_its_own(followed) -> None:
+    """Their texts have one fingerprint, as those of two offers can."""
+    (first, response), (other, failed) = (
+        followed.visit(
+            replace(PAGE, sketch=Sketch(name, (name,), (("price", "1"),)).encode()),
+            f"https://example.com/a?fbclid={name}",
+            key_of("https://example.com/a"),
+        )
+        for name in ("Red", "Blue")
+    )
+    followed.goes_through(first, response)
+    followed.enters(other)
+    followed.lifecycle.failed(failed)
+    assert not followed.is_forgotten(first)
+    assert followed.is_forgotten(other)
 
 
 def test_a_page_is_settled_when_its_items_are_done(followed) -> None:
@@ -192,7 +214,7 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
     def judged(url: str) -> Judged:
         ask = partial(Gate.judge, page=PAGE, url=url)
         with pytest.raises(StopIteration) as told:
-            judge.verdict(ask, "example.com", url, "", PAGE.fingerprint).send(None)
+            judge.verdict(ask, url, "example.com", url, "", PAGE.fingerprint).send(None)
         request = Request(url, meta={VERDICT_KEY: told.value.value})
         return Judged(request, HtmlResponse(url, request=request), told.value.value, "example.com")
 
@@ -218,7 +240,7 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
 
     judge = SettledJudge(followed.crawl, followed.lifecycle)
     with pytest.raises(StopIteration) as told:
-        judge.verdict(ask, "example.com", "near", "", near).send(None)
+        judge.verdict(ask, "near", "example.com", "near", "", near).send(None)
     assert told.value.value.outcome == "near"
     assert told.value.value.record is not None
 

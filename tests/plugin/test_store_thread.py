@@ -123,7 +123,8 @@ def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
         ask(2)(gate)
         raise StoreUnavailable("cut")
 
-    trace = thread.run.trace("example.com", f"{2:040x}", "", page(2).fingerprint)
+    identity = "https://example.com/2", "example.com", f"{2:040x}", "", page(2).fingerprint
+    trace = thread.run.trace(*identity)
     with pytest.raises(StoreError, match="cut"):
         thread.submit(cut_off, doubtful=trace).result(timeout=60)
     with pytest.raises(StoreError, match="cut"):

@@ -28,6 +28,7 @@ from tests.stores.kept import (
 
 fields = st.fixed_dictionaries(
     {
+        "url": st.sampled_from(["https://example.com", "https://example.com/?sid=1"]),
         "base": st.sampled_from([0, 2**64 - 1, 0x9E3779B97F4A7C15]),
         "flips": st.sets(st.integers(0, 63), max_size=10),
         "request": st.sampled_from("uvwxyz"),
@@ -231,7 +232,7 @@ class StoreMachine(RuleBasedStateMachine):
         seen = self.clock + fields["late"]
         page = Record(
             scope=fields["scope"],
-            url="https://example.com",
+            url=fields["url"],
             request=fields["request"],
             fingerprint=fields["base"] ^ sum(1 << bit for bit in fields["flips"]),
             digest=fields["base"],
