@@ -2,8 +2,9 @@
 
 Loading Scrapy and what reads pages takes a second of each process. Here one process loads them
 once, and each command runs in a fork of it, with its own folder, environment and umask. The fork is
-a process like any other: it has a pid, it can be killed, and it ends as Python ends. What Python
-reads before it loads anything (`PYTHONHASHSEED`) must be given to a process of `subprocess`.
+a process like any other: it has a pid, and it can be killed. It ends as Python ends, up to the exit
+functions: it does not take its modules apart, which is two thirds of the CPU of a small crawl. What
+Python reads before it loads anything (`PYTHONHASHSEED`) must be given to a process of `subprocess`.
 """
 
 from __future__ import annotations
@@ -207,10 +208,27 @@ def _become(request: int, *standard: int) -> str:
     return str(sys.argv[0])
 
 
+class _End:
+    """Ends this process as the last exit function, after those that libraries register later."""
+
+    status = 1
+
+    def __init__(self) -> None:
+        atexit.register(self._leave)
+
+    def _leave(self) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(self.status)
+
+
 if __name__ == "__main__":
+    end = _End()
     _load()
-    runpy.run_module(
-        _become(*_next_request(socket.socket(fileno=int(sys.argv[1])))),
-        run_name="__main__",
-        alter_sys=True,
-    )
+    module = _become(*_next_request(socket.socket(fileno=int(sys.argv[1]))))
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        end.status = 0
+    except SystemExit as why:
+        end.status = why.code if isinstance(why.code, int) else int(why.code is not None)
+        raise
