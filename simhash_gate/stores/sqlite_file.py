@@ -38,7 +38,7 @@ PRAGMA synchronous = NORMAL;
 PRAGMA cache_size = -32000;
 -- What is forgotten is overwritten: most builds of SQLite leave it in the file.
 PRAGMA secure_delete = ON;
--- Each checkpoint waits for the disk: fewer of them, for a log of 20 MB at most.
+-- Each checkpoint waits for the disk: fewer of them, for a log of 40 MB at most.
 PRAGMA wal_autocheckpoint = 10000;
 """
 
@@ -148,8 +148,6 @@ def tables() -> str:
 
 def _prepare(db: sqlite3.Connection, path: Path, timeout: float) -> None:
     """Recognise a database of ours, or make it of an empty file, all of it or nothing."""
-    # Of a new database: a commit writes whole pages, smaller ones sooner.
-    db.execute("PRAGMA page_size = 2048")
     if not _is_ours(db, path):
         marks = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
         _write_ahead(db, timeout)
