@@ -128,7 +128,7 @@ def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_craw
         **{"Responses": "38", "New": "16", "Near": "8", "Duplicates": "12", "Errors": "1"},
         **{"Dropped": "12", "Saved": "12.0 kB"},
     }
-    assert "threshold, 3 bits" in page.locator("#distances").inner_text()
+    expect(page.locator("#distances")).to_contain_text("threshold, 3 bits")
     bars = "all => all.map(it => [it.className.baseVal, it.width.baseVal.valueAsString])"
     apart = page.locator("#distances tbody tr")
     assert apart.locator("td:nth-child(2)").all_text_contents() == [*"444", *"2222"]
