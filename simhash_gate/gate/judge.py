@@ -130,7 +130,8 @@ class Gate:
 
         memory = self._memories.of(record.scope) if policy.verify else None
         record, revisit = self._revisits.at(record, page, policy, sent)
-        if revisit.kept and any(revisit.kept.identity == other.identity for other in dismissed):
+        kept = revisit.kept  # its version may have the address that it has moved to
+        if kept and any(kept.identity == replace(it, url=kept.url).identity for it in dismissed):
             revisit = Revisit(revisit.history)
         answer = None
         if policy.history:

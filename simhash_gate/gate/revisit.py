@@ -98,9 +98,11 @@ class Revisits:
         last = history.last_of(self._pipeline, record.asker)
         if last is None or history.gone is not None or not self.counts(last, record, policy):
             return Revisit(history)
+        kept = record_of(last, record)
         if moved:
+            last = replace(last, url=record.url)
             history = replace(history, versions=(last,))
-        return Revisit(history, last, record_of(last, record))
+        return Revisit(history, last, kept)
 
     def at(self, record: Record, page: Page, policy: Policy, sent: Sent) -> tuple[Record, Revisit]:
         """Return the record under the key that its page has, and what is known of that page.
@@ -188,7 +190,7 @@ class Revisits:
         if last is None:
             return None
         its = record_of(last, record)
-        if all(its.identity != other.identity for other in kept):
+        if all(its.identity != replace(other, url=its.url).identity for other in kept):
             here = last.run == self._run or self.has_visited(record)
             same = precise if here else key_of
             if same(its.url) != same(record.url):

@@ -180,11 +180,6 @@ class Hints(NamedTuple):
     carries: int
     url: int
 
-    @property
-    def of_visit(self) -> tuple[int, int, int]:
-        """What tells a record from others of its run that have its fingerprint."""
-        return self.request, self.asker, self.url
-
 
 def hints_of(record: Record) -> Hints:
     """Return the hints of a page: request and URL have 32 bits, name and key 8, the others 16.

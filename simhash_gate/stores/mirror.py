@@ -118,16 +118,20 @@ class Mirror:
     def find(self, record: Record, *, but: Collection[str] | None = None) -> list[int]:
         """Return the numbers of the pages with this identity, in order.
 
-        With `but`, those of any other run than these.
+        The address counts where several pages differ in nothing else: a page may have moved. With
+        `but`, those of any other run than these.
         """
         wanted = hints_of(record)
         runs = {wanted.run} if but is None else {hash64(other) % 2**16 for other in but}
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
-        return [
-            number
+        found = [
+            (number, hints.url == wanted.url)
             for number, hints in rows
-            if hints.of_visit == wanted.of_visit and (hints.run in runs) == (but is None)
+            if (hints.request, hints.asker) == (wanted.request, wanted.asker)
+            and (hints.run in runs) == (but is None)
         ]
+        at_address = any(same for _, same in found)
+        return [number for number, same in found if same is at_address]
 
     def at_address(self, record: Record) -> list[int]:
         """Return the numbers of the pages that may have the URL of a record, in order."""
@@ -150,13 +154,14 @@ class Mirror:
         for other in lookup.dismissed:
             hints = hints_of(other)
             if other.scope == record.scope:
-                dismissed.add((other.fingerprint, hints.run, hints.of_visit))
+                dismissed.add((other.fingerprint, hints.request, hints.run, hints.asker))
         ranked = []
         for place, distance in places:
             number, hints = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            if (self._fingerprint(place), hints.run, hints.of_visit) in dismissed:
+            identity = self._fingerprint(place), hints.request, hints.run, hints.asker
+            if identity in dismissed:
                 continue
             stands = wanted.asker in (hints.asker, _UNKNOWN) or hints.asker == _UNKNOWN
             stands &= not record.carries or hints.carries == wanted.carries

@@ -321,6 +321,17 @@ def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
     assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
 
 
+def test_a_page_that_moved_and_was_rewritten_may_say_again_what_it_said(gate) -> None:
+    old, new = (key_of(f"https://example.com/{name}") for name in ("old", "new"))
+    judge(gate, a_page(), "/old", request=old)
+    gate = the_next_run(gate)
+    moved = judge(gate, a_page(), "/new", request=new, sent=Sent(moved_from=old))
+    assert moved.outcome == "unchanged"
+    for number, flipped in enumerate((40, 0, 40)):
+        gate = the_next_run(gate, f"run{number}")
+        assert judge(gate, a_page(flipped), "/new", request=new).outcome == "rewritten"
+
+
 def test_a_page_that_moved_comes_again_when_the_address_that_delivered_it_is_gone(gate) -> None:
     judge(gate, a_page(), "/old")
     for run in ("second", "third"):

@@ -53,6 +53,10 @@ def distance(a, b):
     return bin(a.fingerprint ^ b.fingerprint).count("1")
 
 
+def but_for_address(page):
+    return replace(page, url="").identity
+
+
 def seen_at(page, at):
     return replace(page, last_seen=max(page.last_seen, at))
 
@@ -79,8 +83,14 @@ class Model:
         inside = scope[max(len(scope) - window.pages, 0) :]
         if window.seconds is not None:
             inside = [o for o in inside if o.last_seen >= page.last_seen - window.seconds]
-        refused = [other.identity for other in refused]
-        return [o for o in inside if o.pipeline == page.pipeline and o.identity not in refused]
+        refused = [but_for_address(other) for other in refused]
+        inside = [other for other in inside if but_for_address(other) not in refused]
+        return [other for other in inside if other.pipeline == page.pipeline]
+
+    def named(self, page):
+        """What a call names: a page that has moved has one more address in its history."""
+        alike = [other for other in self.kept if but_for_address(other) == but_for_address(page)]
+        return [other for other in alike if other.url == page.url] or alike
 
     def best(self, page, radius, compared):
         def worth(item):
@@ -263,7 +273,7 @@ class StoreMachine(RuleBasedStateMachine):
     def forget(self, which, data):
         store, _ = self.crawlers[which % len(self.crawlers)]
         page = data.draw(st.sampled_from(self.seen))
-        gone = [other for other in self.model.kept if other.identity == page.identity]
+        gone = self.model.named(page)
         assert store.forget(page) == bool(gone)
         for other in gone:
             self.model.remove(other)
@@ -274,8 +284,8 @@ class StoreMachine(RuleBasedStateMachine):
         store, _ = self.crawlers[which % len(self.crawlers)]
         pages = data.draw(st.lists(st.sampled_from(self.seen), max_size=3))
         store.update(pages, settled=True, durable=durable)
-        identities = {page.identity for page in pages}
-        self.model.settle(lambda page: page.identity in identities, durable=durable)
+        titles = {other.title for page in pages for other in self.model.named(page)}
+        self.model.settle(lambda page: page.title in titles, durable=durable)
         for page in pages if durable else ():
             self.model.make_durable(page)
 
@@ -284,7 +294,7 @@ class StoreMachine(RuleBasedStateMachine):
     def current(self, which, data):
         store, _ = self.crawlers[which % len(self.crawlers)]
         page = data.draw(st.sampled_from(self.seen))
-        found = [other for other in self.model.kept if other.identity == page.identity]
+        found = self.model.named(page)
         assert store.current(page) == (found[-1] if found else None)
 
     @precondition(lambda self: self.seen)
@@ -294,8 +304,9 @@ class StoreMachine(RuleBasedStateMachine):
         page = data.draw(st.sampled_from(self.seen))
         at = self.clock + later
         store.update([page], seen=at)
+        named = self.model.named(page)
         self.model.kept = [
-            seen_at(other, at) if other.identity == page.identity else other
+            seen_at(other, at) if any(other is it for it in named) else other
             for other in self.model.kept
         ]
 
