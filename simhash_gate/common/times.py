@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timezone
-from sys import float_info
 
 from simhash_gate.common.wording import how_many
 
@@ -15,6 +14,7 @@ _ISO = re.compile(
 _SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60}
+_FIRST, _END = -62_135_596_800, 253_402_300_800  # the years 1 and 10,000: all that datetime shows
 
 
 def seconds_of(span: str) -> float:
@@ -36,17 +36,17 @@ def span_of(seconds: float) -> str:
 def unix_time(value: object) -> float | None:
     """Return the Unix time of a number, a date or a text of ISO 8601, None for anything else.
 
-    A time without a zone is in UTC.
+    A time without a zone is in UTC. The years 1 to 9999 have times.
     """
     if isinstance(value, str):
-        return _of_text(value.strip())
-    if isinstance(value, datetime):
-        return (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
-    if isinstance(value, date):
-        return _of_text(value.isoformat())
+        value = _of_text(value.strip())
+    elif isinstance(value, datetime):
+        value = (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
+    elif isinstance(value, date):
+        value = _of_text(value.isoformat())
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if abs(value) <= float_info.max else None
+    return float(value) if _FIRST <= value < _END else None
 
 
 def shown(seconds: float) -> str:

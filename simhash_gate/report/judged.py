@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
+from simhash_gate.common.times import unix_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import shortened
 from simhash_gate.fingerprints.hamming import BITS, from_hex
@@ -30,7 +31,6 @@ LONGEST_MESSAGE = 1_000
 """Characters of what a crawl said of a site."""
 MOST_SHOWN = 200
 """Settings and domains that are kept of one crawl."""
-_LAST_TIME = 253_402_300_800.0  # the year 10,000, beyond what datetime can show
 
 
 def _text(longest: int = LONGEST_TEXT) -> ValueKind:
@@ -59,7 +59,7 @@ _COUNT, _BITS = (
     json_value(f"a whole number from 0 to {most}", int, range(most + 1).__contains__)
     for most in (1 << 53, BITS)
 )
-_TIME = json_value("a Unix time in seconds", float, lambda value: 0 <= value < _LAST_TIME)
+_TIME = json_value("a Unix time in seconds", float, lambda value: unix_time(value) is not None)
 _FLAG = ValueKind("true or false", lambda value: value is True)
 _FINGERPRINT = ValueKind("a fingerprint of 16 hex digits", from_hex)
 # A URL that is cut is too long for a link. An id is whatever a source has.

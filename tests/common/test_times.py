@@ -22,6 +22,8 @@ NOON = 1717243200.0  # of 1 June 2024, UTC
         (datetime(2024, 6, 1, 12), NOON),
         (datetime(2024, 6, 1, 14, tzinfo=timezone(timedelta(hours=2))), NOON),
         (date(2024, 6, 1), NOON - 43_200),
+        ("1969-12-31", -86_400),
+        (-86_400, -86_400),
     ],
 )
 def test_a_moment_is_a_unix_time(value, seconds: float) -> None:
@@ -41,7 +43,7 @@ def test_a_span_is_a_number_and_a_unit() -> None:
     "value",
     [
         *(None, True, "", "yesterday", "2024-13-01", "2024-06-01T25:00Z", float("nan"), [2024]),
-        10**400,
+        *(10**400, 1e308, -1e308, "0001-01-01T00:00:00+10:00"),
         *(b"2024-06-01", "20240601120000", "٢٠٢٤-06-01"),
     ],
 )

@@ -75,6 +75,19 @@ def test_a_scope_replaces_that_of_the_url_and_a_path_the_url(run, write, manifes
     assert result.column("matched_url") == [None, None, SITE, None, "a.html"]
 
 
+def test_captures_of_any_time_are_judged_and_counted(run, write, manifest, tmp_path) -> None:
+    """Archives date pages before 1970, and a damaged time can be any number."""
+    write("a.html", 1)
+    page = {"path": "a.html", "url": "http://a.com/"}
+    old, later, wrong = ({**page, "time": time} for time in ("1965-03-01", -1.0, 1e308))
+    result = run("replay", manifest(old, later, wrong))
+    assert result.status == 0
+    assert -152_668_800 in [line.get("previous_time") for line in result.lines]
+    told = tmp_path / "verdicts.jsonl"
+    told.write_text(result.out)
+    assert "verdicts in the report: 3" in run("report", told, "-o", tmp_path / "report.html").err
+
+
 def test_a_page_that_could_not_be_read_is_an_error_and_remembered_nowhere(
     run, write_named, manifest
 ) -> None:
