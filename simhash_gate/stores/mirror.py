@@ -160,8 +160,7 @@ class Mirror:
             number, hints = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            identity = self._fingerprint(place), hints.request, hints.run, hints.asker
-            if identity in dismissed:
+            if (self._fingerprint(place), hints.request, hints.run, hints.asker) in dismissed:
                 continue
             stands = wanted.asker in (hints.asker, _UNKNOWN) or hints.asker == _UNKNOWN
             stands &= not record.carries or hints.carries == wanted.carries
