@@ -18,8 +18,7 @@ class Served(NamedTuple):
 
     `article`, `product` and `offer` are ids, empty on pages of something else. A product's is its
     number (SKU), which every variant has for itself; an offer is a product, variant and price.
-    `content` is the same for all pages that show the same, blank where nobody can tell; `trap` is
-    whether there is no end to such pages.
+    `content` is the same for all pages that show the same, blank where nobody can tell.
     """
 
     serve: int
@@ -31,7 +30,6 @@ class Served(NamedTuple):
     product: str
     offer: str = ""
     content: str = ""
-    trap: bool = False
 
 
 class Truth(NamedTuple):
@@ -77,10 +75,6 @@ def score(
     dropped: Collection[int] = (),
     seconds: float,
     alone: bool = True,
-    avoided: int = 0,
-    probes: int = 0,
-    unsent: Iterable[str] = (),
-    warmup: int = 0,
 ) -> dict[str, Any]:
     """Return the closing figures of a crawl from the serve numbers that reached a callback.
 
@@ -89,10 +83,8 @@ def score(
     lost if a page of it was `dropped`, and none was delivered. A crawl that is not `alone` shares
     the site with others; the log is what it had of it, and what others may have delivered is None.
 
-    `avoidable` are the requests after the first `warmup` pages that a crawler which knows the site
-    would not have sent: what they show was delivered anyway. That holds for what those requests
-    would have shown that were left `unsent`. What the gate counted is `avoided` and `probes`.
-    `trap_full` is whether the site had to end a trap that the crawl did not leave.
+    `avoidable` are the requests that a crawler which knows the site would not have sent: what they
+    showed was delivered anyway.
     """
     entries = sorted(known.log)
     pages = [entry for entry in entries if entry.status == 200 and entry.html]
@@ -135,27 +127,19 @@ def score(
         "offers": len({page.offer for page in pages if page.offer}),
         "offers_lost": len(offers_lost) if alone else None,
         "pages_per_second": round(len(pages) / seconds, 1) if seconds > 0 else 0.0,
-        "fetches_avoided": avoided,
-        "avoidable": _avoidable(pages, delivered, unsent, warmup),
-        "warmup": warmup,
-        "probes": probes,
-        "trap_fetches": sum(page.trap for page in pages),
-        "trap_full": any(entry.trap and entry.status != 200 for entry in entries),
+        "avoidable": _avoidable(pages, delivered),
     }
 
 
-def _avoidable(
-    pages: Iterable[Served], delivered: Collection[int], unsent: Iterable[str], warmup: int
-) -> int:
-    """Count the requests that showed, or would have shown, what was delivered anyway."""
+def _avoidable(pages: Iterable[Served], delivered: Collection[int]) -> int:
+    """Count the requests that showed what was delivered before."""
     had: set[str] = set()
     count = 0
-    for number, page in enumerate(pages):
-        if page.content in had:
-            count += number >= warmup
-        elif page.content and page.serve in delivered:
+    for page in pages:
+        count += page.content in had
+        if page.content and page.serve in delivered:
             had.add(page.content)
-    return count + sum(content in had for content in unsent)
+    return count
 
 
 def report(figures: dict[str, Any], *, urls: bool = False) -> str:
@@ -170,18 +154,7 @@ def report(figures: dict[str, Any], *, urls: bool = False) -> str:
         ("articles", "articles", lost("lost")),
     ]
     if urls:
-        end = "; FAILED: the site had to end it" if figures["trap_full"] else ""
-        trap = [("in the trap", "trap_fetches", f"pages fetched{end}")]
-        lines += [
-            (
-                "avoidable",
-                "avoidable",
-                "requests for what is known, after the first {warmup} pages",
-            ),
-            ("avoided", "fetches_avoided", "requests not sent; {probes} sent to test"),
-            *(trap if figures["trap_fetches"] else ()),
-        ]
-        return rows(figures, lines)
+        return rows(figures, [*lines, ("avoidable", "avoidable", "requests for what is known")])
     kept = "{updates_kept} delivered, {updates_dropped} dropped"
     lines += [
         ("products", "products", lost("products_lost")),

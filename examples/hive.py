@@ -11,7 +11,7 @@ from simhash_gate.history.texts import pack as pack_text
 from simhash_gate.history.versions import History, Version
 from simhash_gate.journal.warc import Drop, Stored, pack, warcinfo
 from simhash_gate.stores import Blob, Record
-from simhash_gate.stores.base import KEPT_TEXT, URL_RULES
+from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.stores.histories import PageHistory
 
 PAGE = """<!doctype html><html><head><title>Bees in summer | The Hive</title></head><body>
@@ -33,10 +33,6 @@ MANIFEST = """\
 {"path": "missing.html", "url": "https://hive.example/missing", "id": 3}
 {"path": "error.html", "url": "https://hive.example/error", "id": 4}
 """
-RULE = (
-    '[{"scope": "hive.example", "urls": "hive.example/bees", "kind": "default", "name": "print", '
-    '"value": "1", "contents": 41, "acts": true}]'
-)
 NOON = 1717243200.0  # of 1 June 2024
 DAYS = [NOON + days * 86_400 for days in (0, 2, 5, 8)]
 TWO, THREE, WASPS = 0xB0621B61D9D51AD2, 0xB4200B61D8D55AD2, 0x4FF29D1E2A36E52D
@@ -59,7 +55,7 @@ def past(title, fingerprints):
 
 
 def fill(store):
-    """Keep two pages, what they said, and a rule about their URLs."""
+    """Keep two pages, and what they said."""
     store.begin("monday")
     for name, title, words, first, last, found in KEPT:
         url, history = f"https://hive.example/{name}", past(title, found)
@@ -75,7 +71,6 @@ def fill(store):
             store.put(Blob(KEPT_TEXT, "hive.example", f"{version.digest:016x}", text, NOON))
         known = PageHistory("hive.example", name, url, "monday", DAYS[-1], history.encode())
         store.put(known.blob)
-    store.put(Blob(URL_RULES, "hive.example", "", RULE.encode()))
     store.end("monday")
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.listeners import Stage as Stage
     from simhash_gate.plugin.middleware import NearDuplicate as NearDuplicate
     from simhash_gate.plugin.middleware import SimhashGateMiddleware as SimhashGateMiddleware
-    from simhash_gate.plugin.requests import NotSent as NotSent
     from simhash_gate.plugin.site_crawl import SiteSpider as SiteSpider
     from simhash_gate.plugin.spider_middleware import ConditionalRequests as ConditionalRequests
     from simhash_gate.plugin.spider_middleware import (
@@ -54,7 +53,6 @@ _HOMES = {
     "Judged": "plugin.listeners",
     "Listener": "plugin.listeners",
     "NearDuplicate": "plugin.middleware",
-    "NotSent": "plugin.requests",
     "Options": "options",
     "Page": "page",
     "Policy": "gate.policy",

@@ -23,7 +23,6 @@ from simhash_gate.fingerprints.folding import (
     words_of_each,
 )
 from simhash_gate.fingerprints.names import LONGEST_NAME, numbers_and_signs
-from simhash_gate.fingerprints.sample import sample_of
 from simhash_gate.fingerprints.simhash import simhash, simhash_of_hashes, simhash_of_set
 from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.volatile import is_of_page, other_words
@@ -155,7 +154,6 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         reason=None if fingerprint is not None else "no features" if count else "no words",
         sketch=_sketch(document, text, compared, images, controls).encode(),
         lines="\n".join(text.said).encode("utf-8", "replace"),
-        sample=sample_of(article),
         **fields,
     )
     return Reading(page, document, text)

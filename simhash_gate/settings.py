@@ -155,11 +155,6 @@ class Settings:
         """Whether pages of any domain are requested only if they have changed."""
         return any(policy.revalidate for policy in self.policies.all)
 
-    @property
-    def asks_first(self) -> bool:
-        """Whether the store is asked about requests of any domain before they are sent."""
-        return any(policy.revalidate or policy.listings == "stop" for policy in self.policies.all)
-
     def crawl_line(
         self, by: str, name: str, *, run: str = "", started: float | None = None, scrapy: str = ""
     ) -> dict[str, Any]:

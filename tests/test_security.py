@@ -43,8 +43,6 @@ SETTINGS = {
     "SIMHASH_GATE_AUDIT": 1,
     "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
     "SIMHASH_GATE_REPORT": "report.html",
-    "SIMHASH_GATE_TRAPS": "limit",
-    "SIMHASH_GATE_URLS": "skip",
     "SIMHASH_GATE_KEEP_MARKDOWN": 10_000_000,
 }
 SPIDER = """

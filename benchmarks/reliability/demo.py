@@ -25,21 +25,17 @@ from benchmarks.reliability.rounds import Outcome
 from benchmarks.reliability.scenes import is_refused
 from benchmarks.reliability.stores import Memory
 from crawler.site.news import Site
-from crawler.site.process import contents, running_site, serve_number, truth
-from crawler.site.scenes.traps import TRAPS
-from crawler.site.scenes.variants import VARIANTS
+from crawler.site.process import running_site, serve_number, truth
+from crawler.site.scenes.variants import SCENES
 
 INSTANTS = 40
 """In a round; of them so many end a part of the crawl."""
 ENDS = 6
 CONCURRENCY = 16
 DISK = 256 << 20
-PAGES = {"": 9, **dict.fromkeys(VARIANTS, 3), **dict.fromkeys(TRAPS, 6)}
+PAGES = {"": 9, **dict.fromkeys(SCENES, 3)}
 """About so many pages of a site are fetched for each of its articles."""
 ALL_ON = {
-    "SIMHASH_GATE_URLS": "skip",
-    "SIMHASH_GATE_TRAPS": "limit",
-    "SIMHASH_GATE_LISTINGS": "stop",
     "SIMHASH_GATE_REVALIDATE": True,
     "SIMHASH_GATE_REVISIT": "links",
     "SIMHASH_GATE_KEEP_MARKDOWN": 8 << 20,
@@ -72,15 +68,13 @@ class DemoPlan(AnyPlan):
 class Part(NamedTuple):
     """What one process delivered, and how it ended: by itself if `end` is "".
 
-    Of the URLs in `anew` the page had changed, or it has too few words to be compared. Those in
-    `unsent` were not fetched, for a rule or a trap. With `upset`, pages may come twice: its store
-    or its disk failed, or it was taken for dead.
+    Of the URLs in `anew` the page had changed, or it has too few words to be compared. With
+    `upset`, pages may come twice: its store or its disk failed, or it was taken for dead.
     """
 
     end: str
     items: list[dict[str, Any]]
     anew: set[str]
-    unsent: dict[str, str]
     upset: bool = False
 
 
@@ -89,10 +83,8 @@ def random_demo(seed: int, number: int, stores: Sequence[str]) -> DemoPlan:
     rng = Random(f"demo/{seed}/{number}")
     lasting = [name for name in stores if name != "memory"]
     store = rng.choices(lasting, [STORES[name] for name in lasting])[0]
-    kinds_of_site = ["", rng.choice([*VARIANTS]), rng.choice([*TRAPS])]
-    urls = rng.choices(kinds_of_site, [3, 2, 1])[0]
-    articles = rng.randint(30, 50) if urls else rng.randint(12, 20)
-    articles = 80 if urls in VARIANTS else articles
+    urls = rng.choice(["", rng.choice([*SCENES])])
+    articles = 80 if urls else rng.randint(12, 20)
     ends = ["pause"] if rng.random() < 1 / 3 else ["kill", "kill", "pause"]
     kinds = [rng.choice(ends) for _ in range(ENDS)]
     others = ["stop", "clock", "full", "store", "stop readers", "kill readers"]
@@ -100,7 +92,7 @@ def random_demo(seed: int, number: int, stores: Sequence[str]) -> DemoPlan:
     rng.shuffle(kinds)
     faults = [_fault(rng, kind, store, PAGES[urls] * articles) for kind in kinds]
     # Two visits make validators believed: then pages are asked for with conditions.
-    crawled = 2 if urls in VARIANTS and rng.random() < 0.5 else 0
+    crawled = 2 if urls and rng.random() < 0.5 else 0
     durable = "page" if rng.random() < 0.6 else "run"
     workers = rng.choice([0, 1, 2])
     return DemoPlan(seed, number, store, urls, articles, durable, workers, crawled, faults)
@@ -150,22 +142,16 @@ class DemoRound:
             self.memory.wait_for_leases()
             self._part(url, [])
             known = truth(url)
-            unsent = {url: kind for part in self.parts for url, kind in part.unsent.items()}
-            would_show = dict(zip(unsent, contents(url, list(unsent)), strict=True))
         outcome.unsound += self.memory.faults()
         self.wanted = {f"article {each}" for each in known.articles}
         if not plan.urls:
             site = Site(plan.articles, seed)
             self.wanted |= {f"offer {each}" for each in site.shop.offers}
         shown = [(e.path, e.offer or f"{e.article};") for e in known.log if e.status == 200]
-        shown += [each for each in would_show.items() if unsent[each[0]] != "trap"]
-        held = [each for each in would_show.items() if unsent[each[0]] == "trap"]
-        likely, trapped = ({_name(w) for u, w in x if not is_refused(u)} for x in (shown, held))
         # What is refused under all URLs that were asked for, nobody can deliver.
-        hopeless = {_name(what) for _, what in [*shown, *held]} - likely
-        only_there = len(hopeless & trapped & self.lost())
-        self.wanted -= hopeless
-        outcome.counts.update({"only in a trap": only_there, "answers": len(known.log)})
+        likely = {_name(what) for url, what in shown if not is_refused(url)}
+        self.wanted -= {_name(what) for _, what in shown} - likely
+        outcome.counts["answers"] = len(known.log)
         outcome.counts["articles and offers"] = len(self.wanted)
         outcome.lost = sorted(self.lost())
         outcome.kept_twice = self.repeated()
@@ -236,11 +222,10 @@ class DemoRound:
         self.outcome.counts.update(f"instant: {kind}" for kind in kinds)
         self.outcome.counts["instants"] += len(kinds)
         verdicts = list(lines_of(self.folder / f"{number}-verdicts.jsonl"))
-        unsent = {line["url"]: line["not_sent"] for line in verdicts if "not_sent" in line}
         anew = {line["url"] for line in verdicts if _is_anew(line)}
         upset = any(text in said for text in LOST) or not {"full", "crash"}.isdisjoint(kinds)
         items = list(lines_of(self.disk / f"{number}.jsonl"))
-        self.parts.append(Part(ended, items, anew, unsent, upset))
+        self.parts.append(Part(ended, items, anew, upset))
 
     def _happens(self, process: Process, fault: Fault, url: str, served: int) -> bool:
         """Let a fault happen in its time; False if the process is gone before that."""

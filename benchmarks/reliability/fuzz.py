@@ -32,7 +32,6 @@ from benchmarks.speed.pages import generate
 from simhash_gate import read_page
 from simhash_gate.cli import main as command
 from simhash_gate.identity.keys import key_of
-from simhash_gate.identity.learning import Host
 from simhash_gate.options import Options
 from simhash_gate.page import Page
 from simhash_gate.settings import NAMES, read_settings
@@ -297,7 +296,7 @@ def _settings(chance: random.Random, _: Path) -> Asked:
 
 
 def _addresses(chance: random.Random, _: Path) -> Asked:
-    """Sixty addresses, of which many are damaged, and what a host learns of them."""
+    """Sixty addresses, of which many are damaged."""
     asked = [
         f"http://a.example/{chance.randrange(9)}/{n}?id={n}&s={chance.randrange(3)}"
         for n in range(40)
@@ -309,17 +308,11 @@ def _addresses(chance: random.Random, _: Path) -> Asked:
             broken = damaged(chance, url.encode("utf-8", "surrogatepass"), pieces)
             asked[n] = broken.decode("utf-8", "replace")
 
-    def learn() -> None:
-        host = Host()
+    def read() -> None:
         for url in asked:
             key_of(url)
-            host.reduction.key(url)
-            if stand_in := host.stand_in(url):
-                host.skips.ask(url, stand_in)
-            host.saw(url, f"{len(url) % 7}")
-        list(host.atoms())
 
-    return learn, len(asked), sum(map(len, asked))
+    return read, len(asked), sum(map(len, asked))
 
 
 def _run(*arguments: str) -> str:

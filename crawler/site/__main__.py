@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from crawler.site.answering import TRAP_LIMIT
-from crawler.site.scenes import SCENES, make_site
+from crawler.site.scenes import make_site
+from crawler.site.scenes.variants import SCENES
 from crawler.site.server import serve
 
 SOME = click.IntRange(min=1)
@@ -19,14 +19,10 @@ SOME = click.IntRange(min=1)
 @click.option(
     "--days", type=click.IntRange(min=0), default=0, help="a year of so many days, not one moment"
 )
-@click.option("--trap-limit", type=SOME, default=TRAP_LIMIT)
 @click.option("--parent-pipe", is_flag=True, help="stop when stdin ends")
-def main(
-    port: int, articles: int, seed: int, urls: str, days: int, trap_limit: int, parent_pipe: bool
-) -> None:
+def main(port: int, articles: int, seed: int, urls: str, days: int, parent_pipe: bool) -> None:
     """Serve a site on loopback."""
     site = make_site(urls, articles, seed, days)
-    site.trap_limit = trap_limit
     try:
         serve(site, port, until_stdin_ends=parent_pipe)
     except (OSError, OverflowError) as error:

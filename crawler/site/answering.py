@@ -23,8 +23,6 @@ PIXEL = bytes.fromhex(
 )
 Charset = tuple[str, str, str]
 PLAIN_CHARSET: Charset = ("utf-8", "utf-8", "utf-8")
-TRAP_LIMIT = 20_000
-"""How many pages of a trap a site serves before it says that it has no more."""
 
 
 class Reply(NamedTuple):
@@ -38,7 +36,6 @@ class Reply(NamedTuple):
     product: str = ""
     offer: str = ""
     content: str = ""
-    trap: bool = False
 
     @property
     def html(self) -> bool:
@@ -60,8 +57,6 @@ class Answering(ABC):
         self.articles = articles
         self.seed = seed
         self.log: list[Served] = []
-        self.trap_limit = TRAP_LIMIT
-        self._trapped = 0
         self._hits: Counter[str] = Counter()
         self._lock = threading.Lock()
 
@@ -87,11 +82,6 @@ class Answering(ABC):
             hit = self._hits[target]
             self._hits[target] += 1
         reply = static_file(target) or conditional(self.answer(target, hit), asked or {})
-        with self._lock:
-            self._trapped += reply.trap
-        if reply.trap and self._trapped > self.trap_limit:
-            reply = reply._replace(status=410, body=b"no more of this")
-            reply.headers["X-Demo-Trap"] = "full"
         if accepts_gzip and reply.html and self.draw("gzip", target) < 0.4:
             reply.headers["Content-Encoding"] = "gzip"
             reply = reply._replace(body=gzip.compress(reply.body, 1, mtime=0))

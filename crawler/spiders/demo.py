@@ -12,8 +12,6 @@ from typing import Any
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
-from scrapy.settings import SETTINGS_PRIORITIES
-from scrapy.utils.defer import deferred_from_coro
 from typing_extensions import Self
 
 from crawler.pages import (
@@ -27,18 +25,14 @@ from crawler.pages import (
     site_of,
     whole_number,
 )
-from crawler.site.process import SiteError, SiteProcess, contents, serve_number, shop_url, truth
-from crawler.site.scenes import SCENES
+from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
+from crawler.site.scenes.variants import SCENES
 from crawler.truth import report, score
 from simhash_gate.gate.verdict import Verdict, verdict_of
-from simhash_gate.plugin.requests import META_KEY, NotSent
-from simhash_gate.plugin.signals import near_duplicate_dropped, request_not_sent
+from simhash_gate.plugin.requests import META_KEY
+from simhash_gate.plugin.signals import near_duplicate_dropped
 
 STORE = "SIMHASH_GATE_STORE"
-DEMONSTRATED = {"SIMHASH_GATE_URLS": "skip", "SIMHASH_GATE_TRAPS": "limit"}
-"""What a scenario of URLs is there to show, unless the command line says otherwise."""
-
-
 SHOWN = 3
 """Drops that are printed; `-s LOG_LEVEL=INFO` logs them all."""
 
@@ -51,7 +45,7 @@ class DemoSpider(Spider):
     its URL each page belongs to one of them, and the others read it for its links alone.
 
     `urls` names a scenario: another site, whose URLs are the matter. The figures count what could
-    have been avoided after the first `warmup` pages: half as many as there are articles.
+    have been avoided.
 
     With `carry`, each request has the section that led to it under this name in its `meta`.
     """
@@ -71,7 +65,6 @@ class DemoSpider(Spider):
         site: str = "",
         part: str = "",
         urls: str = "",
-        warmup: str = "",
         carry: str = "",
         **kwargs: Any,
     ) -> None:
@@ -82,8 +75,6 @@ class DemoSpider(Spider):
             raise SystemExit("part is for -a site=..., the URL of a running demonstration site")
         if urls and urls not in SCENES:
             raise SystemExit(f"urls={urls!r} is none of {', '.join(SCENES)}")
-        if warmup and not warmup.isdecimal():
-            raise SystemExit(f"warmup={warmup!r} is not a number of pages")
         self.part, self.parts = _share(part) if part else (1, 1)
         self.scene = SCENES.get(urls)
         try:
@@ -99,10 +90,7 @@ class DemoSpider(Spider):
         self.delivered: set[int] = set()
         self.judged: set[int] = set()
         self.shown: list[str] = []
-        self.avoided: set[str] = set()
-        self.warmup = warmup
         self.started = self.ended = 0.0
-        self.ending = False
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -115,16 +103,11 @@ class DemoSpider(Spider):
             if asked not in (None, "memory:"):
                 spider.logger.warning("%s=%s is for -a site=...; not used here", STORE, asked)
             settings.set(STORE, "memory:", priority="cmdline")
-        for name, value in DEMONSTRATED.items() if spider.scene else ():
-            if (settings.getpriority(name) or 0) < SETTINGS_PRIORITIES["cmdline"]:
-                settings.set(name, value, priority="cmdline")
         if spider.host:
             SiteHosts.install(settings, spider.host, spider.site)
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
-        crawler.signals.connect(spider.downloaded, signals.response_downloaded)
-        crawler.signals.connect(spider.not_sent, request_not_sent)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
@@ -166,21 +149,6 @@ class DemoSpider(Spider):
             self.shown.append(kept)
             print(f"Dropped {response.url}: a copy of {kept}")
 
-    def not_sent(self, request: Request, why: NotSent) -> None:
-        """Note that the gate did not fetch a page under another URL."""
-        if why.kind == "rule":
-            self.avoided.add(request.url)
-
-    def downloaded(self, request: Request, response: Response) -> None:
-        """Note that a page was fetched after all; end the crawl if the site had to end a trap."""
-        self.avoided.discard(request.url)
-        if demo_header(response, "Trap") == "full" and not self.ending:
-            self.ending = True
-            self.logger.error("The crawl did not leave the trap: the site has no more of it")
-            engine = self.crawler.engine
-            assert engine is not None
-            deferred_from_coro(engine.close_spider_async(reason="trap"))
-
     def closed(self, reason: str) -> None:
         """Stop the clock."""
         self.ended = time.monotonic()
@@ -190,7 +158,7 @@ class DemoSpider(Spider):
         try:
             if self.settings.get("SIMHASH_GATE_RECOVER"):
                 return
-            known, unsent = truth(self.site), contents(self.site, self.avoided)
+            known = truth(self.site)
         except SiteError as error:
             self.logger.error("no figures: %s", error)
             return
@@ -199,21 +167,12 @@ class DemoSpider(Spider):
                 self.process.stop()
         alone, mine = self.parts == 1, self.judged | self.delivered
         log = [e for e in known.log if e.serve > self.served_before and (alone or e.serve in mine)]
-        assert self.crawler.stats is not None
-        avoided, probes = (
-            self.crawler.stats.get_value(f"simhash_gate/url/{name}", 0)
-            for name in ("avoided", "probed")
-        )
         figures = score(
             known._replace(log=log),
             self.delivered - self.judged,
             dropped=self.judged,
             seconds=self.ended - self.started,
             alone=alone,
-            avoided=avoided,
-            probes=probes,
-            unsent=unsent,
-            warmup=int(self.warmup) if self.warmup else len(known.articles) // 2,
         )
         print(report(figures, urls=bool(self.scene)))
         print(json.dumps(figures), flush=True)

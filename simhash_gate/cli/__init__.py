@@ -29,7 +29,6 @@ COMMANDS = {
     "similar": "Find the pages that are like one page.",
     "store": "Fill a store; list, remove or move its pages.",
     "tune": "Show how far apart pages are; suggest thresholds.",
-    "urls": "List or forget what is known of URLs.",
     "why": "Tell what became of a page, and why; or compare two.",
 }
 """The commands, and what each does, in short."""
@@ -140,12 +139,11 @@ def _for_the_user(error: Exception) -> click.ClickException | None:
         return error
     from simhash_gate.collection.listing import TooManyError
     from simhash_gate.common.wording import MissingExtraError
-    from simhash_gate.identity.saved import AtomsError
     from simhash_gate.stores.base import StoreError, StoreURLError
     from simhash_gate.values import SettingsError
 
     if isinstance(error, SettingsError | StoreURLError):
         return click.UsageError(str(error))
-    if isinstance(error, MissingExtraError | StoreError | AtomsError | TooManyError | OSError):
+    if isinstance(error, MissingExtraError | StoreError | TooManyError | OSError):
         return click.ClickException(str(error))
     return None

@@ -15,7 +15,7 @@ from simhash_gate.common.times import shown
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
-from simhash_gate.offline.chosen import OF_SITES, Chosen, forget_all, forget_notes_on, left_over
+from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over
 from simhash_gate.offline.exported import KINDS, exported
 from simhash_gate.offline.imported import Import
 from simhash_gate.offline.replay import live_run
@@ -143,8 +143,7 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
             removed += 1
         if left is None:
             blobs_removed += forget_all(store, (it.blob for it in chosen.histories(store)))
-            for kind in OF_SITES:
-                blobs_removed += forget_all(store, chosen.of_sites(store, kind))
+            blobs_removed += forget_all(store, chosen.notes(store))
             blobs_removed[SITE_NOTES] += forget_notes_on(store, chosen)
         blobs_removed += forget_all(store, left_over(store))
     console.say(f"pages removed: {removed}")

@@ -176,19 +176,6 @@ def decode(data: bytes) -> Sketch:
         raise ValueError(f"no sketch: {error}") from None
 
 
-def name_and_words(data: bytes, count: int) -> bytes:
-    """Return the bytes for the name in an encoded sketch, and hashes of words.
-
-    The name takes `NAME_BYTES`, all zero if there is none. Then come the `count` least hashes of
-    words of the article, two bytes each. The result is empty if the article has no words.
-    """
-    if not data:
-        return b""
-    words = decode(data).words
-    short = distinct(words.values[words.own] >> max(0, words.bits - 16))[:count]
-    return data[:NAME_BYTES] + short.astype(">u2").tobytes() if len(short) else b""
-
-
 def sentences_of(lines: bytes) -> list[tuple[int, int]]:
     """Return the 32-bit hash and the number of words of each line of an article.
 

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 Action = Literal["drop", "discard", "tag", "links"]
 Revisit = Literal["links", "pass", "drop"]
 Scope = Literal["domain", "host", "crawl"]
-Urls = Literal["off", "observe", "skip"]
-Traps = Literal["off", "observe", "limit"]
-Listings = Literal["follow", "stop"]
 Blocked = Literal["pass", "drop"]
 
 WHOLE_CRAWL = "*"
@@ -56,9 +53,7 @@ def _selectors(value: Any) -> tuple[str, ...]:
 
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 SELECTORS = ValueKind("CSS selectors, as a list", _selectors)
-ACTIONS, REVISITS, URLS, TRAPS, BLOCKED, LISTINGS = (
-    one_of(*get_args(each)) for each in (Action, Revisit, Urls, Traps, Blocked, Listings)
-)
+ACTIONS, REVISITS, BLOCKED = (one_of(*get_args(each)) for each in (Action, Revisit, Blocked))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,14 +79,7 @@ class Policy:
     verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
     audit: float = setting(0.0, SHARE, "The share of duplicates that go to the spider")
     compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
-    urls: Urls = setting("off", URLS, "How the gate uses rules about URLs", of_request=False)
-    traps: Traps = setting(
-        "off", TRAPS, "How the gate treats endless spaces of URLs", of_request=False
-    )
     blocked: Blocked = setting("pass", BLOCKED, "How block pages are treated")
-    listings: Listings = setting(
-        "follow", LISTINGS, "How the next pages of listings are treated", of_request=False
-    )
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
     min_words: int = 20
     history: int = 20

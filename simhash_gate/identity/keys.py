@@ -1,7 +1,7 @@
 """The key of a page: one value for all its addresses.
 
 The first of these decides: the spider's word; a canonical link that no page refutes; the URL,
-without names that track visitors and without the parts that make no difference on its host.
+without names that track visitors.
 """
 
 from __future__ import annotations
@@ -12,16 +12,12 @@ from typing import Literal, NamedTuple
 
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import Address, address_of
-from simhash_gate.identity.atoms import Atom
-from simhash_gate.identity.learning import Host
-from simhash_gate.identity.lists import SESSION, TRACKING
-from simhash_gate.identity.reduction import Reduction
+from simhash_gate.identity.lists import SESSION, TRACKING, is_one_of
 
-By = Literal["spider", "canonical", "list", "host", "url"]
+By = Literal["spider", "canonical", "list", "url"]
 
-MOST_HOSTS, MOST_ADDRESSES = 1_000, 100_000
-"""Bounds of one crawl. An address takes 1.6 KB, or 3.6 with a query. The oldest hosts go first."""
-_BETWEEN = 1_000  # questions, before the addresses are counted again
+MOST_HOSTS = 1_000
+"""Hosts whose canonical links are remembered. The oldest go first."""
 NEAR = 8
 """Fingerprints that differ in more bits belong to different contents."""
 REFUTED = 3
@@ -35,13 +31,12 @@ class PageKey(NamedTuple):
 
     `key` is the same for all addresses of the page. It is not a URL to be fetched: it always begins
     with `https`, and has no `www.`, index page, session or slash at the end. `url` is the canonical
-    URL. `by` tells what decided. `atoms` are the parts of the address that did not matter.
+    URL. `by` tells what decided.
     """
 
     key: str
     by: By
     url: str
-    atoms: tuple[Atom, ...] = ()
 
 
 class Canonical:
@@ -76,68 +71,42 @@ class Canonical:
 
 
 class Keys:
-    """The keys of a crawl's pages, by what each host has shown. Its memory is bounded.
-
-    `tracking` are parameters that no site needs, in addition to the list of this package.
+    """The keys of a crawl's pages. `tracking` are parameters that no site needs, in addition to the
+    list of this package.
     """
 
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
         self._tracking = TRACKING.union(tracking)
-        self._hosts: OrderedDict[str, tuple[Host, Canonical]] = OrderedDict()
-        self._asked = 0
+        self._canonicals: OrderedDict[str, Canonical] = OrderedDict()
 
-    def host(self, scope: str) -> Host:
-        """Return what the pages of a host, or of a domain, have shown."""
-        return self._of(scope)[0]
-
-    def take_over(self, other: Keys) -> None:
-        """Continue with the hosts of another one, after a pause of the job."""
-        self._hosts = other._hosts
+    def address(self, url: str) -> Address:
+        """Return an address without the parameters that track visitors."""
+        address = address_of(url)
+        if not address.query:
+            return address
+        query = tuple(pair for pair in address.query if not is_one_of(self._tracking, pair[0]))
+        return address if query == address.query else address._replace(query=query)
 
     def canonical(self, scope: str) -> Canonical:
         """Return the canonical links of a host, or of a domain."""
-        return self._of(scope)[1]
+        links = self._canonicals.setdefault(scope, Canonical())
+        self._canonicals.move_to_end(scope)
+        if len(self._canonicals) > MOST_HOSTS:
+            self._canonicals.popitem(last=False)
+        return links
 
-    def scopes(self) -> list[str]:
-        """Return the hosts and domains that were asked for."""
-        return [*self._hosts]
-
-    def _of(self, scope: str) -> tuple[Host, Canonical]:
-        host = self._hosts.get(scope)
-        if host is None:
-            host = self._hosts[scope] = Host(self._tracking), Canonical()
-        self._hosts.move_to_end(scope)
-        self._asked += 1
-        if len(self._hosts) > MOST_HOSTS:
-            self._hosts.popitem(last=False)
-        if self._asked % _BETWEEN == 0:
-            self._make_room()
-        return host
-
-    def _make_room(self) -> None:
-        addresses = sum(len(host.contents.of) for host, _ in self._hosts.values())
-        while addresses > MOST_ADDRESSES and len(self._hosts) > 1:
-            _, (host, _) = self._hosts.popitem(last=False)
-            addresses -= len(host.contents.of)
-
-    def of(self, scope: str, url: str, *, word: str = "", canonical: str = "") -> PageKey:
+    def of(self, url: str, *, word: str = "", canonical: str = "") -> PageKey:
         """Return the key of an address.
 
         `word` is the key that the spider gave, `canonical` the target of a link that holds.
         """
-        host = self.host(scope).reduction
         if word:
             return PageKey(word, "spider", url)
         if canonical:
-            target = host.key(canonical)
-            return PageKey(coarse(target), "canonical", canonical)
-        plain = host.address(url)
-        reduced = host.key(url)
-        by: By = "host" if reduced != plain else "url" if plain == address_of(url) else "list"
-        shown = url if by == "url" else reduced.url
-        if "*" in shown and "*" not in url:  # an address with a wildcard is not a URL
-            shown = plain.url
-        return PageKey(coarse(reduced), by, shown, host.reasons(url, shown) if by != "url" else ())
+            return PageKey(coarse(self.address(canonical)), "canonical", canonical)
+        plain = self.address(url)
+        is_plain = plain == address_of(url)
+        return PageKey(coarse(plain), *(("url", url) if is_plain else ("list", plain.url)))
 
     def named(self, scope: str, url: str, canonical: str, content: int, at: float) -> str:
         """Return the target of a page's canonical link if it may be its identity, else "".
@@ -145,12 +114,11 @@ class Keys:
         The page itself speaks for or against the links of other pages. `canonical` is "" for a page
         without such a link. `content` is the fingerprint of the page, `at` a Unix time.
         """
-        host, links = self._of(scope)
-        key = coarse(host.reduction.key(url))
+        links, key = self.canonical(scope), coarse(self.address(url))
         holds = links.holds(key, content, at)
         if not canonical.startswith(("http://", "https://")):
             return ""
-        address = host.reduction.key(canonical)
+        address = self.address(canonical)
         if not _are_of_one_site(address.host, address_of(url).host, scope):
             return ""
         target = coarse(address)
@@ -169,7 +137,7 @@ def precise(url: str) -> str:
 
 @lru_cache(maxsize=1024)
 def key_of(url: str) -> str:
-    """Return the key of a page by lists alone, where its host has shown nothing."""
+    """Return the key of a page by lists alone."""
     return coarse(_PLAIN.address(url))
 
 
@@ -178,7 +146,7 @@ def own_key(url: str) -> str:
     return f"{precise(url)}#"
 
 
-_PLAIN = Reduction(TRACKING)
+_PLAIN = Keys()
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:

@@ -28,22 +28,7 @@ SESSION = re.compile(
 )
 """Parameters of the query or the path that name a visitor's session on most sites."""
 
-OTHER_VIEW = re.compile(r"(?:print(?:able|er|view|_?version)?|amp|mobile|m|wap)\Z", re.IGNORECASE)
-"""Parts of a path that ask for the same text in another form."""
-
 _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
-_OF_PAGE = re.compile(
-    # of the query, then of the path: /page/2, /news-page-2.html, /index2.html
-    r"([?&;])(?:page|paged|page_?n(?:o|um|r|umber)|pagina|pg|p|seite|start|offset|skip|from|before"
-    r"|after|cursor)=[^&;#]*|[/_-](?:page|pagina|pg|seite)[/_=-]?\d+(?=/?(?:[?#]|\Z)|\.\w+)"
-    r"|/index[_-]?\d+\.\w+",
-    re.IGNORECASE,
-)
-
-
-def list_of(url: str) -> str:
-    """Return the URL of a listing without the number of its page: the same for all its pages."""
-    return _OF_PAGE.sub(lambda match: match[1] or "", url).rstrip("/?&;")
 
 
 @lru_cache(maxsize=4_096)

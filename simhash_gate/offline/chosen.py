@@ -13,15 +13,11 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import without_domain
 from simhash_gate.history.texts import KeptPage, unpack
 from simhash_gate.history.versions import History
-from simhash_gate.identity.keys import Keys, own_key
-from simhash_gate.identity.saved import AtomsError, from_json, load
+from simhash_gate.identity.keys import key_of, own_key
 from simhash_gate.stores import Blob, Record
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
-
-OF_SITES = (SITE_NOTES, URL_RULES)
-"""The kinds of what is kept of a site, whatever pages it has."""
 
 
 @dataclass(frozen=True)
@@ -43,22 +39,22 @@ class Chosen:
 
     def of(self, store: Store) -> Iterator[Record]:
         """Yield the pages of a store that are chosen, oldest first."""
-        is_page = self._page_test(store)
+        is_page = self._page_test()
         for record in store.records(self.scope):
             if self._has(record.url, record.last_seen) and is_page(record):
                 yield record
 
     def histories(self, store: Store) -> Iterator[PageHistory]:
         """Yield what is known of the visits to the pages that are chosen, in any order."""
-        is_page = self._page_test(store)
+        is_page = self._page_test()
         for history in map(PageHistory.of, store.blobs(HISTORY, self.scope)):
             if self._has(history.url, history.seen) and is_page(history):
                 yield history
 
-    def of_sites(self, store: Store, kind: str) -> Iterator[Blob]:
-        """Yield what is kept of the scopes that are chosen, whatever pages they have."""
+    def notes(self, store: Store) -> Iterator[Blob]:
+        """Yield the notes on the scopes that are chosen, whatever pages they have."""
         if self.page is None and self.age is None:
-            for blob in store.blobs(kind, self.scope):
+            for blob in store.blobs(SITE_NOTES, self.scope):
                 of_site = f"http://{blob.scope}/"
                 if self.domain is None or is_of_domain(of_site, self.domain):
                     yield blob
@@ -68,20 +64,16 @@ class Chosen:
             self.domain is None or is_of_domain(url, self.domain)
         )
 
-    def _page_test(self, store: Store) -> Callable[[Record | PageHistory], bool]:
-        """Return what tells whether something is kept of the page, by the keys of its host."""
+    def _page_test(self) -> Callable[[Record | PageHistory], bool]:
+        """Return what tells whether something is kept of the page."""
         if self.page is None:
             return lambda _: True
-        page, keys = without_credentials(self.page), Keys()  # as pages are remembered
-        for blob in store.blobs(URL_RULES):
-            with suppress(AtomsError):  # of a later release
-                load(keys.host(blob.scope), from_json(blob.data, blob.scope), trusted=True)
+        page = without_credentials(self.page)  # as pages are remembered
 
         def is_page(kept: Record | PageHistory) -> bool:
             if kept.request.endswith("#"):  # its other addresses show another page
                 return kept.request == own_key(page)
-            key = keys.of(kept.scope, page).key
-            return key in (kept.request, keys.of(kept.scope, kept.url).key)
+            return key_of(page) in (kept.request, key_of(kept.url))
 
         return is_page
 

@@ -16,13 +16,12 @@ from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
-from simhash_gate.identity.saved import from_json, merged
-from simhash_gate.offline.chosen import OF_SITES, Chosen, texts_of
+from simhash_gate.offline.chosen import Chosen, texts_of
 from simhash_gate.sources import File, find
 from simhash_gate.sources.fingerprints import FINGERPRINT
 from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import history_in
 from simhash_gate.stores.store import Store
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
@@ -65,12 +64,6 @@ KINDS = {
     KEPT_TEXT: BlobKind("texts", unpack),
     SITE_MEMORY: BlobKind("site memories", SiteMemory, lambda *both: SiteMemory(*both).encode()),
     SITE_NOTES: BlobKind("notes on sites", _notes, merged_notes, is_json=True),
-    URL_RULES: BlobKind(
-        "sets of rules about URLs",
-        lambda data: from_json(data, "data"),
-        lambda known, more: merged(known, from_json(more, "data"), "rules of the store"),
-        is_json=True,
-    ),
 }
 
 
@@ -106,7 +99,7 @@ def exported(store: Store, chosen: Chosen, complain: Complain) -> Generator[dict
             with complaining(complain, f"text of {text.scope}"):
                 yield blob_line(replace(text, data=data))
     memories = (it for it in store.blobs(SITE_MEMORY) if it.scope in scopes or not chosen)
-    for blob in chain(memories, *(chosen.of_sites(store, kind) for kind in OF_SITES)):
+    for blob in chain(memories, chosen.notes(store)):
         with complaining(complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
             yield blob_line(blob)
 

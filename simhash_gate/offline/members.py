@@ -16,7 +16,7 @@ from simhash_gate.settings import Settings
 from simhash_gate.sources import File, find
 from simhash_gate.sources.files import is_pages
 from simhash_gate.sources.fingerprints import Numbered, fingerprinted, is_list, read_list
-from simhash_gate.sources.jsonl import WITH_FINGERPRINTS, first_object
+from simhash_gate.sources.jsonl import first_object
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.parquet import FINGERPRINT, ParquetFile, columns_of
 from simhash_gate.sources.read_pages import read_pages
@@ -81,7 +81,7 @@ class Members:
             return None if is_pages(columns) and FINGERPRINT not in columns else self._of_parquet
         if not file.folder and file.kind in (find.JSONL, find.TEXT) and is_list(file.path):
             return self._of_list
-        if file.kind == find.JSONL and not WITH_FINGERPRINTS.isdisjoint(first_object(file.path)):
+        if file.kind == find.JSONL and "fingerprint" in first_object(file.path):
             return self._of_lines
         return None
 

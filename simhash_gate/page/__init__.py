@@ -42,8 +42,7 @@ class Page:
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
     others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
     `lines` are the words of its article, normalised, a line for each block, in UTF-8, and then what
-    is said between these and was left out of it; `sample` is a sample of the article's words, as
-    `sample_of` writes it.
+    is said between these and was left out of it.
     `kind`, `author`, `date` (ISO 8601), `price` (`19.99 EUR`), `language` (`en-GB`), `site` and
     `description` are what the page says of itself for machines, None where it doesn't. `url` is
     where the page was read from, without user name and password. `article` is what its Markdown is
@@ -64,7 +63,6 @@ class Page:
     reason: str | None
     sketch: bytes = b""
     lines: bytes = field(default=b"", repr=False)
-    sample: bytes = b""
     kind: Kind | None = None
     author: str | None = None
     date: str | None = None

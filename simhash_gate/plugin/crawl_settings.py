@@ -45,15 +45,12 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     links = any(policy.action == "links" for policy in policies)
     need(links, spider, "ACTION = 'links'", _MIDDLEWARE)
     need(_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE)
-    needed = f"the spider middleware, to see where pages lead: {_ADDON}"
-    follows = any(policy.traps == "limit" or policy.listings == "stop" for policy in policies)
-    need(follows, spider, "TRAPS = 'limit' or LISTINGS = 'stop'", needed)
     needed = (
         f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
         "to DOWNLOADER_MIDDLEWARES at 840"
     )
     asks_first = "ConditionalRequests" in downloader
-    need(settings.asks_first, asks_first, "REVALIDATE or LISTINGS", needed)
+    need(settings.revalidates, asks_first, "REVALIDATE", needed)
     sees_end = sees_pages_end(installed)
     needed = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
     need(settings.durable == "page", sees_end, "DURABLE = 'page'", needed)

@@ -26,11 +26,7 @@ def _any_policy(is_wanted: Callable[[Policy], bool]) -> Wanted:
 FEATURES: tuple[tuple[str, Wanted], ...] = (
     ("audit.Audit", lambda settings: settings.audits and not settings.recover),
     ("stats.GateStats", _always),
-    # This comes before `StandIns`: a request that is held back stands for no other one.
-    ("trap_shield.TrapGuard", _any_policy(lambda policy: policy.traps != "off")),
-    ("stand_ins.StandIns", _any_policy(lambda policy: policy.urls != "off")),
     ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
-    ("known_pages.KnownPages", _any_policy(lambda policy: policy.listings == "stop")),
     ("revalidation.Revalidation", lambda settings: settings.revalidates),
     ("new_links.NewLinks", _any_policy(lambda policy: policy.action == "drop")),
     ("resend_dropped.Resending", _always),

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from simhash_gate.gate.policy import Action, Site
+from simhash_gate.gate.policy import Action
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.conditions import Variants
-from simhash_gate.plugin.requests import NotSent
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.yields import Yields
 from simhash_gate.stores import Record, StoreError
@@ -175,21 +174,12 @@ class Listener:
     def opened(self, spider: Spider) -> None:
         """The spider was opened."""
 
-    def ask(self, request: Request, site: Site) -> None:
-        """A request is about to be sent. Raise `NotSent` if it need not be."""
-
     async def ask_store(self, request: Request) -> None:
-        """A request is about to be sent. Ask the store, and raise `NotSent` if it need not be."""
+        """A request is about to be sent. Ask the store, and change the request's headers."""
 
     def answered(self, request: Request, response: Response) -> Response | Request:
         """A server has answered; no other middleware has seen it yet. Return the answer to use."""
         return response
-
-    def not_sent(self, request: Request, why: NotSent) -> None:
-        """A request was not sent."""
-
-    def failed(self, request: Request) -> None:
-        """A request has no answer."""
 
     def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
         """Return the verdict and the key of a page if no reading is needed, else None."""
@@ -249,24 +239,20 @@ class Listeners:
         self._failed: set[str] = set()
 
     def tell(self, what: str, *about: Any) -> list[Any]:
-        """Call a method of all listeners in order, and return the answers. `NotSent` ends it."""
+        """Call a method of all listeners in order, and return the answers."""
         answers = []
         for method in self._methods[what]:
             try:
                 answers.append(method(*about))
-            except NotSent:
-                raise
             except Exception as error:
                 self._log(method, error)
         return answers
 
     async def ask(self, what: str, *about: Any) -> None:
-        """Await a method of all listeners, one after the other. `NotSent` ends it."""
+        """Await a method of all listeners, one after the other."""
         for method in self._methods[what]:
             try:
                 await method(*about)
-            except NotSent:
-                raise
             except Exception as error:
                 self._log(method, error)
 

@@ -22,7 +22,7 @@ from simhash_gate.plugin.judging import PageJudge
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Listeners
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.requests import NotSent, close, mark_inline
+from simhash_gate.plugin.requests import close, mark_inline
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     only_looks,
@@ -121,15 +121,8 @@ class SimhashGateMiddleware(CrawlGate):
             raise SettingsError(f"{PREFIX}STORE: {error}") from None
 
     def process_request(self, request: Request) -> None:
-        """Note what a request is for. Raises `NotSent` if it need not be sent."""
-        self.listeners.tell("ask", request, self._judge.sent(request))
-
-    def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note that a request was not sent, or has no answer."""
-        if isinstance(exception, NotSent):
-            self.listeners.tell("not_sent", request, exception)
-        else:
-            self.listeners.tell("failed", request)
+        """Note what a request is for."""
+        self._judge.sent(request)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Put the verdict into the request's meta. Raises `NearDuplicate` if it drops the page."""

@@ -51,7 +51,7 @@ class PageKeys:
             return PageKey(name, "url", without_credentials(request.url))
         word = request.meta.get(PAGE_KEY)
         word = "" if word is None else str(word)
-        return self._keys.of(scope, without_credentials(url or request.url), word=word)
+        return self._keys.of(without_credentials(url or request.url), word=word)
 
     def record(self, request: Request, scope: str, run: StoreRun) -> Record:
         """Return a record of a page that was not fetched yet. Raises `SettingsError`."""
@@ -72,7 +72,7 @@ class PageKeys:
         header = b",".join(response.headers.getlist("Link")).decode("latin-1")
         named = canonical_of(page.canonical.splitlines(), response.url, header)
         target = self._keys.named(scope, url, named, page.fingerprint, at)
-        return self._keys.of(scope, url, canonical=target) if target else key
+        return self._keys.of(url, canonical=target) if target else key
 
 
 def moved_from(keys: PageKeys, request: Request, scope: str) -> str:
@@ -136,7 +136,7 @@ class PageKeyFingerprinter(RequestFingerprinter):
 
     def __init__(self, crawler: Crawler | None = None) -> None:
         super().__init__(crawler)
-        self._plain = Keys(settings_of(crawler).tracking if crawler else ()).host("").reduction
+        self._plain = Keys(settings_of(crawler).tracking if crawler else ())
 
     def fingerprint(self, request: Request) -> bytes:
         """Return the fingerprint of a request, 20 bytes."""

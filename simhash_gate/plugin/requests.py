@@ -10,7 +10,6 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
-from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.misc import load_object
@@ -29,32 +28,6 @@ METHODS = ("callback", "errback")
 
 class _NotJsonError(Exception):
     """A value can't be written as JSON."""
-
-
-class NotSent(IgnoreRequest):
-    """A request was not sent. `url` is its URL, and `reason` says why in words.
-
-    `kind` is "rule" if its page was, or is being, fetched under another URL (`stand_in`). It is
-    "trap" or "listing" if the request waits. `what` names the part of the URL that makes no
-    difference, the shape of the URL, or the listing.
-    """
-
-    def __init__(
-        self, kind: str, url: str, reason: str, what: str, stand_in: str | None = None
-    ) -> None:
-        super().__init__(f"{url} was not fetched: {reason}")
-        self.kind = kind
-        self.url = url
-        self.reason = reason
-        self.what = what
-        self.stand_in = stand_in
-
-
-BECAUSE = {
-    "barren": "its pages bring nothing new, and lead to ever more of them",
-    "endless": "its pages lead to ever more of the same",
-    "listing": "listings lead to nothing new before them",
-}
 
 
 class RequestWriter:
@@ -165,12 +138,8 @@ PLAIN_KEY = "simhash_gate_plain"
 """True for a request that is sent without a condition."""
 RECOVERED_KEY = "simhash_gate_recovered"
 """The entry of the journal for a page that is recovered from it."""
-RELEASED_KEY = "simhash_gate_released"
-"""True for a request that was skipped before, and is sent after all."""
 KEPT_KEY = "simhash_gate_kept"
 """The fingerprint of the request whose page was kept, and its retries: to recognise a retry."""
-FOUND_KEY = "simhash_gate_found"
-"""The page that a request was found on, as the trap shield describes it (`Origin`)."""
 COPY_KEY = "simhash_gate_of_copy"
 """The original of the copy, if only a copy led to a request."""
 ASKED_KEY = "simhash_gate_asked"

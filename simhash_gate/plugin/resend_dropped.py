@@ -20,7 +20,6 @@ from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Belief, Parked
-from simhash_gate.plugin.requests import FOUND_KEY
 from simhash_gate.plugin.yields import IN_A_ROW
 from simhash_gate.stores import Record
 
@@ -119,8 +118,7 @@ def send_again(crawl: Crawl, request: Request, why: str) -> None:
 def to_send_again(judged: Judged) -> Request:
     """Return the request of a dropped page in a form that can be sent again."""
     request = judged.as_sent
-    # Without its origin, the trap shield lets it go.
-    meta = {k: value for k, value in request.meta.items() if k not in (VERDICT_KEY, FOUND_KEY)}
+    meta = {key: value for key, value in request.meta.items() if key != VERDICT_KEY}
     return request.replace(meta=meta, dont_filter=True)
 
 
@@ -129,7 +127,7 @@ def _dropped(judged: Judged) -> Dropped:
     assert verdict.page is not None
     assert verdict.match is not None
     # A comparison needs none of these.
-    page = replace(verdict.page, article=b"", anchors=b"", sample=b"", targets="")
+    page = replace(verdict.page, article=b"", anchors=b"", targets="")
     scope = verdict.match.record.scope
     request = to_send_again(judged)
     return Dropped(("copy",), request, judged.fingerprint, page, verdict.policy, scope)

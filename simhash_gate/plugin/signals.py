@@ -5,7 +5,3 @@ near_duplicate_dropped = object()
 
 item_held = object()
 """Sent for every item that is held back, with `item`, `response`, `verdict` and `spider`."""
-
-request_not_sent = object()
-"""Sent for every request that the gate does not send, with `request`, `why` (a `NotSent`) and
-`spider`."""

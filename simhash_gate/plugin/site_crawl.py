@@ -48,7 +48,6 @@ POLITE = {
     "DOWNLOAD_DELAY": 0.5,
     "AUTOTHROTTLE_ENABLED": True,
     "AUTOTHROTTLE_START_DELAY": 1.0,
-    "SIMHASH_GATE_TRAPS": "limit",
     "SIMHASH_GATE_BLOCKED": "drop",
 }
 """Settings of the crawl unless the project, the spider or the command line sets others."""

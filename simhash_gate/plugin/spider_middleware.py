@@ -125,12 +125,12 @@ class ConditionalRequests(GateComponent):
         """Return the middleware if the settings of a domain, or listeners, may need it."""
         with refusing():
             settings = settings_of(crawler)
-            if not (settings.asks_first or settings.listeners):
+            if not (settings.revalidates or settings.listeners):
                 raise NotConfigured
         return super().from_crawler(crawler)
 
     async def process_request(self, request: Request) -> None:
-        """Let listeners add a condition to a request. Raises `NotSent` if it need not be sent."""
+        """Let listeners add a condition to a request."""
         if self.gate:
             await self.gate.listeners.ask("ask_store", request)
 

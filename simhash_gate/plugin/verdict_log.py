@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from scrapy import Request, Spider
+from scrapy import Spider
 from scrapy import __version__ as scrapy_version
 
 from simhash_gate.common.files import check_writable, open_anew, private_folder
@@ -20,7 +20,6 @@ from simhash_gate.gate.verdict import encode, line_of
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
-from simhash_gate.plugin.requests import NotSent
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
@@ -76,18 +75,6 @@ class VerdictLog(Listener):
         line["held"] = judged.held and not judged.dropped
         line["matched_run"] = match.record.run if match else None
         line["matched_key"] = match.record.request if match else None
-        self._put(line)
-
-    def not_sent(self, request: Request, why: NotSent) -> None:
-        """Pass a request that was not sent to the thread that writes. It has no outcome."""
-        line = {
-            "not_sent": why.kind,
-            "what": why.what,
-            "url": why.url,
-            "matched_url": why.stand_in,
-            "reason": why.reason,
-            "time": round(time.time(), 3),
-        }
         self._put(line)
 
     async def closed(self) -> None:

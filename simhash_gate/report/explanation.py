@@ -55,12 +55,6 @@ _EARLIER = (
 _SAME = "the text is that of the earlier version, but for what changes by itself"
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
 _BITS = re.compile(r"distance \d+(, (threshold|near) \d+|:)(; )? ?")
-_SENT_BY: dict[str, dict[str, Any]] = {
-    "rule": {"urls": "observe"},
-    "trap": {"traps": "observe"},
-    "listing": {"listings": "follow"},
-}
-"""Which setting keeps requests from being sent, by what a verdict log calls that."""
 
 
 class Side(NamedTuple):
@@ -155,13 +149,11 @@ class Explanation:
 
     @property
     def became(self) -> str:
-        """What happened to the page: `not fetched`, `dropped`, `held back`, `kept` or `passed`.
+        """What happened to the page: `dropped`, `held back`, `kept` or `passed`.
 
         It is "" if there is no verdict.
         """
         verdict = self.verdict
-        if verdict.not_sent:
-            return "not fetched"
         if verdict.dropped or verdict.held:
             return "dropped" if verdict.dropped else "held back"
         return "passed" if verdict.outcome not in ("kept", "") else verdict.outcome
@@ -233,8 +225,6 @@ class Explanation:
         if outcome == "blocked":
             other = "drop" if self.policy.blocked == "pass" else "pass"
             return [Way(self._set(blocked=other), f"block pages get the action {other!r}")]
-        if values := _SENT_BY.get(self.verdict.not_sent):
-            return [Way(self._set(**values), "such requests are sent")]
         return []
 
     def _of_copy(self) -> Iterator[Way]:
@@ -298,7 +288,7 @@ class Explanation:
         """Yield lines of text: in red what only the kept page has, in green what only the other."""
         yield from self._verdict_as_text()
         outcome = self.verdict.outcome
-        if outcome != "skipped" and not self.verdict.not_sent:
+        if outcome != "skipped":
             before = "earlier version" if self._is_revisit else "kept page"
             for title, side in ((before, self.kept), ("this page", self.page)):
                 if side is not None:
@@ -335,8 +325,6 @@ class Explanation:
             yield f"   because      {printable(because)}"
         if outcome in ("skipped", "error") and (advice := advice_on(outcome, verdict.reason)):
             yield f"                {advice.replace('`', '')}"
-        if verdict.not_sent and verdict.kept:
-            yield f"   instead      {printable(verdict.kept.url)}"
         if verdict.at is not None:
             yield f"   when         {shown(verdict.at)}"
 

@@ -51,7 +51,6 @@ TABLES = {
     "#Like another's|#Like an earlier|#Errors|Log",
     "near": "Page|Nearest kept page|#Bits|#Words|#Words of the kept page|Why it passed",
     "copies": "Copy|#Bits|#Words|What differs",
-    "unsent": "Domain|What|Why|#Requests|Examples",
     "unjudged": "Outcome|Why|#Pages",
 }
 """The columns of each table."""

@@ -114,7 +114,6 @@ class LoggedMatch:
 class LoggedVerdict:
     """The verdict on one response. Long texts are cut. `at` and `previous_at` are Unix times.
 
-    `not_sent` says why there was no response, "" if there was; then there is no outcome.
     `held` tells that the page passed for its links alone. `canonical_url` is the same for all
     addresses of a page, "" if it is not known. `crawler` is the number of the crawler
     in a report of several.
@@ -139,8 +138,6 @@ class LoggedVerdict:
     canonical_url: str = _of(_URL, "")
     fingerprint: int | None = _of(_FINGERPRINT)
     previous_at: float | None = _of(_TIME, None, "previous_time")
-    not_sent: str = _of(_TEXT, "")
-    what: str = _of(_TEXT, "")
 
     @property
     def name(self) -> str:
@@ -163,7 +160,7 @@ class LoggedVerdict:
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
         found = read(cls, line)
-        if found.outcome not in OUTCOMES and not found.not_sent:
+        if found.outcome not in OUTCOMES:
             expected = ", ".join(OUTCOMES)
             raise ValueError(f"'outcome' is {found.outcome!r}: expected one of {expected}")
         known = line.get("matched_url") is not None

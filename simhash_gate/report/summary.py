@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many
@@ -24,14 +24,11 @@ MOST_TALLIES = 10_000
 MOST_RUNS = 1_000
 MOST_REASONS = 1_000
 MOST_NOTES = 100
-MOST_UNSENT = 2_000
 MOST_DUPLICATES = 500
 MOST_NEAR = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
-_EXAMPLES = 2  # of requests that were not sent
-_WHY = {"rule": "makes no difference", "trap": "is a trap", "listing": "leads to nothing new"}
 
 
 @dataclass(slots=True)
@@ -113,14 +110,6 @@ class Crawler:
         )
 
 
-class Unsent(NamedTuple):
-    """Why requests of a domain were not sent: `what` makes no difference, or is a trap's shape."""
-
-    domain: str
-    what: str
-    why: str
-
-
 class Summary:
     """Counts by domain and crawler, distances, a timeline, clusters, and the pages worth a look.
 
@@ -143,8 +132,6 @@ class Summary:
         self.timeline = Timeline()
         self.duplicates: Top[LoggedVerdict] = Top(MOST_DUPLICATES)
         self.near: Top[LoggedVerdict] = Top(MOST_NEAR)
-        self.unsent: Counter[Unsent] = Counter()
-        self.unsent_examples = defaultdict[Unsent, list[LoggedVerdict]](list)
         self._places: list[str] = []
         self._filled: set[str] = set()
         self._is_new = True
@@ -239,16 +226,6 @@ class Summary:
             page = LoggedVerdict.of(line, self._crawler().number)
             self.add(page)
             self._filled.update(self._places[-1:])
-        elif "not_sent" in line:
-            self._add_unsent(LoggedVerdict.of(line))
-
-    def _add_unsent(self, request: LoggedVerdict) -> None:
-        why = _WHY.get(request.not_sent, request.not_sent)
-        found = Unsent(registered_domain(host_of(request.url)), request.what, why)
-        found = _known(found, self.unsent, MOST_UNSENT, Unsent(OTHERS, "", ""))
-        self.unsent[found] += 1
-        if len(self.unsent_examples[found]) < _EXAMPLES:
-            self.unsent_examples[found].append(request)
 
     def _crawler(self, *, begins: bool = False) -> Crawler:
         """Return the crawler that a line is of: a new one where a crawl or a log begins."""

@@ -248,7 +248,7 @@ def _kind_of_file(path: str) -> str:
 def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
-        wanted = {*files.PAGES, *(jsonl.WITH_FINGERPRINTS if fingerprints else ())}
+        wanted = {*files.PAGES, *(("fingerprint",) if fingerprints else ())}
         # A file without keys may be unreadable: it stays, and reading it reports the error.
         return not keys or not wanted.isdisjoint(keys)
     return kind != _OTHER

@@ -15,10 +15,8 @@ from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.sources import GZIP
 
 STDIN = "-"
-OF_A_LOG = frozenset({"outcome", "audit", "not_sent", "crawl_note"})
+OF_A_LOG = frozenset({"outcome", "audit", "crawl_note"})
 """Each line of a verdict log has one of these keys."""
-WITH_FINGERPRINTS = frozenset({"fingerprint", "not_sent"})
-"""The first line of a file of fingerprints has one of these: a log may begin with a request."""
 _LONGEST = 1 << 26  # bytes of a line
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file
 

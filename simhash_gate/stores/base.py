@@ -18,7 +18,7 @@ from simhash_gate.common.urls import without_credentials
 
 HISTORY = "history"
 """The kind of blobs that belong to runs: under each key, each run has its own."""
-SITE_MEMORY, URL_RULES, SITE_NOTES = "site_memory", "url_rules", "site_notes"
+SITE_MEMORY, SITE_NOTES = "site_memory", "site_notes"
 """Kinds of blobs. A scope has one of each, under the key ""."""
 KEPT_TEXT = "kept_text"
 """The kind of a page's text. Its key is the digest of the page, as 16 hex digits."""

@@ -32,7 +32,6 @@ SPIDERS_ALONE = {
         ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
         ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
         ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
-        ("TRAPS", "limit", WITHOUT_ADDON, "needs the spider middleware"),
         ("REVALIDATE", "True", WITHOUT_ADDON, "simhash_gate.ConditionalRequests to DOWNLOADER"),
     ],
 )

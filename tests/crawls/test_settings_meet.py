@@ -14,8 +14,6 @@ from tests.crawls.harness import demonstration, told_by
 
 SETTINGS = {
     "SIMHASH_GATE_STORE": ("sqlite:///{folder}/store.sqlite", "{redis}?prefix={number}:"),
-    "SIMHASH_GATE_URLS": ("off", "observe", "skip"),
-    "SIMHASH_GATE_TRAPS": ("off", "observe", "limit"),
     "SIMHASH_GATE_SCOPE": ("domain", "host", "crawl"),
     "SIMHASH_GATE_REVALIDATE": ("False", "True"),
     "SIMHASH_GATE_REVISIT": ("links", "pass"),

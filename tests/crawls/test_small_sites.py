@@ -49,8 +49,7 @@ def sites(draw) -> dict:
     ]
     limits = st.sampled_from([{}, {}, {"DEPTH_LIMIT": 1}, {"DEPTH_LIMIT": 2}, {"DEPTH_LIMIT": 3}])
     start = draw(st.lists(link.map(lambda it: [*it[0], it[1]]), min_size=1, max_size=8))
-    urls = draw(st.sampled_from([{}, {"SIMHASH_GATE_URLS": "skip", "SIMHASH_GATE_TRAPS": "limit"}]))
-    return {"articles": articles, "start": start, "settings": draw(limits) | urls}
+    return {"articles": articles, "start": start, "settings": draw(limits)}
 
 
 @settings(

@@ -14,7 +14,6 @@ from simhash_gate.fingerprints.sketch import (
     Hashes,
     Sketch,
     decode,
-    name_and_words,
     pair_table,
     pairs_apart,
     sentences_of,
@@ -100,17 +99,6 @@ def test_the_key_is_of_the_name_and_of_what_is_offered() -> None:
 def test_what_is_no_sketch_is_said_to_be_none(data: bytes) -> None:
     with pytest.raises(ValueError, match="no sketch"):
         decode(data)
-
-
-def test_samples_of_words_can_be_compared_whatever_the_sizes_of_two_sketches() -> None:
-    few, many = (
-        name_and_words(Sketch("A", words=Hashes.of(WORDS[:n], ())).encode(), 100_000)
-        for n in (100, 3000)
-    )
-    assert few[:4] == many[:4]
-    samples = [{said[n : n + 2] for n in range(4, len(said), 2)} for said in (few, many)]
-    assert samples[0] < samples[1]
-    assert name_and_words(b"", 9) == name_and_words(NO_SKETCH, 9) == b""
 
 
 def test_sentences_are_the_lines_of_an_article() -> None:

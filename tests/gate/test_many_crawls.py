@@ -135,8 +135,8 @@ class RuledKeys(Keys):
 
     rule = False
 
-    def of(self, scope: str, url: str, *, word: str = "", canonical: str = "") -> PageKey:
-        found = super().of(scope, url, word=word, canonical=canonical)
+    def of(self, url: str, *, word: str = "", canonical: str = "") -> PageKey:
+        found = super().of(url, word=word, canonical=canonical)
         if not self.rule:
             return found
         return found._replace(key=re.sub(f"{SITE}/[^/]+", f"{SITE}/*", found.key))

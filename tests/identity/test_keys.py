@@ -2,9 +2,7 @@
 
 import pytest
 
-from simhash_gate.identity import keys as keys_module
 from simhash_gate.identity.keys import OFF_FOR, REFUTED, Keys
-from simhash_gate.identity.saved import links_of, load
 
 SITE = "example.com"
 PAGE = "http://example.com/a/7"
@@ -26,23 +24,23 @@ PAGE = "http://example.com/a/7"
     ],
 )
 def test_addresses_that_seldom_differ_have_one_key(url: str) -> None:
-    assert Keys().of(SITE, url).key == Keys().of(SITE, PAGE).key
+    assert Keys().of(url).key == Keys().of(PAGE).key
 
 
 @pytest.mark.parametrize("url", [f"{PAGE}?page=2", "http://example.com/a/8", f"{PAGE}?ref=x"])
 def test_others_have_keys_of_their_own(url: str) -> None:
-    assert Keys().of(SITE, url).key != Keys().of(SITE, PAGE).key
-    assert Keys().of(SITE, url).url == url
+    assert Keys().of(url).key != Keys().of(PAGE).key
+    assert Keys().of(url).url == url
 
 
 def test_names_of_the_user_say_nothing_either() -> None:
-    assert Keys(("ref",)).of(SITE, f"{PAGE}?ref=x") == Keys(("ref",)).of(SITE, f"{PAGE}?ref=y")
-    assert Keys(("ref",)).of(SITE, f"{PAGE}?ref=x").by == "list"
-    assert Keys(("ref",)).of(SITE, f"{PAGE}?ref=x").url == PAGE
+    assert Keys(("ref",)).of(f"{PAGE}?ref=x") == Keys(("ref",)).of(f"{PAGE}?ref=y")
+    assert Keys(("ref",)).of(f"{PAGE}?ref=x").by == "list"
+    assert Keys(("ref",)).of(f"{PAGE}?ref=x").url == PAGE
 
 
 def test_what_the_spider_says_comes_first() -> None:
-    key = Keys().of(SITE, PAGE, word="article 7", canonical="http://example.com/b")
+    key = Keys().of(PAGE, word="article 7", canonical="http://example.com/b")
     assert (key.key, key.by) == ("article 7", "spider")
 
 
@@ -50,9 +48,9 @@ def test_a_canonical_link_names_the_page() -> None:
     keys = Keys()
     target = keys.named(SITE, f"{PAGE}?view=print", PAGE, 0, 0)
     assert target == PAGE
-    key = keys.of(SITE, f"{PAGE}?view=print", canonical=target)
+    key = keys.of(f"{PAGE}?view=print", canonical=target)
     assert (key.by, key.url) == ("canonical", PAGE)
-    assert key.key == keys.of(SITE, PAGE).key
+    assert key.key == keys.of(PAGE).key
 
 
 def test_a_target_of_two_contents_is_refuted_and_three_turn_the_links_off() -> None:
@@ -64,11 +62,6 @@ def test_a_target_of_two_contents_is_refuted_and_three_turn_the_links_off() -> N
         assert not keys.named(SITE, f"{target}?page=2", target, number, 0)
     assert not keys.named(SITE, f"{PAGE}?x=1", PAGE, 5, 1)
     assert keys.named(SITE, f"{PAGE}?x=1", PAGE, 5, OFF_FOR + 1)
-    later, kept = Keys(), links_of(SITE, keys.canonical(SITE), 0)
-    load(later.host(SITE), kept, links=later.canonical(SITE))
-    assert not later.named(SITE, f"{PAGE}?x=1", PAGE, 5, 1)
-    assert later.named(SITE, f"{PAGE}?x=1", PAGE, 5, OFF_FOR + 1)
-    assert links_of(SITE, keys.canonical(SITE), OFF_FOR + 1) == []
 
 
 def test_a_page_refutes_the_links_that_others_have_to_it() -> None:
@@ -88,14 +81,3 @@ def test_the_home_page_is_no_other_page_unless_it_says_the_same(target: str) -> 
 @pytest.mark.parametrize("target", ["http://other.example/a/7", "http://[", "mailto:a@b.c", "x"])
 def test_a_link_to_another_site_or_to_nothing_says_nothing(target: str) -> None:
     assert not Keys().named(SITE, PAGE, target, 0, 0)
-
-
-def test_what_is_known_of_all_hosts_is_bounded_and_the_one_met_longest_ago_goes_first(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(keys_module, "MOST_ADDRESSES", 2_500)
-    keys = Keys()
-    for number in range(5_000):
-        scope = f"{number // 500}.example"
-        keys.host(scope).saw(f"http://{scope}/{number}", same=False)
-    assert keys.scopes() == [f"{number}.example" for number in range(5, 10)]

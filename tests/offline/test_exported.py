@@ -2,11 +2,10 @@
 
 from simhash_gate.offline.exported import blob_line, page_line
 from tests.offline.kept_pages import record
-from tests.offline.test_store_command import URLS, Kept, kept, rule, visited
+from tests.offline.test_store_command import URLS, Kept, kept, visited
 
 GOOD, PAST = page_line(record(1)), blob_line(visited(1, 1.0).blob)
 SITE = {"scope": "a", "key": "", "at": 1.0}
-RULE = rule("a.example")
 BAD = [
     ("no json", "not JSON"),
     ({key: value for key, value in GOOD.items() if key != "url"}, "no 'url': expected a line"),
@@ -20,8 +19,6 @@ BAD = [
     ({"kind": "site_memory", "data": ""}, "no 'scope'"),
     (SITE | {"kind": "else"}, "'kind' is 'else': expected one of"),
     (SITE | {"kind": "site_memory", "data": "?"}, "'data' is '?'"),
-    (SITE | {"kind": "url_rules", "data": 3}, "'data' of 'url_rules': data: expected a list"),
-    (SITE | {"kind": "url_rules", "data": [RULE, {}]}, "'data' of 'url_rules': data: line 2"),
     (SITE | {"kind": "site_notes", "data": [1]}, "'data' of 'site_notes': expected an object"),
     (SITE | {"kind": "kept_text"}, "no 'data'"),
     (PAST | {"data": "AAAAAAAA"}, "'data' of 'history': the bytes are none that a store packed"),
@@ -37,4 +34,4 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_added(run, url, mani
     for number, (_, why) in enumerate(BAD, 2):
         assert f"{path}:{number}: {why}" in result.err
     assert result.err.endswith(f"inputs that could not be used: {len(BAD)}\n")
-    assert kept(url) == Kept([record(1).url], [URLS[1]], [], {}, {}, {})
+    assert kept(url) == Kept([record(1).url], [URLS[1]], [], {}, {})

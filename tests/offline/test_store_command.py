@@ -11,7 +11,7 @@ import pytest
 from simhash_gate.history.texts import pack
 from simhash_gate.history.versions import History, Version
 from simhash_gate.stores import open_store
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from tests.offline.kept_pages import record, remembered
 from tests.stores.kept import (
     PageHistory,
@@ -39,7 +39,6 @@ URLS = [
 ]
 """Of pages by turns of the scopes a.example and b.example; the first three are old."""
 ALL = (0, 1, 2, 3, 4, 5)
-RULED = ["a.example", "c.example", "sub.c.example"]
 
 
 class Kept(NamedTuple):
@@ -50,7 +49,6 @@ class Kept(NamedTuple):
     texts: list[int]
     notes: dict[str, dict]
     memories: dict[str, bytes]
-    rules: dict[str, list]
 
 
 def kept(url: str) -> Kept:
@@ -64,12 +62,7 @@ def kept(url: str) -> Kept:
                 for scope, notes in sorted(all_of(store, SITE_NOTES).items())
             },
             dict(sorted(all_of(store, SITE_MEMORY).items())),
-            {scope: json.loads(rules) for scope, rules in sorted(all_of(store, URL_RULES).items())},
         )
-
-
-def rule(scope: str) -> dict:
-    return {"scope": scope, "urls": "", "kind": "slash", "contents": 3}
 
 
 def visited(number: int, seen: float, run: str = "crawl") -> PageHistory:
@@ -107,8 +100,6 @@ def fill_store(url: str) -> None:
             keep(store, SITE_NOTES, scope, json.dumps(NOTES).encode())
         for scope in ("a.example", "b.example", "c.example"):
             keep(store, SITE_MEMORY, scope, TWENTY)
-        for scope in RULED:
-            keep(store, URL_RULES, scope, json.dumps([rule(scope)]).encode())
 
 
 @pytest.fixture
@@ -128,29 +119,22 @@ def test_a_store_of_which_no_page_counts_says_so(run, url) -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "left", "noted", "repeated", "ruled"),
+    ("command", "left", "noted", "repeated"),
     [
-        ("forget --scope a.example", (1, 3, 5), "*", "b", RULED[1:]),
-        ("forget --scope a.example --age 10d", (1, 3, 4, 5), "*a", "ab", RULED),
-        ("forget --page https://me:secret@example.com/1", (0, 2, 3, 4, 5), "*a", "ab", RULED),
-        (
-            "forget --page http://www.example.com/1/?fbclid=x",
-            (0, 2, 3, 4, 5),
-            "*a",
-            "ab",
-            RULED,
-        ),
-        ("forget --domain other.example", ALL, "*a", "ab", RULED),
-        ("forget --domain a.example", ALL, "*", "ab", RULED[1:]),
-        ("forget --domain c.example", ALL, "*a", "ab", RULED[:1]),
-        ("forget --pages 9", ALL, "*a", "ab", RULED),
-        ("forget --age 10d", (3, 4, 5), "*a", "ab", RULED),
-        ("forget --pages 0", (), "", "", []),
-        ("forget --pages 1 --domain example.com", (3, 4, 5), "*a", "ab", RULED),
+        ("forget --scope a.example", (1, 3, 5), "*", "b"),
+        ("forget --scope a.example --age 10d", (1, 3, 4, 5), "*a", "ab"),
+        ("forget --page https://me:secret@example.com/1", (0, 2, 3, 4, 5), "*a", "ab"),
+        ("forget --page http://www.example.com/1/?fbclid=x", (0, 2, 3, 4, 5), "*a", "ab"),
+        ("forget --domain other.example", ALL, "*a", "ab"),
+        ("forget --domain a.example", ALL, "*", "ab"),
+        ("forget --pages 9", ALL, "*a", "ab"),
+        ("forget --age 10d", (3, 4, 5), "*a", "ab"),
+        ("forget --pages 0", (), "", ""),
+        ("forget --pages 1 --domain example.com", (3, 4, 5), "*a", "ab"),
     ],
 )
 def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
-    run, filled, command: str, left, noted: str, repeated: str, ruled: list[str]
+    run, filled, command: str, left, noted: str, repeated: str
 ) -> None:
     operation, *options = command.split()
     result = run("store", operation, filled, *options)
@@ -161,14 +145,12 @@ def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
     assert found.texts == texts(*left)
     assert "".join(scope[0] for scope in found.notes) == noted
     assert "".join(scope[0] for scope in found.memories) == repeated
-    assert [*found.rules] == ruled
     gone = len(ALL) - len(left)
     assert result.err.startswith(f"pages removed: {gone}\n")
     assert f"texts removed: {2 * gone + 1}\n" in result.err
     if "--pages" not in command:
         assert (f"histories removed: {gone}\n" in result.err) == bool(gone)
     assert ("notes on sites removed: " in result.err) == (noted != "*a")
-    assert ("sets of rules about URLs removed: " in result.err) == (ruled != RULED)
 
 
 def test_of_a_domain_in_a_scope_of_several_its_own_notes_go(run, filled) -> None:
@@ -179,16 +161,16 @@ def test_of_a_domain_in_a_scope_of_several_its_own_notes_go(run, filled) -> None
 
 
 @pytest.mark.parametrize(
-    ("options", "numbers", "noted", "repeated", "ruled"),
+    ("options", "numbers", "noted", "repeated"),
     [
-        ("", ALL, "*a", "abc", RULED),
-        ("--scope a.example", (0, 2, 4), "a", "a", RULED[:1]),
-        ("--domain example.org", (3,), "", "b", []),
-        ("--age 10d", (0, 1, 2), "", "ab", []),
+        ("", ALL, "*a", "abc"),
+        ("--scope a.example", (0, 2, 4), "a", "a"),
+        ("--domain example.org", (3,), "", "b"),
+        ("--age 10d", (0, 1, 2), "", "ab"),
     ],
 )
 def test_an_export_has_what_is_known_of_its_pages_and_sites(
-    run, filled, options: str, numbers, noted: str, repeated: str, ruled: list[str]
+    run, filled, options: str, numbers, noted: str, repeated: str
 ) -> None:
     lines = run("store", "export", filled, *options.split()).lines
 
@@ -206,17 +188,16 @@ def test_an_export_has_what_is_known_of_its_pages_and_sites(
     assert digests == texts(*numbers) + ([] if options else [5_000])
     assert "".join(scope[0] for scope in scopes(SITE_NOTES)) == noted
     assert "".join(scope[0] for scope in scopes(SITE_MEMORY)) == repeated
-    assert scopes(URL_RULES) == ruled
 
 
-def test_rules_that_cannot_be_read_are_named_and_the_rest_is_exported(run, filled) -> None:
+def test_notes_that_cannot_be_read_are_named_and_the_rest_is_exported(run, filled) -> None:
     with closing(open_store(filled)) as store:
-        keep(store, URL_RULES, "a.example", b"no rules")
+        keep(store, SITE_NOTES, "a.example", b"no notes")
     result = run("store", "export", filled)
     assert result.status == 1
-    found = [line["scope"] for line in result.lines if line.get("kind") == URL_RULES]
-    assert sorted(found) == RULED[1:]
-    assert "sets of rules about URLs of a.example: data: not JSON" in result.err
+    found = [line["scope"] for line in result.lines if line.get("kind") == SITE_NOTES]
+    assert found == ["*"]
+    assert "notes on sites of a.example: " in result.err
 
 
 def test_all_of_a_store_is_moved_to_every_other_that_lasts(
@@ -240,7 +221,7 @@ def test_all_of_a_store_is_moved_to_every_other_that_lasts(
             assert there == history.history
         for scope, digest, _, _ in all_texts(store):
             assert text_of(other, scope, digest) == text_of(store, scope, digest)
-    for command in ("store info", "store list", "history list", "urls list"):
+    for command in ("store info", "store list", "history list"):
         here, there = (run(*command.split(), url) for url in (filled, lasting_url))
         assert sorted(here.column("scope")) == sorted(there.column("scope")) != []
     for command in ("forget --page https://example.com/0", "forget --pages 1"):

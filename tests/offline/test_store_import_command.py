@@ -15,14 +15,13 @@ import pytest
 
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import key_of
-from simhash_gate.offline.exported import KINDS, blob_line, page_line
+from simhash_gate.offline.exported import KINDS, page_line
 from simhash_gate.options import READABILITY
-from simhash_gate.stores import Blob, open_store
-from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores import open_store
+from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import history_in
-from tests.crawls.harness import Site, crawl, page, until
+from tests.crawls.harness import Site, crawl, html_answer, page, until
 from tests.crawls.test_redesigns import rebuilt
-from tests.crawls.test_url_rules import FOLLOWS, listing, site_of
 from tests.offline.kept_pages import record, remembered
 from tests.offline.test_replay_warc import record as warc_record
 from tests.sources.corpora import FORMS, row, write_corpus
@@ -163,9 +162,6 @@ def test_what_cannot_be_read_is_named_and_the_rest_added(run, url, archive, mani
     assert result.err.endswith("inputs that could not be used: 5\n")
 
 
-RULE = {"scope": "a.example", "urls": "", "kind": "slash", "contents": 3}
-
-
 def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
     run_with_input, url
 ) -> None:
@@ -177,27 +173,6 @@ def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
     result = run_with_input(text, "store", "import", url)
     assert (result.status, result.err) == (0, "pages added: 9, copies: 1, skipped: 0\n")
     assert [page.url for page in remembered(url)] == [page.url for page in pages]
-
-
-def test_rules_about_urls_are_added_to_those_that_are_there(run_with_input, url) -> None:
-    with closing(open_store(url)) as store:
-        keep(store, URL_RULES, "a.example", json.dumps([RULE, RULE | {"kind": "index"}]).encode())
-        keep(store, URL_RULES, "b.example", b"broken")
-    new = [RULE | {"contents": 2}, RULE | {"kind": "case"}]
-    data = json.dumps(new).encode()
-    blobs = (Blob(URL_RULES, scope, "", data) for scope in ("a.example", "b.example"))
-    lines = [blob_line(blob) for blob in blobs]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    result = run_with_input(text, "store", "import", url)
-    assert result.status == 1
-    assert "sets of rules about URLs of b.example: rules of the store: not JSON" in result.err
-    assert "sets of rules about URLs added: 1\n" in result.err
-    with closing(open_store(url)) as store:
-        found = json.loads(store.get(URL_RULES, "a.example"))
-        assert store.get(URL_RULES, "b.example") == b"broken"
-    assert [(each["kind"], each["contents"]) for each in found] == [
-        *(("index", 3), ("case", 3), ("slash", 2))
-    ]
 
 
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, start) -> None:
@@ -235,7 +210,6 @@ def test_all_processes_read_the_same(run, url, manifest) -> None:
 MOVED = {
     "CONCURRENT_REQUESTS": 1,
     "SIMHASH_GATE_KEEP_MARKDOWN": 2**20,
-    "SIMHASH_GATE_URLS": "skip",
     "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
 }
 SAID = ("url", "outcome", "distance", "matched_url", "differs", "dropped", "held")
@@ -245,7 +219,7 @@ SAID = ("url", "outcome", "distance", "matched_url", "differs", "dropped", "held
 def test_a_store_that_was_moved_from_kind_to_kind_gives_the_same_verdicts(
     run, run_with_input, request, tmp_path
 ) -> None:
-    """The articles of a site with rules come again in a new template, changed, and as copies."""
+    """The articles of a site come again in a new template, changed, and as copies."""
 
     def crawled(url):
         settings = {**MOVED, "SIMHASH_GATE_STORE": url}
@@ -266,7 +240,8 @@ def test_a_store_that_was_moved_from_kind_to_kind_gives_the_same_verdicts(
 
     urls = [url_maker(request, kind.values[0])(tmp_path) for kind in LASTING]
     url = urls[0]
-    routes: dict[str, Any] = {path: signed(answer) for path, answer in site_of(24).items()}
+    routes: dict[str, Any] = {path: signed(answer) for path, answer in stories(24).items()}
+    routes["/list"] = listing(routes)
     with Site(routes).running() as site:
         crawled(url)
         routes |= {f"/story/{number}": signed(rebuilt(number)) for number in range(24)}
@@ -286,6 +261,33 @@ def test_a_store_that_was_moved_from_kind_to_kind_gives_the_same_verdicts(
         verdicts = [crawled(each) for each in urls]
     assert {verdict[1] for verdict in verdicts[0]} >= {"new", "duplicate", "unchanged", "rewritten"}
     assert verdicts[1:] == [verdicts[0]] * 2
+
+
+FOLLOWS = """
+    def parse(self, response):
+        if response.url.endswith("/list"):
+            for link in response.css("a::attr(href)").getall():
+                yield self.request(link)
+            return
+        yield from super().parse(response)
+"""
+
+
+def listing(paths):
+    """Return a page that leads to some paths, in the order in which they are to be fetched."""
+    last_first = reversed(list(paths))  # Scrapy sends the last request first
+    links = "".join(f'<li><a href="{path}">{path}</a></li>' for path in last_first)
+    return html_answer(f"<html><head><title>All</title></head><body><ul>{links}</ul></body></html>")
+
+
+def stories(count: int) -> dict:
+    """Return articles under `/story/N` and two other URLs each."""
+    ends = ("", "?came=mail{0}", "?came=feed{0}")
+    return {
+        f"/story/{number}" + end.format(number): page(number, noise=number * bool(end))
+        for number in range(count)
+        for end in ends
+    }
 
 
 def signed(answer):

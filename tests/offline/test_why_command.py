@@ -157,18 +157,6 @@ def test_a_journal_and_a_store_know_what_became_of_a_page(run, tmp_path, pages, 
     assert (found["became"], found["page"]["title"]) == ("kept", "Story 2")
 
 
-def test_a_request_that_was_not_sent_is_told_with_the_setting_for_it(run, tmp_path) -> None:
-    line = {
-        "not_sent": "trap",
-        "url": "https://example.com/2031/05",
-        "reason": "an endless calendar",
-    }
-    log = write_lines(tmp_path / "log.jsonl", [line])
-    shown = run("why", "https://example.com/2031/05", "--in", log).out
-    assert "not fetched\n   because      an endless calendar\n" in shown
-    assert 'SIMHASH_GATE_DOMAINS = {"example.com": {"traps": "observe"}}' in shown
-
-
 @pytest.mark.parametrize(
     ("arguments", "remedy"),
     [

@@ -10,7 +10,9 @@ from simhash_gate.history.validators import Trust
 from simhash_gate.plugin import conditions, store_thread
 from simhash_gate.plugin.conditions import SignalSource, Trusts
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.stores.base import URL_RULES, Blob
+from simhash_gate.stores.base import Blob
+
+URL_RULES = "rules"  # a kind of blobs that another package keeps
 
 SCOPES = [f"site{number}.example" for number in range(12)]
 MOST = 5

@@ -114,9 +114,9 @@ def test_a_crawl_of_which_nothing_was_judged_and_one_of_many_pages_without_text_
 
 
 def test_what_a_trial_would_have_done_is_told_and_where_it_would_not_end_is_wrong() -> None:
-    advice = "Set SIMHASH_GATE_TRAPS = 'limit'."
+    advice = "Set SIMHASH_GATE_BLOCKED = 'drop'."
     said = [{"message": f"{wrong}.", "advice": advice, "wrong": wrong} for wrong in (True, False)]
     summary = summary_of(*({"crawl_note": crawl_note} for crawl_note in said))
     ((finding,), (note,)) = findings(summary), notes(summary)
     assert (finding.message, note.message) == ("True.", "False.")
-    assert finding.advice == "Set `SIMHASH_GATE_TRAPS` = 'limit'."
+    assert finding.advice == "Set `SIMHASH_GATE_BLOCKED` = 'drop'."

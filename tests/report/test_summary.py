@@ -12,7 +12,6 @@ from simhash_gate.report.summary import (
     MOST_DUPLICATES,
     MOST_NEAR,
     MOST_TALLIES,
-    MOST_UNSENT,
     OTHERS,
     Summary,
 )
@@ -177,38 +176,3 @@ def test_pages_of_other_names_are_counted_by_domain_and_a_few_are_no_warning() -
 def test_a_crawl_of_one_page_has_a_report_too(line: dict) -> None:
     root = html.fromstring(render(summary_of(line), name="news"))
     assert root.xpath("//dl/div[dt = 'Responses']/dd/text()") == ["1"]
-
-
-def unsent(
-    number: int, what: str = "?ref=*", kind: str = "rule", host: str = "example.com"
-) -> dict:
-    url = f"https://{host}/a/{number}"
-    return {"not_sent": kind, "what": what, "url": f"{url}?ref=x", "matched_url": url}
-
-
-def test_requests_that_were_not_sent_are_counted_by_domain_and_by_why_and_shown() -> None:
-    summary = summary_of(verdict("a"))
-    assert b'id="unsent"' not in render(summary, name="test")
-    for number in range(5):
-        summary.add_line(unsent(number, what="?<script>=*"))
-        summary.add_line(unsent(number, host="www.example.org"))
-    trap = unsent(9, "example.com/calendar/*", "trap")
-    summary.add_line({**trap, "matched_url": None})
-    with pytest.raises(ValueError, match="'url'"):
-        summary.add_line({**trap, "url": 5})
-    report = render(summary, name="test").decode()
-    section = html.fromstring(report.partition('<section id="unsent">')[2].partition("</sec")[0])
-    shown = [row.text_content() for row in section.xpath(".//tbody/tr")]
-    for row, *said in zip(
-        shown,
-        ("example.com", "example.org", "example.com"),
-        ("?<script>=*makes no difference5", "?ref=*makes no difference5", "/calendar/*is a trap1"),
-        ("a/0?ref=x has the page of https://example.com/a/0", "/a/1?ref=x", "/a/9?ref=x"),
-        strict=True,
-    ):
-        assert all(part in row for part in said), row
-
-    for number in range(MOST_UNSENT + 50):
-        summary.add_line(unsent(number, what=f"?p{number}=*"))
-    assert len(summary.unsent) == MOST_UNSENT + 1
-    assert summary.unsent.total() == 11 + MOST_UNSENT + 50

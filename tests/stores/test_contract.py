@@ -9,8 +9,10 @@ import pytest
 
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.stores import Answer, Blob, Match, StoreError, Window, open_store
-from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES
 from tests.stores.kept import by_scope, keep, kept
+
+URL_RULES = "rules"  # a kind of blobs that another package keeps
 
 BASE = 0x9E3779B97F4A7C15
 

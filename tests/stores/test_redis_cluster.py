@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.stores import Answer, Match, StoreError, Window, open_store
-from simhash_gate.stores.base import SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.base import SITE_MEMORY, SITE_NOTES
 from tests.stores.kept import (
     PageHistory,
     by_scope,
@@ -20,6 +20,8 @@ from tests.stores.kept import (
     texts,
 )
 from tests.stores.redis_server import RedisCluster
+
+URL_RULES = "rules"  # a kind of blobs that another package keeps
 
 BASE = 0x9E3779B97F4A7C15
 KINDS = [SITE_MEMORY, URL_RULES, SITE_NOTES]

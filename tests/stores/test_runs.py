@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from simhash_gate.stores import Answer, StoreError, open_store, read_store
-from simhash_gate.stores.base import SITE_MEMORY, SITE_NOTES, URL_RULES
+from simhash_gate.stores.base import SITE_MEMORY, SITE_NOTES
 from tests.stores.kept import (
     PageHistory,
     forget_history,
@@ -18,6 +18,8 @@ from tests.stores.kept import (
     keep_text,
     text,
 )
+
+URL_RULES = "rules"  # a kind of blobs that another package keeps
 
 BASE = 0x9E3779B97F4A7C15
 

@@ -1,4 +1,4 @@
-"""Sites for what URLs do to a crawl: variants that make no difference, and traps without an end.
+"""Sites whose pages have several URLs each.
 
 `python -m crawler.site --urls tracking` serves one of them on loopback.
 """
@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from crawler.site.answering import Answering
 from crawler.site.news import Site
-from crawler.site.scenes.scene import Scene
-from crawler.site.scenes.traps import TRAPS
-from crawler.site.scenes.variants import VARIANTS
+from crawler.site.scenes.variants import SCENES
 from crawler.site.year_site import YearSite
-
-SCENES: dict[str, type[Scene]] = {**VARIANTS, **TRAPS}
 
 
 def make_site(urls: str, articles: int, seed: int, days: int = 0) -> Answering:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from random import Random
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -66,7 +66,6 @@ class Found(NamedTuple):
 
     page: Content
     key: str
-    trap: bool = False
 
 
 class Scene(Answering):
@@ -74,11 +73,10 @@ class Scene(Answering):
 
     A scene says what an article's plain URL is (`base`), which others it has (`variants`), and
     which URL a request comes down to (`plain`), at least without the parameters that are `noise`:
-    the truth, which no crawler is told. `doors` stand in the middle of lists, and are no articles.
+    the truth, which no crawler is told.
     """
 
     noise: Collection[str] = ()
-    doors: Sequence[Link] = ()
 
     def __init__(self, articles: int, seed: int) -> None:
         super().__init__([Article(seed, number) for number in range(articles)], seed)
@@ -126,7 +124,7 @@ class Scene(Answering):
             return Found(page, plain)
         return self.elsewhere(address, hit)
 
-    def found(self, article: Article, address: Address, *, trap: bool = False) -> Found:
+    def found(self, article: Article, address: Address) -> Found:
         """Return an article as it is shown at an address."""
         page = Content.of(
             article,
@@ -135,15 +133,15 @@ class Scene(Answering):
             formats=self.formats(article),
             related=self.some(f"related/{article.number}", 10),
         )
-        return Found(page, f"{article.id};1", trap)
+        return Found(page, f"{article.id};1")
 
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""
-        page, key, trap = self.find(Address.of(url), hit) or Found(
+        page, key = self.find(Address.of(url), hit) or Found(
             Content(title="Page not found", related=self.some("missing", 6)), key=""
         )
         html = render(page, self.chrome, target_of(url), hit)
-        reply = web_page(200 if key else 404, html, content=key)._replace(trap=trap)
+        reply = web_page(200 if key else 404, html, content=key)
         return self.of_article(reply, page.article, 1) if page.article else reply
 
     def content(self, url: str) -> str:
@@ -182,7 +180,7 @@ class Scene(Answering):
             for i, href in enumerate(others):
                 by_list[places[i % len(places)]].append(Link.to(article, href))
         home = [self.link(article, "home") for article in latest[:30]]
-        self.lists |= listing("/", TITLE, self._with_doors(home, 15), size=60)
+        self.lists |= listing("/", TITLE, home, size=60)
         self.make_shelves(by_list)
         small = small_pages(self.seed)
         self.lists |= small
@@ -195,13 +193,9 @@ class Scene(Answering):
             title, design = name.replace("-", " ").title(), "semantic"
             if name in SECTIONS:
                 design = design_of(name)
-                entries = self._with_doors(entries, min(10, len(entries) // 2))
             else:
                 self.more.append(Link(path, title))
             self.lists |= listing(path, title, entries, design=design)
-
-    def _with_doors(self, links: list[Link], place: int) -> list[Link]:
-        return [*links[:place], *self.doors, *links[place:]]
 
     def _pool(self, article: Article, rng: Random) -> list[str]:
         found = list(dict.fromkeys(self.variants(article, rng)))

@@ -335,7 +335,7 @@ def _length(article: Article) -> str:
     return "long" if len(article.versions[0].words()) >= LONG else "short"
 
 
-VARIANTS: dict[str, type[Scene]] = {
+SCENES: dict[str, type[Scene]] = {
     "tracking": Tracking,
     "sessions": Sessions,
     "print": Print,
