@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from crawler.site.year_plan import Year
 from crawler.truth import Served, changed_fraction, rows
+from simhash_gate.gate.verdict import OUTCOMES
 
 GONE = (404, 410)
 LARGE = 0.05
@@ -17,7 +18,6 @@ LARGE = 0.05
 REDESIGNS = "simhash_gate/redesigns"
 WITHIN = 7
 """In how many days a redesign must be reported."""
-OUTCOMES = ("new", "near", "updated", "rewritten", "duplicate", "unchanged", "skipped")
 RECOGNISED = ("unchanged", "duplicate")
 
 

@@ -7,8 +7,10 @@ import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import get_args
 
 import simhash_gate
+from simhash_gate.gate.verdict import OUTCOMES, Outcome
 
 ROOT = Path(simhash_gate.__file__).parent
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py"))
@@ -109,6 +111,18 @@ def test_a_room_imports_only_from_the_layers_above_it() -> None:
         room = name.partition(".")[0]
         for other in {other.partition(".")[0] for other in ours(module)} - {room, ""}:
             assert room == "__init__" or layers[other] < layers[room], f"{module}: {other}"
+
+
+def test_only_the_table_of_outcomes_says_which_of_them_mean_the_same() -> None:
+    sets = {
+        f"{module}: {ast.unparse(node)}"
+        for module in MODULES
+        for node in ast.walk(ast.parse((ROOT / module).read_text("utf-8")))
+        if isinstance(node, ast.Tuple | ast.List | ast.Set)
+        and len({it.value for it in node.elts if isinstance(it, ast.Constant)} & {*OUTCOMES}) > 1
+    }
+    assert {it for it in sets if not it.startswith("gate/verdict.py: ")} == set()
+    assert {*OUTCOMES} == {name for names in get_args(Outcome) for name in get_args(names)}
 
 
 def makes_files(source: str) -> list[str]:

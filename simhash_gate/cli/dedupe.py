@@ -27,7 +27,7 @@ from simhash_gate.collection.table import Row, format_of, write_rows
 from simhash_gate.common.files import whole_file
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.verdict import line_of
+from simhash_gate.gate.verdict import OUTCOMES, line_of
 from simhash_gate.identity.keys import precise
 from simhash_gate.offline.corpus import COLUMNS, OF_ITSELF, form_of, is_empty_folder, write_corpus
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
@@ -43,7 +43,6 @@ from simhash_gate.sources.read_pages import extract_pages
 
 OTHERS = ("id", "url", "kept", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once
-_COPY = "duplicate"
 
 
 @click.command(epilog="Example: simhash-gate dedupe crawl/ more.warc.gz -o corpus.jsonl")
@@ -105,9 +104,11 @@ def dedupe(
             if report:
                 _write_report(work, report, shown(*sources), settings)
             _write_corpus(work, output, folder / "corpus", settings, console)
+    no_pages = [it for it, means in OUTCOMES.items() if not means.page and outcomes[it]]
     console.say(
-        f"pages: {outcomes.total()}, kept: {kept}, copies: {outcomes[_COPY]}, "
+        f"pages: {outcomes.total()}, kept: {kept}, copies: {outcomes['duplicate']}, "
         f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
+        + "".join(f", {outcome}: {outcomes[outcome]}" for outcome in no_pages)
     )
     return console.status()
 

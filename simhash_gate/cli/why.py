@@ -17,7 +17,6 @@ from simhash_gate.offline.traces import PageTraces
 from simhash_gate.offline.why import compared
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.explanation import Explanation
-from simhash_gate.report.judged import REVISITS
 from simhash_gate.settings import Settings
 from simhash_gate.sources import read_body
 from simhash_gate.sources.open import shown
@@ -114,7 +113,7 @@ def _became(
     found = PageTraces(url)
     found.look(sources, settings_of(assignments), console.complain, console.say)
     settings, verdict, kept = settings_of(assignments, found.crawl), found.verdict, None
-    if verdict and verdict.kept and verdict.outcome not in REVISITS:
+    if verdict and verdict.kept and not verdict.means.revisit:
         kept = PageTraces(verdict.kept.url)
         places = [place for place in found.asked if not is_log(place)]
         kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already

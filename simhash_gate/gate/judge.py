@@ -125,7 +125,7 @@ class Gate:
             before = None
             with suppress(StoreError):
                 before = self._revisits.of(record, policy).previous
-            answer = self._answers.meet(record, page, sent.asked) if policy.history else None
+            answer = self._answers.meet(record, page, sent.asked)
             return self._answered(answer, page, policy) or _not_judged(page, policy, before)
 
         memory = self._memories.of(record.scope) if policy.verify else None
@@ -133,9 +133,7 @@ class Gate:
         kept = revisit.kept  # its version may have the address that it has moved to
         if kept and any(kept.identity == replace(it, url=kept.url).identity for it in dismissed):
             revisit = Revisit(revisit.history)
-        answer = None
-        if policy.history:
-            answer = self._answers.meet(record, page, sent.asked, revisit.previous)
+        answer = self._answers.meet(record, page, sent.asked, revisit.previous)
         if (verdict := self._answered(answer, page, policy)) is not None:
             return verdict
         kept = self.store.current(revisit.kept) if revisit.previous and revisit.kept else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import printable
@@ -26,8 +26,39 @@ Outcome = (
 NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
 Differs = Literal["", "names", "offers", "fields", "texts", "repeats", "carried"]
 
-ANSWERED: tuple[Answered, ...] = get_args(Answered)
-"""The outcomes of what is no page."""
+
+class Meaning(NamedTuple):
+    """What an outcome says of a response.
+
+    A `kept` page is remembered, and later pages are compared with it. A `revisit` was compared with
+    what the page itself had said before. If it is no `page`, the server answered in place of one.
+    If it was not `judged`, nothing is known of it.
+    """
+
+    kept: bool = False
+    revisit: bool = False
+    page: bool = True
+    judged: bool = True
+
+    @property
+    def changed(self) -> bool:
+        """Whether the page says something else than at an earlier visit."""
+        return self.kept and self.revisit
+
+
+OUTCOMES: Mapping[str, Meaning] = {
+    "new": Meaning(kept=True),
+    "near": Meaning(kept=True),
+    "updated": Meaning(kept=True, revisit=True),
+    "rewritten": Meaning(kept=True, revisit=True),
+    "duplicate": Meaning(),
+    "unchanged": Meaning(revisit=True),
+    "blocked": Meaning(page=False),
+    "soft_404": Meaning(page=False),
+    "error": Meaning(judged=False),
+    "skipped": Meaning(judged=False),
+}
+"""All outcomes, in the order in which tables show them."""
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict in the meta of a request, for the spider."""
 
@@ -64,6 +95,11 @@ class Verdict:
     follows: int = 0
     unpaid: bool = False
     canonical_url: str = ""
+
+    @property
+    def means(self) -> Meaning:
+        """What the outcome says of the response."""
+        return OUTCOMES[self.outcome]
 
     def __post_init__(self) -> None:
         """Keep what pages say of themselves from forging lines where the reason is logged."""

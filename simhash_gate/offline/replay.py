@@ -84,7 +84,7 @@ def judge(
         return Verdict("error", str(page), policy)
     at = entry.time if visits and entry.visit else None
     if not visits:
-        policy = replace(policy, history=0)
+        policy = replace(policy, history=0, revisit_after=None)
     elif at is not None:
         policy = replace(policy, revisit_after=policy.revisit_after or 0.0)
     try:
@@ -123,10 +123,8 @@ class CorpusJudge:
             before = Verdict("new", "judged before", self._settings.policies.default, page)
             return before, True, None
         verdict = judge(self.gate, self._settings, entry, page)
-        kept = verdict.outcome not in ("duplicate", "skipped")
-        if verdict.outcome == "error":
-            # A page that the disk kept from being judged is no copy of another.
-            kept = isinstance(page, Page)
+        # A page that the disk kept from being judged is no copy of another.
+        kept = verdict.means.kept or (verdict.outcome == "error" and isinstance(page, Page))
         if (record := verdict.record) is not None:
             if record.scope != self._scope:
                 self._scope, self._names = record.scope, {}

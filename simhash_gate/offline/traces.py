@@ -24,7 +24,7 @@ from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_
 from simhash_gate.offline.why import compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.explanation import Explanation, Side
-from simhash_gate.report.judged import REVISITS, LoggedMatch, LoggedVerdict
+from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry
 from simhash_gate.sources.find import is_folder
@@ -143,7 +143,7 @@ class PageTraces:
             both = compared((kept.url, other), (verdict.url, page), settings, url=verdict.url)
             return replace(both, verdict=verdict, policy=policy, copies=self.copies)
         found = Explanation(verdict, self._side(page, verdict), None, policy, copies=self.copies)
-        if verdict.outcome in REVISITS and verdict.kept:
+        if verdict.means.revisit and verdict.kept:
             return replace(found, kept=self._earlier(verdict, verdict.kept))
         if kept is None or verdict.kept is None:
             return found

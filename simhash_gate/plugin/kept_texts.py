@@ -19,8 +19,6 @@ from simhash_gate.values import PREFIX
 
 logger = logging.getLogger(__name__)
 
-_KEPT = frozenset({"new", "near", "updated", "rewritten"})
-_COMPARED = frozenset({"duplicate", "unchanged", "updated", "rewritten"})
 _NOT_OF_A_BODY = frozenset(
     {b"set-cookie", b"content-encoding", b"content-length", b"transfer-encoding", b"connection"}
 )
@@ -53,7 +51,7 @@ class KeptTexts(Listener):
         read = verdict.page
         if judged.skipped or read is None or not read.digest:
             return
-        if verdict.outcome in _KEPT and verdict.record is not None:
+        if verdict.means.kept and verdict.record is not None:
             address = verdict.record.scope, read.digest
         elif verdict.outcome == "unchanged" and (standing_at := standing(verdict)) is not None:
             address = standing_at
@@ -107,7 +105,8 @@ class KeptTexts(Listener):
 
 def standing(verdict: Verdict) -> tuple[str, int] | None:
     """Return the scope and the digest of the matched page, where its text is; None if none is."""
-    if verdict.outcome not in _COMPARED or verdict.match is None:
+    is_known = verdict.means.revisit or verdict.outcome == "duplicate"
+    if not is_known or verdict.match is None:
         return None
     record = verdict.match.record
     return (record.scope, record.digest) if record.digest else None

@@ -24,7 +24,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.contradictions import same_name
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.sketch import decode
-from simhash_gate.gate.verdict import ANSWERED, Verdict
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
@@ -154,7 +154,7 @@ class AnswerWatch(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Warn of the first such answer."""
         verdict = judged.verdict
-        if verdict.outcome in ANSWERED and self._once((judged.domain, verdict.outcome)):
+        if not verdict.means.page and self._once((judged.domain, verdict.outcome)):
             decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
             self._crawl.note(
                 f"{judged.domain} has answered with something that is no page ({verdict.outcome}), "

@@ -18,7 +18,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.asked import names_apart
 from simhash_gate.gate.policy import registered_domain
-from simhash_gate.gate.verdict import ANSWERED, Verdict
+from simhash_gate.gate.verdict import OUTCOMES, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.report.summary import MOST_TALLIES, OTHERS
@@ -41,8 +41,6 @@ NOT_COMPARED = {
 """The reasons why pages pass without a full comparison, by stat."""
 _FAILED = ("store_failed", "not_compared/unreadable")
 """The stats among them that are worth a warning."""
-OUTCOMES = (*"new near updated rewritten duplicate unchanged".split(), *ANSWERED, "error")
-"""Columns of the closing table."""
 
 
 @dataclass(slots=True)
@@ -113,7 +111,7 @@ class GateStats(Listener):
                 self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
             self._held += 1
-        elif outcome in ("updated", "rewritten"):
+        elif verdict.means.changed:
             self._changed[verdict.page is not None and verdict.page.listing] += 1
         elif verdict.rejected and verdict.policy.action == "tag":
             self._tagged += 1
@@ -239,11 +237,12 @@ _LEGEND = (
     "not delivered) + dropped = the sum of the outcomes, from new on",
     "% dropped: of checked; bytes saved: bodies of dropped pages; ms: from response to verdict",
 )
+_CHECKED = [outcome for outcome in OUTCOMES if outcome != "skipped"]
 _HEAD = (
-    "domain", "fetched", "skipped", "checked", *OUTCOMES, "passed", "held back", "dropped",
+    "domain", "fetched", "skipped", "checked", *_CHECKED, "passed", "held back", "dropped",
     "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms",
 )  # fmt: skip
-_IF_ANY = (*OUTCOMES, "held back", "of earlier crawls")
+_IF_ANY = (*_CHECKED, "held back", "of earlier crawls")
 """Columns that are left out if they are 0 for all domains."""
 
 
@@ -251,7 +250,7 @@ def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
     counts = tally.counts
     times = sorted(tally.milliseconds)
     share = 100 * counts["dropped"] / counts["checked"] if counts["checked"] else 0.0
-    names = ("fetched", "skipped", "checked", *OUTCOMES, "passed", "held", "dropped")
+    names = ("fetched", "skipped", "checked", *_CHECKED, "passed", "held", "dropped")
     return (
         domain,
         *(str(counts[name]) for name in names),

@@ -37,7 +37,7 @@ from simhash_gate.report.differences import (
 )
 from simhash_gate.report.doubt import Doubt, difference, doubt, other_prices
 from simhash_gate.report.findings import advice_on
-from simhash_gate.report.judged import REVISITS, LoggedMatch, LoggedVerdict
+from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 from simhash_gate.stores.base import Record
 from simhash_gate.values import PREFIX
 
@@ -218,8 +218,10 @@ class Explanation:
     def ways(self) -> list[Way]:
         """The settings that would change what became of the page."""
         outcome = self.verdict.outcome
-        if outcome in ("duplicate", "near"):
-            return list(self._of_copy() if outcome == "duplicate" else self._of_near())
+        if outcome == "duplicate":
+            return list(self._of_copy())
+        if outcome == "near":
+            return list(self._of_near())
         if outcome == "unchanged" and self.policy.revisit != "pass":
             return [Way(self._set(revisit="pass"), "unchanged pages are delivered again")]
         if outcome == "blocked":
@@ -312,7 +314,7 @@ class Explanation:
         yield click.style(printable(verdict.url), bold=True)
         also = {
             "held back": "; its links were followed, its items not delivered",
-            "passed": "; not judged" if outcome in ("skipped", "error") else "",
+            "passed": "" if verdict.means.judged else "; not judged",
         }
         became = self.became if verdict.at else _WOULD.get(self.became, self.became)
         if became:
@@ -323,7 +325,7 @@ class Explanation:
             yield f"   distance     {verdict.distance} of 64 bits{limits if became else ''}"
         if because := _BITS.sub("", verdict.reason):
             yield f"   because      {printable(because)}"
-        if outcome in ("skipped", "error") and (advice := advice_on(outcome, verdict.reason)):
+        if not verdict.means.judged and (advice := advice_on(outcome, verdict.reason)):
             yield f"                {advice.replace('`', '')}"
         if verdict.at is not None:
             yield f"   when         {shown(verdict.at)}"
@@ -347,7 +349,7 @@ class Explanation:
 
     @property
     def _is_revisit(self) -> bool:
-        return self.verdict.outcome in ("", *REVISITS)
+        return not self.verdict.outcome or self.verdict.means.revisit
 
     def _changes_as_text(self) -> Iterator[str]:
         found, links = self.changes, self.links

@@ -16,11 +16,10 @@ from urllib.parse import urlsplit
 
 from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
-from simhash_gate.gate.verdict import ANSWERED
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
-from simhash_gate.report.judged import LONGEST_URL
+from simhash_gate.report.judged import LOGGED, LONGEST_URL
 from simhash_gate.report.pairs import Texts, side_by_side
 from simhash_gate.report.summary import OTHERS, Summary
 
@@ -31,11 +30,7 @@ if TYPE_CHECKING:
 MOST_DOMAINS = 1_000
 MOST_CLUSTERS = 50
 MOST_REASONS_SHOWN = 50
-SHOWN = (
-    *("new", "kept", "near", "updated", "rewritten", "duplicate", "unchanged"),
-    *(*ANSWERED, "error"),
-)
-"""The outcomes of pages, in the order in which they are shown."""
+SHOWN = [outcome for outcome in LOGGED if outcome != "skipped"]
 HERE = Path(__file__).parent
 # What would change how the rest of a text is read, or is no character.
 _UNSAFE = re.compile(

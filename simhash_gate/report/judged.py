@@ -11,19 +11,13 @@ from simhash_gate.common.times import unix_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import shortened
 from simhash_gate.fingerprints.hamming import BITS, from_hex
-from simhash_gate.gate.verdict import ANSWERED
+from simhash_gate.gate.verdict import OUTCOMES, Meaning
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 T = TypeVar("T")
 
-OUTCOMES = (
-    *("new", "near", "updated", "rewritten", "duplicate", "unchanged", *ANSWERED),
-    *("skipped", "error", "kept"),
-)
+LOGGED = (*OUTCOMES, "kept")
 """The outcomes of verdicts, and `kept`: a page of a store, which does not keep its verdict."""
-
-REVISITS = frozenset({"updated", "rewritten", "unchanged"})
-"""The outcomes of pages that were compared with what they themselves said before."""
 
 LONGEST_URL = 2_000
 LONGEST_TEXT = 300
@@ -145,6 +139,11 @@ class LoggedVerdict:
         return self.url or self.id
 
     @property
+    def means(self) -> Meaning:
+        """What the outcome says of the response."""
+        return OUTCOMES.get(self.outcome, Meaning())
+
+    @property
     def is_within(self) -> bool:
         """Whether the page is at most the threshold away from the kept one."""
         known = self.distance is not None and self.threshold is not None
@@ -153,15 +152,14 @@ class LoggedVerdict:
     @property
     def is_duplicate(self) -> bool:
         """Whether the page was found to be the copy of another, dropped or not."""
-        dropped = self.dropped and self.outcome not in ANSWERED
-        return dropped or self.outcome == "duplicate"
+        return (self.dropped and self.means.page) or self.outcome == "duplicate"
 
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
         found = read(cls, line)
-        if found.outcome not in OUTCOMES:
-            expected = ", ".join(OUTCOMES)
+        if found.outcome not in LOGGED:
+            expected = ", ".join(LOGGED)
             raise ValueError(f"'outcome' is {found.outcome!r}: expected one of {expected}")
         known = line.get("matched_url") is not None
         kept = read(LoggedMatch, line, "matched_") if known else None

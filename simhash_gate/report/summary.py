@@ -12,7 +12,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import Clusters, Timeline, Top
 from simhash_gate.report.doubt import ADVICE, Named, doubt, has_another_name
-from simhash_gate.report.judged import REVISITS, Crawled, CrawlNote, LoggedVerdict, read
+from simhash_gate.report.judged import Crawled, CrawlNote, LoggedVerdict, read
 from simhash_gate.values import PREFIX
 
 Key = TypeVar("Key", bound="Hashable")
@@ -60,7 +60,7 @@ class Tally:
         self.held += page.held and not page.dropped
         if page.differs:
             self.differs[page.differs] += 1
-        if page.is_within and page.outcome not in REVISITS:
+        if page.is_within and not page.means.revisit:
             self.named.add(other=has_another_name(page), dropped=page.dropped)
 
 
@@ -245,7 +245,7 @@ class Summary:
         self.domains[_known(domain, self.domains, MOST_TALLIES, OTHERS)].add(page)
         self._crawler().add(page)
         # How far a page is from what it was tells nothing of how far other pages are.
-        if page.distance is not None and page.outcome not in ("updated", "rewritten"):
+        if page.distance is not None and not page.means.changed:
             self.distances[page.distance][page.outcome] += 1
             self.of_other_names[page.distance] += has_another_name(page)
             if page.threshold is not None:
@@ -257,7 +257,7 @@ class Summary:
                 self.clusters.add(page.kept, page, found)
         elif page.outcome == "near":
             self.near.add((-(page.distance or 0), -doubt(page).growth), page)
-        elif page.outcome in ("error", "skipped"):
+        elif not page.means.judged:
             why, others = (page.outcome, page.reason), (page.outcome, OTHERS)
             self.reasons[_known(why, self.reasons, MOST_REASONS, others)] += 1
 

@@ -210,8 +210,8 @@ def test_another_crawl_knows_at_once_what_calls_itself_no_page(site) -> None:
     assert site.kept == ["/d"]
 
 
-def test_a_judge_that_knows_no_visits_knows_no_answers(site) -> None:
-    assert [site.visit(path, MISSING, history=0) for path in ("/a", "/b")] == ["new", "duplicate"]
+def test_a_judge_that_knows_no_visits_knows_answers(site) -> None:
+    assert [site.visit(path, MISSING, history=0) for path in ("/a", "/b")] == ["new", "soft_404"]
 
 
 @pytest.mark.parametrize(

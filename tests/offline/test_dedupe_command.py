@@ -212,6 +212,19 @@ def test_what_could_not_be_used_is_named_and_the_rest_goes_on(run, tmp_path, man
     assert result.err.endswith("inputs that could not be used: 3\n")
 
 
+def test_answers_in_place_of_pages_are_left_out_and_counted(run, tmp_path, manifest) -> None:
+    missing = "<title>Page not found</title><h1>Oh dear</h1><p>There is nothing at {} here.</p>"
+    pages = {it: missing.format(it) for it in ("swarm", "honey", "comb")} | {
+        "bees": page(1).body.decode()
+    }
+    rows = [{"id": it, "html": pages[it], "url": f"https://example.com/{it}"} for it in pages]
+    result = run("dedupe", manifest(*rows), "-o", "corpus.jsonl", "--duplicates", "others.jsonl")
+    assert result.err.endswith("not read: 0, soft_404: 2\n")
+    assert ids(tmp_path / "corpus.jsonl") == ["swarm", "bees"]  # the first may be a page
+    reasons = [line["reason"] for line in lines(tmp_path / "others.jsonl")]
+    assert reasons == ["'Page not found' at different addresses"] * 2
+
+
 def test_only_an_empty_folder_may_be_there_already(run, tmp_path, stories) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken/file").write_text("")
