@@ -30,7 +30,7 @@ def make_page(group: int, run: str, chance: random.Random) -> Record:
     return Record(
         scope="example.com",
         url=f"https://www.example.com/news/2024/05/what-an-article-is-about-{group:07d}.html",
-        request=f"{chance.getrandbits(160):040x}",
+        key=f"{chance.getrandbits(160):040x}",
         fingerprint=random.Random(f"group {group}").getrandbits(64) ^ (1 << chance.randrange(64)),
         digest=chance.getrandbits(64),
         words=500,

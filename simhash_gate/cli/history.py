@@ -66,7 +66,7 @@ def _pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
     for page in chosen.histories(store):
         with complaining(complain, page.url):
             found.append((page, History.decode(page.history)))
-    return sorted(found, key=lambda past: (past[0].scope, past[0].url, past[0].request))
+    return sorted(found, key=lambda past: (past[0].scope, past[0].url, past[0].key))
 
 
 def _listed(past: Past) -> dict[str, Any]:

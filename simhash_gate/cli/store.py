@@ -138,7 +138,7 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
                 left[record.scope] -= 1
                 if left[record.scope] < (pages or 0):
                     continue
-                store.put(Blob(HISTORY, record.scope, record.request, b""))
+                store.put(Blob(HISTORY, record.scope, record.key, b""))
             store.forget(record)
             removed += 1
         if left is None:

@@ -107,7 +107,7 @@ class Gate:
         record = Record(
             scope=scope,
             url=url,
-            request=request,
+            key=request,
             fingerprint=page.fingerprint or 0,
             digest=page.digest,
             words=page.words,
@@ -162,8 +162,8 @@ class Gate:
         """
         trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
         kept = self.store.at_address(trace)
-        keys = {own_key(url), request, key_of(url), *(record.request for record in kept)}
-        found = [self._revisits.found_gone(replace(trace, request=key), kept) for key in keys]
+        keys = {own_key(url), request, key_of(url), *(record.key for record in kept)}
+        found = [self._revisits.found_gone(replace(trace, key=key), kept) for key in keys]
         for record in filter(None, found):  # the page may have moved, or have had another address
             kept += [record, *self.store.at_address(record)]
         for record in kept:
@@ -276,16 +276,16 @@ class Gate:
         """Return the verdict on a page that is like another one."""
         page, policy, record, *_ = judged
         assert match is not None
-        if judged.retry and match.record.request == record.request and match.record.run == self.run:
+        if judged.retry and match.record.key == record.key and match.record.run == self.run:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
         if revisit.kept is not None:
             self._replaced(revisit.kept, record)
-            if match.record.request != record.request:  # else another live run has noted it
+            if match.record.key != record.key:  # else another live run has noted it
                 self._revisits.close(record)
-        elif match.record.request == record.request and match.record.run == self.run:
+        elif match.record.key == record.key and match.record.run == self.run:
             for old in self.store.at_address(record):  # it says what was kept of the page, too
-                if old.request == record.request and old.run != self.run:
+                if old.key == record.key and old.run != self.run:
                     self.store.forget(old)
         bits, detail, limit = match.distance, found.reason, f"threshold {policy.threshold}"
         if bits > policy.threshold:
@@ -299,7 +299,7 @@ class Gate:
         """Forget an earlier version, unless another address was kept, which may show it still."""
         if kept is None or kept.identity == record.identity:
             return
-        if kept.request != record.request or key_of(kept.url) == key_of(record.url):
+        if kept.key != record.key or key_of(kept.url) == key_of(record.url):
             self._forget(kept)
 
     def _forget(self, kept: Record) -> None:
@@ -313,7 +313,7 @@ class Gate:
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
         """Return the version that a record remembers, if it is that of an earlier visit."""
         record = judged.record
-        one = other.request == record.request or key_of(other.url) == key_of(record.url)
+        one = other.key == record.key or key_of(other.url) == key_of(record.url)
         one = one and other.asker in ("", record.asker)
         if not one or not self._is_over(other.run):
             return None
@@ -369,7 +369,7 @@ class Gate:
 def _is_rendition(judged: Judging, kept: Record) -> bool:
     """Tell if another address of its key shows a kept page otherwise, as copies do in one crawl."""
     page, policy, record, *_ = judged
-    if kept.request != record.request or precise(kept.url) == precise(record.url):
+    if kept.key != record.key or precise(kept.url) == precise(record.url):
         return False  # it has moved, or is what it was
     look = CloserLook(page, policy, judged.memory)
     bits = hamming_distance(kept.fingerprint, record.fingerprint)

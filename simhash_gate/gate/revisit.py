@@ -93,7 +93,7 @@ class Revisits:
         history = self._history(record)
         moved = bool(moved_from) and not history.versions
         if moved:
-            record = replace(record, request=moved_from)
+            record = replace(record, key=moved_from)
             history = self._history(record)
         last = history.last_of(self._pipeline, record.asker)
         if last is None or history.gone is not None or not self.counts(last, record, policy):
@@ -114,22 +114,22 @@ class Revisits:
         """
         revisit = self.of(record, policy, sent.moved_from)
         last = revisit.history.last_of(self._pipeline, record.asker)
-        has_moved = revisit.kept is not None and revisit.kept.request != record.request
+        has_moved = revisit.kept is not None and revisit.kept.key != record.key
         url, plain = precise(record.url), key_of(record.url)
         mine = last is not None and precise(last.url) == url
-        if has_moved or (mine and record.request == plain):
+        if has_moved or (mine and record.key == plain):
             return record, revisit
-        own = replace(record, request=own_key(record.url))
-        keys = {plain} if last is None else {own.request, plain}
+        own = replace(record, key=own_key(record.url))
+        keys = {plain} if last is None else {own.key, plain}
         # A page may have had the key of an address that it names, as long as no other page had it.
         if last is None and {*map(key_of, page.canonical.splitlines())} - {plain}:
-            keys.update(kept.request for kept in self._store.at_address(record))
+            keys.update(kept.key for kept in self._store.at_address(record))
         found = [(last.last_seen, record, revisit)] if last and mine else []
-        for key in sorted(keys - {record.request}):
-            its = self.of(replace(record, request=key), policy)
+        for key in sorted(keys - {record.key}):
+            its = self.of(replace(record, key=key), policy)
             before = its.history.last_of(self._pipeline, record.asker)
             if before is not None and precise(before.url) == url:
-                now = replace(record, request=key) if last else record
+                now = replace(record, key=key) if last else record
                 found.append((before.last_seen, now, its))
         if found:
             return max(found, key=itemgetter(0))[1:]
@@ -143,11 +143,11 @@ class Revisits:
 
     def found_at(self, record: Record, version: Version) -> str:
         """Return the address at which this run first found a version of a page, "" for none."""
-        return self._visited.get((record.scope, record.request, _contents(version)), "")
+        return self._visited.get((record.scope, record.key, _contents(version)), "")
 
     def has_visited(self, record: Record) -> bool:
         """Tell whether this run has visited a page before, for the same asker, or any if ""."""
-        return (record.scope, record.request, record.asker) in self._visited
+        return (record.scope, record.key, record.asker) in self._visited
 
     def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
@@ -157,7 +157,7 @@ class Revisits:
         if policy.history:
             history = revisit.history.visited(version, again=revisit.previous, most=policy.history)
             contents = _contents(history.versions[-1])
-            self._visited.setdefault((record.scope, record.request, contents), record.url)
+            self._visited.setdefault((record.scope, record.key, contents), record.url)
             self._write(record, history, version.last_seen)
 
     def close(self, record: Record) -> None:
@@ -177,7 +177,7 @@ class Revisits:
         if any(it.run == self._run for it in rest):
             self._write(record, History(rest), record.last_seen)
         else:  # what counted before this run counts
-            self._store.put(Blob(HISTORY, record.scope, record.request, b"", run=self._run))
+            self._store.put(Blob(HISTORY, record.scope, record.key, b"", run=self._run))
 
     def found_gone(self, record: Record, kept: Collection[Record]) -> Record | None:
         """Note that the page of a record is gone; return what was kept of it.
@@ -199,7 +199,7 @@ class Revisits:
         return its if history.gone is None else None
 
     def _history(self, record: Record) -> History:
-        kept = self._store.get(HISTORY, record.scope, record.request, run=self._run)
+        kept = self._store.get(HISTORY, record.scope, record.key, run=self._run)
         try:
             return History.decode(history_in(kept))
         except ValueError:  # of a later release, or damaged: the page is new then
@@ -216,10 +216,10 @@ class Revisits:
 
     def _write(self, record: Record, history: History, at: float) -> None:
         packed = history.encode()
-        page = PageHistory(record.scope, record.request, record.url, self._run, at, packed)
+        page = PageHistory(record.scope, record.key, record.url, self._run, at, packed)
         self._store.put(page.blob)
         for asker in (record.asker, ""):
-            self._visited.setdefault((record.scope, record.request, asker), record.url)
+            self._visited.setdefault((record.scope, record.key, asker), record.url)
         while len(self._visited) > MOST_VISITED:
             self._visited.popitem(last=False)
 

@@ -29,11 +29,11 @@ class Link(NamedTuple):
 class FetchedPage(NamedTuple):
     """A page as it was fetched. `body` has no content encoding any more.
 
-    `encoding` is the declared one, if any. `headers` are in their order, in Latin-1. `request` is
-    the fingerprint of the request in hex, with the variant that it asked for.
+    `encoding` is the declared one, if any. `headers` are in their order, in Latin-1. `key` is
+    the key of the page, with the variant that was asked for.
     """
 
-    request: str
+    key: str
     body: bytes
     headers: tuple[tuple[str, str], ...] = ()
     encoding: str | None = None
@@ -79,9 +79,9 @@ class KeptPage:
         source = self._values["source"]
         if source is None:
             return None
-        request, headers, encoding = source
+        key, headers, encoding = source
         pairs = tuple((name, value) for name, value in headers)
-        return FetchedPage(request, self._values["body"], pairs, encoding)
+        return FetchedPage(key, self._values["body"], pairs, encoding)
 
     @cached_property
     def _values(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def pack(
         "markdown": markdown,
         "time": round(time, 3),
         "links": [*map(list, links)],
-        "source": source and [source.request, source.headers, source.encoding],
+        "source": source and [source.key, source.headers, source.encoding],
     }
     text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
     head = zlib.compress(text.encode("utf-8", "surrogatepass"), _LEVEL)

@@ -71,9 +71,9 @@ class Chosen:
         page = without_credentials(self.page)  # as pages are remembered
 
         def is_page(kept: Record | PageHistory) -> bool:
-            if kept.request.endswith("#"):  # its other addresses show another page
-                return kept.request == own_key(page)
-            return key_of(page) in (kept.request, key_of(kept.url))
+            if kept.key.endswith("#"):  # its other addresses show another page
+                return kept.key == own_key(page)
+            return key_of(page) in (kept.key, key_of(kept.url))
 
         return is_page
 

@@ -27,7 +27,7 @@ from simhash_gate.stores.store import Store
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 _EXAMPLE = "those that `simhash-gate store export` writes"
-_PAGE = ("request", "digest", "sketch")
+_PAGE = ("key", "digest", "sketch")
 _BLOB = ("kind", "scope", "data")
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
 _TIME = json_value("a time", float, lambda value: -_LATEST <= value <= _LATEST)

@@ -150,7 +150,7 @@ class Import:
             return
         record = replace(thing, run=self.gate.run)
         added, match = self._store.check_and_add(record, 0, exact=True, window=_EVERYTHING)
-        if not added and match is not None and match.record.request == record.request:
+        if not added and match is not None and match.record.key == record.key:
             self.copies += 1
             return
         if not added:

@@ -116,7 +116,7 @@ class PageJudge:
             verdict,
             site.domain,
             action="tag" if self._only_looks else verdict.action,
-            fingerprint=page_key,
+            key=page_key,
             skipped="empty" if verdict.outcome == "skipped" else "",
             seconds=time.perf_counter() - start,
             cb_kwargs=self._sent.get(request),

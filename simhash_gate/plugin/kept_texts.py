@@ -85,7 +85,7 @@ class KeptTexts(Listener):
             return None
         if not any(validators_in(response)):
             return None
-        request = f"{judged.fingerprint} {self._crawl.variants.of(judged.request, response)}"
+        key = f"{judged.key} {self._crawl.variants.of(judged.request, response)}"
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1"))
             for name in response.headers
@@ -93,7 +93,7 @@ class KeptTexts(Listener):
             for value in response.headers.getlist(name)
         )
         encoding = getattr(response, "_encoding", None)  # the argument of the response's class
-        return FetchedPage(request, response.body, headers, encoding)
+        return FetchedPage(key, response.body, headers, encoding)
 
     def _failed(self, error: BaseException | None) -> None:
         if error is None:

@@ -80,9 +80,9 @@ class FollowedPage:
 class Judged:
     """A response with its verdict.
 
-    `fingerprint` is the key of the page: often the request's fingerprint in hex. `domain` is the
-    registered one. `skipped` says why the response was not judged, "" if it was. `seconds` is the
-    time from the response to the verdict. `cb_kwargs` are those that the request was sent with.
+    `key` is that of the page, `domain` the registered one. `skipped` says why the response was not
+    judged, "" if it was. `seconds` is the time from the response to the verdict. `cb_kwargs` are
+    those that the request was sent with.
     """
 
     request: Request
@@ -90,7 +90,7 @@ class Judged:
     verdict: Verdict
     domain: str
     action: Action = "drop"
-    fingerprint: str = ""
+    key: str = ""
     skipped: str = ""
     seconds: float = 0.0
     cb_kwargs: dict[str, Any] | None = None

@@ -32,7 +32,7 @@ PAGE_FAILED = "the page that it was dropped for failed"
 class Dropped(Parked):
     """A dropped request with its page. It waits for the end of a kept page, or for an answer."""
 
-    fingerprint: str
+    key: str
     page: Page
     policy: Policy
     scope: str
@@ -50,7 +50,7 @@ class Resending(Listener):
         """Remember a dropped request. Decide on those that waited for this page."""
         if judged.skipped:
             return
-        awaiting: list[Dropped] = self._parked.take(("answer", judged.fingerprint))
+        awaiting: list[Dropped] = self._parked.take(("answer", judged.key))
         stands_for: Record | None = None
         copies: list[Dropped] = []
         verdict = judged.verdict
@@ -105,7 +105,7 @@ class Resending(Listener):
         if copies:
             first, *others = copies
             send_again(self._crawl, first.request, why)
-            self._park(others, ("answer", first.fingerprint))
+            self._park(others, ("answer", first.key))
 
 
 def send_again(crawl: Crawl, request: Request, why: str) -> None:
@@ -130,4 +130,4 @@ def _dropped(judged: Judged) -> Dropped:
     page = replace(verdict.page, article=b"", anchors=b"", targets="")
     scope = verdict.match.record.scope
     request = to_send_again(judged)
-    return Dropped(("copy",), request, judged.fingerprint, page, verdict.policy, scope)
+    return Dropped(("copy",), request, judged.key, page, verdict.policy, scope)

@@ -79,7 +79,7 @@ class KnownPage(NamedTuple):
         """The page as it was fetched, if exactly the previous version is kept, else None."""
         source = self.kept.source if self.kept is not None else None
         before = self.previous
-        if source is None or source.request != f"{self.page.request} {before.variant}":
+        if source is None or source.key != f"{self.page.key} {before.variant}":
             return None
         response = response_of(self.page.url, source)
         return source if validators_in(response) == before.validators else None
@@ -173,7 +173,7 @@ class Revalidation(Listener):
         verdict = unfetched(
             known_page.revisit, known_page.page, known_page.policy, "not modified (304)"
         )
-        return replace(verdict, kept=known_page.kept), known_page.page.request
+        return replace(verdict, kept=known_page.kept), known_page.page.key
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a fetched page whether its validators were right."""

@@ -74,7 +74,7 @@ class VerdictLog(Listener):
         match = judged.verdict.match
         line["held"] = judged.held and not judged.dropped
         line["matched_run"] = match.record.run if match else None
-        line["matched_key"] = match.record.request if match else None
+        line["matched_key"] = match.record.key if match else None
         self._put(line)
 
     async def closed(self) -> None:

@@ -27,7 +27,7 @@ RUN, LIVE, ENDED = "run", "live", "ended"
 
 NEVER = float("-inf")
 NAME_BITS = 32
-"""The low bits of a key. The bits above them stand for the name of the page."""
+"""The low bits of what a sketch begins with. Those above them stand for the name of the page."""
 _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 24
@@ -60,11 +60,11 @@ Identity = tuple[str, str, str, str, str, int]
 class Record:
     """One remembered page.
 
-    `request` is Scrapy's request fingerprint in hex. `digest` is an unsigned 64-bit hash of the
-    page's text, equal only for equal texts. `first_seen` and `last_seen` are Unix times. `sketch`
-    is for a closer look, and may be empty. It begins with a key of 8 bytes; the first 4 stand for
-    the name of the page. A `settled` page can't fail any more: its callback ended well and its
-    items are out, or its run has ended. `url` never has a user name or a password.
+    `key` is the key of the page. `digest` is an unsigned 64-bit hash of its text, equal only for
+    equal texts. `first_seen` and `last_seen` are Unix times. `sketch` is for a closer look, and may
+    be empty; the first 4 of its bytes stand for the name of the page, 4 more for the rest of it. A
+    `settled` page can't fail any more: its callback ended well and its items are out, or its run
+    has ended. `url` never has a user name or a password.
 
     `asker` describes the callback and the visitor that asked for the page. `carries` describes the
     other values of its request. Both are lines of text, "" if unknown or empty. `gave` is False if
@@ -73,7 +73,7 @@ class Record:
 
     scope: str
     url: str
-    request: str
+    key: str
     fingerprint: int
     digest: int
     words: int
@@ -95,7 +95,7 @@ class Record:
     @property
     def identity(self) -> Identity:
         """Tells this record from all others."""
-        return (self.scope, self.run, self.url, self.request, self.asker, self.fingerprint)
+        return (self.scope, self.run, self.url, self.key, self.asker, self.fingerprint)
 
     def stands_for(self, page: Record) -> bool:
         """Tell whether this page gave all that the request of `page` asks for."""
@@ -172,37 +172,37 @@ def head_of(record: Record) -> bytes:
 class Hints(NamedTuple):
     """Short hashes of a record's fields. Different values can have the same hash."""
 
-    request: int
+    key: int
     run: int
     name: int
-    key: int
+    rest: int
     asker: int
     carries: int
     url: int
 
 
 def hints_of(record: Record) -> Hints:
-    """Return the hints of a page: request and URL have 32 bits, name and key 8, the others 16.
+    """Return the hints of a page: key and URL have 32 bits, name and rest 8, the others 16.
 
-    `key` is for the second half of the key of its sketch, behind the name.
+    `rest` is for the second half of what its sketch begins with, behind the name.
     """
-    key = key_of(record.sketch)
-    request, run = hash64(record.request), hash64(record.run)
+    head = head_of_sketch(record.sketch)
+    key, run = hash64(record.key), hash64(record.run)
     asker, carries = hash64(record.asker) % 2**16, hash64(record.carries) % 2**16
-    name, rest = (key >> NAME_BITS) % 2**8, key % 2**8
+    name, rest = (head >> NAME_BITS) % 2**8, head % 2**8
     url = mmh3.hash(as_bytes(record.url), signed=False)
-    return Hints(request % 2**32, run % 2**16, name, rest, asker, carries, url)
+    return Hints(key % 2**32, run % 2**16, name, rest, asker, carries, url)
 
 
 def pack(record: Record) -> bytes:
     """Return a record as bytes, without its scope, `settled` and `gave`."""
-    named = (record.url, record.request, record.title, record.pipeline, record.run)
+    named = (record.url, record.key, record.title, record.pipeline, record.run)
     texts = map(_quoted, (*named, record.asker, record.carries))
-    url, request, title, pipeline, run, asker, carries = texts
+    url, key, title, pipeline, run, asker, carries = texts
     numbers = f"{record.fingerprint},{record.digest},{record.words}"
     times = f"{float(record.first_seen)!r},{float(record.last_seen)!r}"
     names = f"{title},{pipeline},{run},{asker},{carries}"
-    head = as_bytes(f"[{url},{request},{numbers},{names},{times}]")
+    head = as_bytes(f"[{url},{key},{numbers},{names},{times}]")
     return len(head).to_bytes(4, "big") + head + record.sketch
 
 
@@ -221,8 +221,8 @@ def split(joined: bytes) -> tuple[Any, bytes]:
         raise ValueError("the bytes are none that a store packed") from None
 
 
-def key_of(sketch: bytes) -> int:
-    """Return the key that a sketch begins with."""
+def head_of_sketch(sketch: bytes) -> int:
+    """Return the number that a sketch begins with: its first half stands for the name."""
     return int.from_bytes(sketch[:8].ljust(8, b"\0"), "big")
 
 

@@ -18,13 +18,13 @@ _VALUES = 1_000
 
 
 class PageHistory(NamedTuple):
-    """The visits of one page that one run knows, under the page's request.
+    """The visits of one page that one run knows, under the page's key.
 
     `seen` is the Unix time of the last visit. `history` comes from `History.encode`.
     """
 
     scope: str
-    request: str
+    key: str
     url: str
     run: str
     seen: float
@@ -40,7 +40,7 @@ class PageHistory(NamedTuple):
     def blob(self) -> Blob:
         """The blob for a store, without user name and password in the URL."""
         data = join(without_credentials(self.url), self.history)
-        return Blob(HISTORY, self.scope, self.request, data, self.seen, self.run)
+        return Blob(HISTORY, self.scope, self.key, data, self.seen, self.run)
 
 
 def history_in(data: bytes) -> bytes:

@@ -22,8 +22,8 @@ from simhash_gate.stores.base import (
     Record,
     Window,
     hash64,
+    head_of_sketch,
     hints_of,
-    key_of,
 )
 from simhash_gate.stores.driver import ROW_BYTES, News, State
 
@@ -66,9 +66,9 @@ class Lookup(NamedTuple):
             return None
         if not self.has_found(Match(other, distance)):
             return _BEYOND, distance, -number
-        key, other_key = key_of(page.sketch), key_of(other.sketch)
-        has_name = key >> NAME_BITS == other_key >> NAME_BITS
-        unlike = _unlike(other.request == page.request, has_name, key == other_key)
+        head, other_head = head_of_sketch(page.sketch), head_of_sketch(other.sketch)
+        has_name = head >> NAME_BITS == other_head >> NAME_BITS
+        unlike = _unlike(other.key == page.key, has_name, head == other_head)
         return unlike, distance, -number
 
 
@@ -127,7 +127,7 @@ class Mirror:
         found = [
             (number, hints.url == wanted.url)
             for number, hints in rows
-            if (hints.request, hints.asker) == (wanted.request, wanted.asker)
+            if (hints.key, hints.asker) == (wanted.key, wanted.asker)
             and (hints.run in runs) == (but is None)
         ]
         at_address = any(same for _, same in found)
@@ -154,18 +154,18 @@ class Mirror:
         for other in lookup.dismissed:
             hints = hints_of(other)
             if other.scope == record.scope:
-                dismissed.add((other.fingerprint, hints.request, hints.run, hints.asker))
+                dismissed.add((other.fingerprint, hints.key, hints.run, hints.asker))
         ranked = []
         for place, distance in places:
             number, hints = self._row(place)
             if not end - lookup.window.pages <= place < end or number <= lookup.after:
                 continue
-            if (self._fingerprint(place), hints.request, hints.run, hints.asker) in dismissed:
+            if (self._fingerprint(place), hints.key, hints.run, hints.asker) in dismissed:
                 continue
             stands = wanted.asker in (hints.asker, _UNKNOWN) or hints.asker == _UNKNOWN
             stands &= not record.carries or hints.carries == wanted.carries
-            has_name, has_key = hints.name == wanted.name, hints.key == wanted.key
-            unlike = _unlike(hints.request == wanted.request, has_name, has_name and has_key)
+            has_name, has_rest = hints.name == wanted.name, hints.rest == wanted.rest
+            unlike = _unlike(hints.key == wanted.key, has_name, has_name and has_rest)
             rank = unlike if stands and distance <= lookup.radius else _BEYOND, distance, -number
             ranked.append((rank, number))
         return sorted(ranked)
@@ -200,9 +200,9 @@ _UNKNOWN = hash64("") % 2**16
 _BUT_FINGERPRINT = [0, 2, 3]  # columns of eight bytes in the rows of drivers
 
 
-def _unlike(has_request: bool, has_name: bool, has_key: bool) -> int:
-    """Return 0 for a page with the same request, up to 3 for one with another name."""
-    return 0 if has_request else 1 if has_key else 2 if has_name else 3
+def _unlike(has_key: bool, has_name: bool, has_head: bool) -> int:
+    """Return 0 for a page with the same key, up to 3 for one with another name."""
+    return 0 if has_key else 1 if has_head else 2 if has_name else 3
 
 
 class Mirrors:

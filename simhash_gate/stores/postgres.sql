@@ -162,7 +162,7 @@ SELECT
     to_timestamp((its.told ->> 10)::double precision) AS first_seen,
     to_timestamp(page.last_seen) AS last_seen, its.told ->> 7 AS run,
     coalesce(state.state, 'dead') AS run_state, page.mark & 3 > 0 AS settled, its.told ->> 6 AS pipeline,
-    its.told ->> 1 AS request
+    its.told ->> 1 AS key
 FROM page
 JOIN scope ON scope.id = page.scope
 CROSS JOIN LATERAL (SELECT told(page.body) OFFSET 0) AS its

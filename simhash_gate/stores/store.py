@@ -95,10 +95,10 @@ class Store:
         digest. With `unseen`, another process must have added it since this store last looked. A
         record that does not stand for this page (`stands_for`) is not a match.
 
-        The best match has the same request fingerprint; else the sketch begins with the same 8
+        The best match has the same key; else the sketch begins with the same 8
         bytes; else with the same 4; then the least distance decides, then the latest. It is exact
         for every radius from 0 to 64, and so is `near`. With the radius None, the record is just
-        added. If the match has the same request, its `last_seen` becomes that of `record`. Adding
+        added. If the match has the same key, its `last_seen` becomes that of `record`. Adding
         evicts the records that fall out of the window.
 
         Raises StoreError unless the record's run is live and was begun in this very store, and
@@ -127,7 +127,7 @@ class Store:
         """Mark the records with these identities. Records that are gone are passed over.
 
         `settled` records can't fail any more. `durable` ones count for all later runs, even if
-        their own run dies; so do the histories of their requests, even if the record itself is
+        their own run dies; so do the histories of their keys, even if the record itself is
         gone. `gave` notes that they gave an item. `seen` moves `last_seen`, never back.
         """
         mark = SETTLED * settled | DURABLE * durable | GAVE * gave
@@ -137,12 +137,12 @@ class Store:
                 if numbers := self._find(mirror, [it for it in records if it.scope == scope]):
                     self.driver.change(scope, numbers, mark, seen)
             for record in records if durable else ():
-                self._histories.make_durable(record.scope, record.request, record.run)
+                self._histories.make_durable(record.scope, record.key, record.run)
 
     def forget(self, record: Record, *, adopted: bool = False) -> bool:
         """Remove the record with this identity. Return False if there is none.
 
-        With `adopted`, if the record's run is unknown, remove one with the same request and
+        With `adopted`, if the record's run is unknown, remove one with the same key and
         fingerprint from a run that does not live here: an import gives records its own run.
         """
         with self._asking():
@@ -300,7 +300,7 @@ class Store:
                 if lookup.before:
                     self._remove(mirror, [lookup.before])
                 kept, seen = match.record, record.last_seen
-                if kept.request == record.request and seen > kept.last_seen:  # it is a later visit
+                if kept.key == record.key and seen > kept.last_seen:  # it is a later visit
                     self.driver.change(record.scope, [number], 0, seen)
                     match = match._replace(record=replace(kept, last_seen=seen))
                 return Answer(False, match)

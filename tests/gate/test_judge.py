@@ -315,7 +315,7 @@ def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
     moved = Sent(moved_from="/old")
     verdict = judge(later, a_page(2), "/new", sent=moved)
     assert verdict.outcome == "updated"
-    assert {kept.request for kept in gate.store.records()} == {"/home", "/new"}
+    assert {kept.key for kept in gate.store.records()} == {"/home", "/new"}
     assert judge(later, a_page(30), "/home", sent=moved).outcome == "unchanged"
     last = the_next_run(later, "last")
     assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
@@ -481,11 +481,11 @@ def test_an_update_that_says_what_another_page_says_is_a_duplicate(gate) -> None
     at = time.time() + 60
     verdict = judge(later, a_page(30), "/a", at=at)
     assert verdict.outcome == "duplicate"
-    assert verdict.match.record.request == "/b"
+    assert verdict.match.record.key == "/b"
     assert verdict.previous.digest == 100
     assert judge(later, a_page(), "/c").outcome == "new"  # nobody has it any more
     later.store.end(later.run)
-    assert {kept.request: kept.seen for kept in histories(later.store)}["/a"] == at
+    assert {kept.key: kept.seen for kept in histories(later.store)}["/a"] == at
 
 
 def test_what_a_live_run_has_delivered_is_not_delivered_again_while_it_runs(gate) -> None:
@@ -537,7 +537,7 @@ def test_a_forgotten_page_is_new_again(gate) -> None:
 def test_an_exact_copy_is_found_among_any_number_of_short_pages_that_look_alike(gate) -> None:
     for number in range(3 * MOST_LOOKS):
         assert judge(gate, a_page(words=19, digest=number), f"/{number}").outcome == "new"
-    assert judge(gate, a_page(words=19, digest=0), "/copy").match.record.request == "/0"
+    assert judge(gate, a_page(words=19, digest=0), "/copy").match.record.key == "/0"
 
 
 def test_a_dismissed_record_is_not_compared(gate) -> None:
@@ -647,7 +647,7 @@ def test_pages_whose_names_contradict_each_other_are_no_duplicates_however_near(
     verdict = judge(gate, named("A blue drill"), "/blue")
     assert (verdict.outcome, verdict.differs, verdict.match.distance) == ("near", "names", 0)
     assert verdict.reason == "distance 0: another name: 'A red drill' → 'A blue drill'"
-    assert judge(gate, named("Print: A red drill"), "/print").match.record.request == "/red"
+    assert judge(gate, named("Print: A red drill"), "/print").match.record.key == "/red"
 
 
 def test_the_distance_alone_decides_where_that_is_asked_for(gate) -> None:
@@ -671,7 +671,7 @@ def test_a_copy_is_found_at_once_among_any_number_of_pages_with_other_names(gate
         assert (verdict.outcome, verdict.not_compared) == ("near" if number else "new", "")
     assert len(asked) <= 100 * (MOST_CONTRADICTIONS + 1)
     asked.clear()
-    assert judge(gate, named("Drill 7 of many"), "/copy").match.record.request == "/7"
+    assert judge(gate, named("Drill 7 of many"), "/copy").match.record.key == "/7"
     assert len(asked) == 1
 
 
@@ -681,7 +681,7 @@ def test_a_copy_is_found_at_once_among_any_number_of_offers_under_one_name(gate)
         verdict = judge(gate, page, f"/{number}")
         assert verdict.differs == ("offers" if number else "")
     copy = judge(gate, named("A drill", offered=(("price", "7.00 EUR"),)), "/copy")
-    assert copy.match.record.request == "/7"
+    assert copy.match.record.key == "/7"
 
 
 @pytest.mark.parametrize("kept_sketch", [b"", b"of another version"])
@@ -690,7 +690,7 @@ def test_of_a_page_kept_without_a_sketch_only_the_very_text_is_a_copy(gate, kept
     gate.store.forget(kept)
     gate.store.check_and_add(replace(kept, sketch=kept_sketch), None)
     assert judge(gate, says(GRIP), "/b").outcome == "near"
-    assert judge(gate, says(DRILL), "/c").match.record.request == "/a"
+    assert judge(gate, says(DRILL), "/c").match.record.key == "/a"
 
 
 def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gate) -> None:

@@ -312,5 +312,5 @@ def test_the_rows_of_a_site_that_does_not_change_stay_as_many(edition, kind) -> 
         for (its,) in crawl(edition, [store], clock, user, lambda: f"?sid={next(sessions)}"):
             assert not user.twice
             assert len([*store.records()]) == len(articles)
-            kept = [page for page in histories(store) if ("*" in page.request) == its.rule]
+            kept = [page for page in histories(store) if ("*" in page.key) == its.rule]
             assert rows.setdefault(its.rule, len(kept)) == len(kept)

@@ -9,7 +9,7 @@ def record(number: int, **named) -> Record:
     fields = {
         "scope": f"{'ab'[number % 2]}.example",
         "url": f"https://example.com/{number}",
-        "request": f"{number:040x}",
+        "key": f"{number:040x}",
         "fingerprint": 2**64 - 1 - (number << 20),
         "digest": 2**63 + number,
         "words": 100 + number,

@@ -71,7 +71,7 @@ def visited(number: int, seen: float, run: str = "crawl") -> PageHistory:
     for digest in (1_000 + number, page.digest):
         version = Version(seen, seen, 7, digest, 100, "Title", "crawl", "v1")
         history = history.visited(version, again=None, most=10)
-    return PageHistory(page.scope, page.request, URLS[number], run, seen, history.encode())
+    return PageHistory(page.scope, page.key, URLS[number], run, seen, history.encode())
 
 
 def text(number: int) -> bytes:
@@ -181,7 +181,7 @@ def test_an_export_has_what_is_known_of_its_pages_and_sites(
     assert [line["url"] for line in lines if "words" in line] == urls
     assert run("store", "list", filled, *options.split()).column("url") == urls
     assert sorted(line["key"] for line in lines if line.get("kind") == HISTORY) == sorted(
-        record(number).request for number in numbers
+        record(number).key for number in numbers
     )
     kept_texts = (line["key"] for line in lines if line.get("kind") == KEPT_TEXT)
     digests = sorted(int(key, 16) & 0xFFFF for key in kept_texts)
@@ -217,7 +217,7 @@ def test_all_of_a_store_is_moved_to_every_other_that_lasts(
     with closing(open_store(filled)) as store, closing(open_store(lasting_url)) as other:
         assert sorted(all_texts(store)) == sorted(all_texts(other))
         for history in histories(store):
-            there = history_of(other, history.scope, history.request, "new")
+            there = history_of(other, history.scope, history.key, "new")
             assert there == history.history
         for scope, digest, _, _ in all_texts(store):
             assert text_of(other, scope, digest) == text_of(store, scope, digest)

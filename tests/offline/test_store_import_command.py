@@ -52,7 +52,7 @@ def test_an_archive_leaves_what_a_crawl_would_have_kept(run, url, archive) -> No
     assert result.err == "pages added: 2, copies: 1, skipped: 1\n"
     first, second = remembered(url)
     assert (first.url, first.scope, first.settled) == (A, "example.com", True)
-    assert first.request == key_of(A)
+    assert first.key == key_of(A)
     assert (first.first_seen, first.last_seen) == (1590969600.0, 1590969600.0)
     assert (second.url, second.first_seen) == (B, 1591099200.0)
     again = run("store", "import", url, archive)
@@ -178,7 +178,7 @@ def test_pages_with_one_fingerprint_are_all_moved_also_from_an_earlier_version(
 def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, start) -> None:
     process = start("store", "import", url, stdin=subprocess.PIPE, text=True)
     try:
-        lines = (json.dumps(page_line(record(0, request=f"{n:x}"))) for n in range(600))
+        lines = (json.dumps(page_line(record(0, key=f"{n:x}"))) for n in range(600))
         process.stdin.write("\n".join(lines))
         process.stdin.flush()
         until((tmp_path / "pages.sqlite").exists)

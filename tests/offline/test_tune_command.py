@@ -31,7 +31,7 @@ def store(url, fill):
         pages = [(f"https://{scope}/{n}", bits) for n, bits in enumerate(fingerprints)]
         fill(
             *(
-                record(n, url=page, request=page, fingerprint=bits, title=f"Page {n}", **fields)
+                record(n, url=page, key=page, fingerprint=bits, title=f"Page {n}", **fields)
                 for n, (page, bits) in enumerate(pages)
             ),
             run=run,

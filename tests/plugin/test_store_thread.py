@@ -59,14 +59,14 @@ def ask(number, *, request=None):
 
 def requests_in(path):
     with closing(open_store(f"sqlite:///{path}")) as store:
-        return {record.request for record in store.records()}
+        return {record.key for record in store.records()}
 
 
 def test_no_answer_comes_before_what_it_rests_on_is_committed(thread, path) -> None:
     early = []
 
     def check(number, future):
-        if future.result().record.request not in requests_in(path):
+        if future.result().record.key not in requests_in(path):
             early.append(number)
 
     futures = []
@@ -130,7 +130,7 @@ def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
     with pytest.raises(StoreError, match="cut"):
         thread.submit(ask(3)).result(timeout=60)
     thread.close(ended=True).result(timeout=60)
-    assert requests_in(path) == {kept.request}
+    assert requests_in(path) == {kept.key}
 
 
 def break_down(*_):

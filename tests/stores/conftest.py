@@ -71,7 +71,7 @@ def make_record():
         fields = {
             "scope": "example.com",
             "url": f"https://example.com/{fingerprint:x}",
-            "request": f"{int(now):040x}",
+            "key": f"{int(now):040x}",
             "fingerprint": fingerprint,
             "digest": fingerprint,
             "words": 100,

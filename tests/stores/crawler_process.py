@@ -20,7 +20,7 @@ def record(run, fingerprint, number=0):
     return Record(
         scope="example.com",
         url=f"https://example.com/{number}",
-        request=f"{number}",
+        key=f"{number}",
         fingerprint=fingerprint,
         digest=0,
         words=100,

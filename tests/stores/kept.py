@@ -47,16 +47,16 @@ def keep_history(store, history):
     store.put(history.blob)
 
 
-def history_of(store, scope, request, run):
-    return history_in(store.get(HISTORY, scope, request, run=run))
+def history_of(store, scope, key, run):
+    return history_in(store.get(HISTORY, scope, key, run=run))
 
 
 def histories(store, scope=None):
     return map(PageHistory.of, store.blobs(HISTORY, scope))
 
 
-def forget_history(store, scope, request, run=""):
-    store.put(Blob(HISTORY, scope, request, b"", run=run))
+def forget_history(store, scope, key, run=""):
+    store.put(Blob(HISTORY, scope, key, b"", run=run))
 
 
 def by_scope(records):

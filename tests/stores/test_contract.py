@@ -53,31 +53,31 @@ def test_a_duplicate_is_not_added_and_moves_when_its_match_was_seen_if_it_has_it
 ):
     kept = make_record(BASE, last_seen=5.0)
     store.check_and_add(kept, 3)
-    again = make_record(flipped(2), last_seen=9.0, request=kept.request)
+    again = make_record(flipped(2), last_seen=9.0, key=kept.key)
     answer = store.check_and_add(again, 3)
     (seen,) = store.records()
     assert answer == Answer(False, Match(seen, 2))
     assert (seen.last_seen, seen.first_seen) == (9.0, kept.first_seen)
-    for other in ({"last_seen": 1.0, "request": kept.request}, {"last_seen": 99.0}):
+    for other in ({"last_seen": 1.0, "key": kept.key}, {"last_seen": 99.0}):
         copy = make_record(BASE, **other)
         assert store.check_and_add(copy, 3) == Answer(False, Match(seen, 0))
         assert store.check_and_add(copy, 20, [make_record(1)]) == Answer(False, Match(seen, 0))
         assert [record.last_seen for record in store.records()] == [9.0]
-    later = make_record(flipped(12), last_seen=10.0, request=kept.request)
+    later = make_record(flipped(12), last_seen=10.0, key=kept.key)
     assert store.check_and_add(later, 20).match.record.last_seen == 10.0
 
 
-def test_the_best_match_has_the_same_request_then_the_least_distance_then_is_the_latest(
+def test_the_best_match_has_the_same_key_then_the_least_distance_then_is_the_latest(
     store, make_record
 ):
-    same_request = make_record(BASE ^ 0b111, request="same")
+    same_key = make_record(BASE ^ 0b111, key="same")
     first, latest = make_record(BASE ^ 0b1), make_record(BASE ^ 0b10)
     farther = make_record(BASE ^ 0b11)
-    for record in (same_request, first, latest, farther):
+    for record in (same_key, first, latest, farther):
         assert store.check_and_add(record, 0).added
-    page = make_record(BASE, request="same")
+    page = make_record(BASE, key="same")
     refused = []
-    for expected in (same_request, latest, first, farther):
+    for expected in (same_key, latest, first, farther):
         match = store.check_and_add(page, 3, refused).match
         assert match.record.identity == expected.identity
         assert match.distance == hamming_distance(page.fingerprint, expected.fingerprint)
@@ -150,10 +150,8 @@ def test_forgetting_removes_the_page_once(store, make_record):
     kept = make_record(BASE)
     assert not store.forget(kept)
     store.check_and_add(kept, 3)
-    for other in ({"request": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
-        assert not store.forget(
-            make_record(**{"fingerprint": BASE, "request": kept.request} | other)
-        )
+    for other in ({"key": "x"}, {"scope": "x"}, {"run": "x"}, {"fingerprint": 1}):
+        assert not store.forget(make_record(**{"fingerprint": BASE, "key": kept.key} | other))
     store.check_and_add(make_record(BASE, last_seen=99.0), 3)
     assert store.forget(kept)  # whenever it was seen last
     assert not store.forget(kept)
@@ -189,7 +187,7 @@ def test_any_text_is_remembered_as_it_is(url, make_record):
         for text in [*texts, "é" * 10**5]:
             store.begin(text)
             page = make_record(
-                BASE, run=text, scope=text, url=text, request=text, title=text, pipeline=text
+                BASE, run=text, scope=text, url=text, key=text, title=text, pipeline=text
             )
             assert store.check_and_add(page, 3).added
             assert [*store.records(text)] == [*store.records()] == [page]
@@ -261,7 +259,7 @@ def test_an_exact_lookup_compares_records_with_the_same_digest_only(store, make_
     first, other, copy = (make_record(7, digest=digest) for digest in (1, 2, 1))
     assert store.check_and_add(first, 0, exact=True).added
     assert store.check_and_add(other, 0, exact=True).added
-    assert store.check_and_add(copy, 0, exact=True).match.record.request == first.request
+    assert store.check_and_add(copy, 0, exact=True).match.record.key == first.key
 
 
 def test_nothing_is_looked_at_without_a_radius(store, make_record):
@@ -291,10 +289,10 @@ def test_whatever_others_kept_since_the_last_look_is_unseen(lasting_url, make_re
         seen = [make_record(BASE ^ 0xFFFF << shift) for shift in (0, 16, 32)]
         for page in seen:
             assert store.check_and_add(page, 3).added
-        page = make_record(BASE, request="f" * 40)
+        page = make_record(BASE, key="f" * 40)
         for gone in seen if emptied else seen[-1:]:
             assert other.forget(gone)
-        copy = make_record(BASE, run="other", request="e" * 40)
+        copy = make_record(BASE, run="other", key="e" * 40)
         assert other.check_and_add(copy, 3).added
         assert store.check_and_add(page, 3, unseen=True) == Answer(False, Match(copy, 0))
         assert store.check_and_add(page, 3, unseen=True).added

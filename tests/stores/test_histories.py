@@ -21,9 +21,9 @@ from tests.stores.kept import keep as keep_blob
 BASE = 0x9E3779B97F4A7C15
 
 
-def visit(run, seen, *, request="ab" * 20, scope="example.com"):
+def visit(run, seen, *, key="ab" * 20, scope="example.com"):
     said = f"{run} at {seen}".encode()
-    return PageHistory(scope, request, "https://example.com/a", run, float(seen), said)
+    return PageHistory(scope, key, "https://example.com/a", run, float(seen), said)
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_what_a_run_keeps_counts_for_others_once_it_has_ended_or_is_durable(
     forget_history(store, "example.com", "ab" * 20, "second")
     assert said("second") == first.history
     second = keep("second", 3)
-    page = make_record(BASE, run="second", request="ab" * 20)
+    page = make_record(BASE, run="second", key="ab" * 20)
     store.update([page], settled=True)
     assert (said("second"), said("third")) == (second.history, first.history)
     assert [*histories(store)] == [first]
@@ -80,7 +80,7 @@ def test_only_a_live_run_that_was_begun_here_can_keep_a_history(store, keep):
 
 
 def test_histories_outlive_their_records_and_the_store(lasting_url, make_record):
-    page = make_record(BASE, request="ab" * 20)
+    page = make_record(BASE, key="ab" * 20)
     kept = [visit("run", at, scope=scope) for at, scope in enumerate(["example.com", "bad\ud800"])]
     with closing(open_store(lasting_url)) as store:
         store.begin("run")
@@ -96,12 +96,12 @@ def test_histories_outlive_their_records_and_the_store(lasting_url, make_record)
         with pytest.raises(StoreError, match="new name"):
             store.begin("run")
         for history in kept:
-            forget_history(store, history.scope, history.request)
+            forget_history(store, history.scope, history.key)
         assert [*histories(store)] == []
 
 
 def test_many_histories_are_told_once_each(store, keep):
-    kept = [keep("run", n, request=f"{n % 1_050:040x}", scope=f"{n % 2}") for n in range(1_250)]
+    kept = [keep("run", n, key=f"{n % 1_050:040x}", scope=f"{n % 2}") for n in range(1_250)]
     store.end("run")
     assert sorted(histories(store), key=lambda history: history.seen) == kept[200:]
     ones = [history for history in kept[200:] if history.scope == "1"]
@@ -134,9 +134,9 @@ def test_of_too_many_pages_those_go_that_were_visited_longest_ago(store, keep, m
     monkeypatch.setattr("simhash_gate.stores.store._SELDOM", 5)
     keep("run", 0.5, scope="other.example")
     for number in range(40):  # the older the later
-        keep("run", 40 - number, request=f"{number:040x}")
+        keep("run", 40 - number, key=f"{number:040x}")
     for number in range(10):  # pages that are there already
-        keep("run", 100 + number, request=f"{number:040x}")
+        keep("run", 100 + number, key=f"{number:040x}")
     store.end("run")
     seen = {history.seen for history in histories(store, "example.com")}
     assert len(seen) <= 25
@@ -146,7 +146,7 @@ def test_of_too_many_pages_those_go_that_were_visited_longest_ago(store, keep, m
 
 def test_histories_of_a_batch_see_each_other_and_last(store, keep, said, make_record):
     with store.batch():
-        page = make_record(BASE, request="ab" * 20)
+        page = make_record(BASE, key="ab" * 20)
         store.check_and_add(page, 3)
         keep("run", 1)
         assert said("run") == b"run at 1"

@@ -31,7 +31,7 @@ fields = st.fixed_dictionaries(
         "url": st.sampled_from(["https://example.com", "https://example.com/?sid=1"]),
         "base": st.sampled_from([0, 2**64 - 1, 0x9E3779B97F4A7C15]),
         "flips": st.sets(st.integers(0, 63), max_size=10),
-        "request": st.sampled_from("uvwxyz"),
+        "key": st.sampled_from("uvwxyz"),
         "scope": st.sampled_from("ab"),
         "pipeline": st.sampled_from(["v1", "v1", "v2"]),
         "late": st.integers(-15, 3) | st.sampled_from([-86_400, -(10**9), -(10**10)]),
@@ -39,7 +39,7 @@ fields = st.fixed_dictionaries(
     }
 )
 visits = st.fixed_dictionaries(
-    {"scope": st.sampled_from("ab"), "request": st.sampled_from("uvw"), "late": st.integers(-15, 3)}
+    {"scope": st.sampled_from("ab"), "key": st.sampled_from("uvw"), "late": st.integers(-15, 3)}
 )
 radii = st.integers(0, 9) | st.sampled_from([12, 40, 64])
 windows = st.builds(
@@ -62,8 +62,8 @@ def seen_at(page, at):
 
 
 def likeness(a, b):
-    """How many of these two pages share: the request, the key of the sketch, the name in it."""
-    if a.request == b.request:
+    """How many of these two pages share: the key, what the sketch begins with, the name in it."""
+    if a.key == b.key:
         return 3
     return sum(a.sketch[:size] == b.sketch[:size] for size in (4, 8))
 
@@ -102,7 +102,7 @@ class Model:
 
     def see(self, match, page):
         place = next(number for number, other in enumerate(self.kept) if other is match)
-        if match.request == page.request:
+        if match.key == page.key:
             self.kept[place] = seen_at(match, page.last_seen)
         return self.kept[place]
 
@@ -130,18 +130,18 @@ class Model:
 
     def keep_history(self, history):
         """In place of what the run kept; of what ended runs kept, the newest stays."""
-        page = (history.scope, history.request)
+        page = (history.scope, history.key)
         ended = [
             own
             for own, _ in self.histories
-            if (own.scope, own.request) == page and own.run in self.ended
+            if (own.scope, own.key) == page and own.run in self.ended
         ]
         goes = sorted(ended, key=lambda own: own.seen)[:-1]
         self.histories = [
             [own, durable]
             for own, durable in self.histories
             if own not in goes
-            and (durable or (own.scope, own.request, own.run) != (*page, history.run))
+            and (durable or (own.scope, own.key, own.run) != (*page, history.run))
         ]
         self.histories.append([history, False])
 
@@ -149,26 +149,26 @@ class Model:
         own = [
             item
             for item in self.histories
-            if (item[0].scope, item[0].request, item[0].run) == (page.scope, page.request, page.run)
+            if (item[0].scope, item[0].key, item[0].run) == (page.scope, page.key, page.run)
         ]
         for item in own[:-1]:
             self.histories.remove(item)
         for item in own[-1:]:
             item[1] = True
 
-    def forget_history(self, scope, request, run):
+    def forget_history(self, scope, key, run):
         self.histories = [
             [own, durable]
             for own, durable in self.histories
-            if (own.scope, own.request) != (scope, request) or run not in (None, own.run)
+            if (own.scope, own.key) != (scope, key) or run not in (None, own.run)
         ]
 
     def counting(self, run=None):
-        """What counts for a run of each page, by scope and request."""
+        """What counts for a run of each page, by scope and key."""
         newest = {}
         for own, durable in sorted(self.histories, key=lambda item: item[0].seen):
             if durable or own.run == run or own.run in self.ended:
-                newest[own.scope, own.request] = own
+                newest[own.scope, own.key] = own
         return newest
 
     def remove(self, gone):
@@ -243,7 +243,7 @@ class StoreMachine(RuleBasedStateMachine):
         page = Record(
             scope=fields["scope"],
             url=fields["url"],
-            request=fields["request"],
+            key=fields["key"],
             fingerprint=fields["base"] ^ sum(1 << bit for bit in fields["flips"]),
             digest=fields["base"],
             words=100,
@@ -316,10 +316,10 @@ class StoreMachine(RuleBasedStateMachine):
         self.clock += 1.0
         seen = self.clock + fields["late"] + self.clock / 2**20  # no two are equal
         said = f"{self.clock}".encode()
-        page = PageHistory(fields["scope"], fields["request"], "https://a.b", run, seen, said)
+        page = PageHistory(fields["scope"], fields["key"], "https://a.b", run, seen, said)
         keep_history(store, page)
         self.model.keep_history(page)
-        self.visited.add((page.scope, page.request))
+        self.visited.add((page.scope, page.key))
 
     @precondition(lambda self: self.model.histories)
     @rule(which=st.integers(0, 1), all_runs=st.booleans(), data=st.data())
@@ -327,8 +327,8 @@ class StoreMachine(RuleBasedStateMachine):
         store, _ = self.crawlers[which % len(self.crawlers)]
         chosen, _ = data.draw(st.sampled_from(self.model.histories))
         run = None if all_runs else chosen.run
-        forget_history(store, chosen.scope, chosen.request, run)
-        self.model.forget_history(chosen.scope, chosen.request, run)
+        forget_history(store, chosen.scope, chosen.key, run)
+        self.model.forget_history(chosen.scope, chosen.key, run)
 
     @rule(which=st.integers(0, 1), scope=st.sampled_from("ab"), memory=st.binary(min_size=1))
     def keep_site_memory(self, which, scope, memory):
@@ -347,9 +347,9 @@ class StoreMachine(RuleBasedStateMachine):
         told = sorted(self.model.counting().values(), key=lambda history: history.seen)
         assert sorted(histories(store), key=lambda history: history.seen) == told
         counting = self.model.counting(run)
-        for scope, request in self.visited:
-            own = counting.get((scope, request))
-            assert history_of(store, scope, request, run) == (own.history if own else b"")
+        for scope, key in self.visited:
+            own = counting.get((scope, key))
+            assert history_of(store, scope, key, run) == (own.history if own else b"")
 
     def teardown(self):
         for store, _ in self.crawlers:

@@ -139,7 +139,7 @@ def test_a_server_killed_and_started_again_with_its_data_or_without_is_told_of_t
             assert store.check_and_add(record, 3) == Answer(True, None)
         with suppress(StoreUnavailable):  # it has not heard yet
             other.begin("other")
-        assert not other.check_and_add(replace(kept, run="other", request="x"), 3).added
+        assert not other.check_and_add(replace(kept, run="other", key="x"), 3).added
         store.end("run")
         assert [*other.records()] == [replace(r, settled=True) for r in reversed(again)]
         with pytest.raises(StoreError, match="new name"):

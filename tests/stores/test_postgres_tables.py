@@ -69,12 +69,12 @@ def test_no_lookup_reads_a_table_from_end_to_end(
         page = make_record(number << 30)
         for exact in (False, True):
             store.check_and_add(page, 3, near=8, exact=exact, window=Window(pages=20))
-        keep_history(store, PageHistory(page.scope, page.request, "u", page.run, 1.0, b"said"))
-        history_of(store, page.scope, page.request, page.run)
+        keep_history(store, PageHistory(page.scope, page.key, "u", page.run, 1.0, b"said"))
+        history_of(store, page.scope, page.key, page.run)
         store.update([page], settled=True, durable=True)
         store.update([page], seen=1e9)
         store.forget(page)
-        forget_history(store, page.scope, page.request, page.run)
+        forget_history(store, page.scope, page.key, page.run)
     store.end("run")
     store.close()  # its session tells what it has read
     read = """SELECT relname, seq_tup_read, idx_scan > 0 FROM pg_stat_user_tables

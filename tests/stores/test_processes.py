@@ -84,7 +84,7 @@ def test_of_a_killed_process_only_durable_pages_and_histories_count(lasting_url,
                 store.check_and_add(record("next", durable.fingerprint, 2), 0).match.record
                 == durable
             )
-            found = sorted(histories(store), key=lambda history: history.request)
+            found = sorted(histories(store), key=lambda history: history.key)
             assert found == [old[0], said]
             assert history_of(store, "example.com", "0", "next") == old[0].history
             assert [*store.records()] == [durable]

@@ -46,7 +46,7 @@ def test_every_call_finds_its_scope_whichever_node_that_is_on(redis_cluster_serv
             first, page, near = (make_record(bits, scope=scope) for bits in (7, BASE, BASE ^ 31))
             assert store.check_and_add(first, 3).added
             assert store.check_and_add(page, 3).added
-            assert store.check_and_add(replace(page, request="x"), 3).match == Match(page, 0)
+            assert store.check_and_add(replace(page, key="x"), 3).match == Match(page, 0)
             window = Window(pages=2, seconds=1e9)
             assert store.check_and_add(near, 3, near=8, window=window) == Answer(
                 True, Match(page, 5)

@@ -85,7 +85,7 @@ def test_a_crowd_of_fingerprints_is_searched_to_the_last(store, make_record):
     for page in pages:
         store.check_and_add(page, None)
     for page in pages[::50]:
-        near_by = replace(page, request="x", fingerprint=page.fingerprint ^ 1 << 63)
+        near_by = replace(page, key="x", fingerprint=page.fingerprint ^ 1 << 63)
         assert store.check_and_add(near_by, 1).match.record.fingerprint == page.fingerprint
     for page in pages[:-1]:
         assert store.forget(page)
@@ -99,7 +99,7 @@ def test_a_scope_whose_pages_the_server_let_go_begins_anew(
     with redis_server.client() as client, closing(open_store(url)) as store:
         store.begin("run")
         for number in range(2):
-            assert store.check_and_add(make_record(BASE, request=f"{number}"), 3).added
+            assert store.check_and_add(make_record(BASE, key=f"{number}"), 3).added
             assert client.delete(key) == 1
         assert store.check_and_add(make_record(BASE), 3).added
         assert not store.check_and_add(make_record(BASE), 3).added

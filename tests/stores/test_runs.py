@@ -118,12 +118,12 @@ def test_who_reads_a_store_knows_what_counts_there_and_leaves_it_as_it_was(
     def keep_all(store, run, what):
         for kind in kinds:
             keep(store, kind, scope, what)
-        keep_history(store, PageHistory(scope, page.request, "u", run, 1.0, what))
+        keep_history(store, PageHistory(scope, page.key, "u", run, 1.0, what))
         keep_text(store, scope, 7, what, 1.0, 100)
 
     def known(store, run):
         kept = [store.get(kind, scope) for kind in kinds]
-        return {*kept, history_of(store, scope, page.request, run), text(store, scope, 7)}
+        return {*kept, history_of(store, scope, page.key, run), text(store, scope, 7)}
 
     with closing(read_store(lasting_url)) as reader:
         reader.begin("look")
@@ -143,9 +143,9 @@ def test_who_reads_a_store_knows_what_counts_there_and_leaves_it_as_it_was(
         match = reader.check_and_add(make_record(BASE ^ 1, run="look"), 3).match
         assert match == (replace(page, settled=True), 1)
         assert reader.current(page) == match[0]
-        added = replace(dead, run="look", request="ab" * 20)
+        added = replace(dead, run="look", key="ab" * 20)
         assert reader.check_and_add(added, 3).added
-        assert reader.check_and_add(replace(added, request="cd" * 20), 3).match.record == added
+        assert reader.check_and_add(replace(added, key="cd" * 20), 3).match.record == added
         keep_all(reader, "look", b"here")
         assert known(reader, "look") == {b"here"}
         assert reader.forget(page)
@@ -165,7 +165,7 @@ def test_of_what_was_forgotten_nothing_is_left(lasting_url, stored, make_record)
         ]
         for page in pages:
             store.check_and_add(page, 0)
-            keep_history(store, PageHistory(scope, page.request, url, run, 1.0, note.encode()))
+            keep_history(store, PageHistory(scope, page.key, url, run, 1.0, note.encode()))
             keep_text(store, scope, page.digest, content.encode(), 1.0, 10**6)
         keep(store, SITE_NOTES, scope, note.encode() * 1_000)
         store.end(run)
@@ -174,7 +174,7 @@ def test_of_what_was_forgotten_nothing_is_left(lasting_url, stored, make_record)
     with closing(open_store(lasting_url)) as store:
         for page in pages:
             assert store.forget(page)
-            forget_history(store, scope, page.request)
+            forget_history(store, scope, page.key)
             keep_text(store, scope, page.digest, b"", 0.0, 10**6)
         for kind in (SITE_NOTES, SITE_MEMORY):
             keep(store, kind, scope, b"")
@@ -186,6 +186,6 @@ def test_of_records_with_one_identity_the_latest_is_current(store, make_record):
     """They may differ in the pipeline version, whatever versions were met before."""
     store.check_and_add(make_record(~BASE % 2**64, pipeline="v1"), 0)
     for number, version in enumerate(("v2", "v1")):
-        page = make_record(BASE, request="same", pipeline=version, title=f"{number}")
+        page = make_record(BASE, key="same", pipeline=version, title=f"{number}")
         assert store.check_and_add(page, 0).added
     assert store.current(page) == page

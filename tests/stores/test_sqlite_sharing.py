@@ -55,7 +55,7 @@ def test_what_others_do_is_seen_at_once_however_many_fingerprints_are_kept_in_me
             scope = f"{chance.randrange(scopes)}.example"
             page = make_record(chance.getrandbits(64), scope=scope)
             assert store.check_and_add(page, 3, window=window).added
-            again = replace(page, run="other", request="again")
+            again = replace(page, run="other", key="again")
             assert other.check_and_add(again, 3, window=window).match.record == page
             if number % 3 == 0:  # the newest number is free again
                 assert other.forget(page)
@@ -127,5 +127,5 @@ def test_a_crawler_killed_while_it_makes_the_database_is_no_hindrance(tmp_path, 
         process.wait()
         with closing(sqlite_store(path)) as store:
             store.begin("next")
-            assert [page.request for page in store.records()] in ([], ["1"])
+            assert [page.key for page in store.records()] in ([], ["1"])
             store.end("next")
