@@ -63,26 +63,44 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.urls", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
-    "gate": {"common", "fingerprints", "history", "identity", "=page", "values"}
+    "compare": {"common.wording", "fingerprints", "=page", "stores.base", "stores.store"},
+    "gate": {"common", "compare", "fingerprints", "history", "identity", "=page", "values"}
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
-    "report": {"common", "fingerprints", "gate.policy", "gate.verdict", "history.texts"}
+    "report": {"common", "compare", "fingerprints", "gate.policy", "gate.verdict", "history.texts"}
     | {"history.versions", "=page", "stores.base", "values"},
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"identity", "settings", "stores", "values", "workers.pool"},
     "collection": {"common.urls", "common.wording", "fingerprints", "gate.verdict"}
     | {"sources.fingerprints"}
     | {"sources.parquet"},
-    "offline": {"collection", "common", "fingerprints", "gate", "journal", "options", "=page"}
+    "offline": {
+        "collection",
+        "common",
+        "compare",
+        "fingerprints",
+        "gate",
+        "journal",
+        "options",
+        "=page",
+    }
     | {"history", "identity", "pipeline", "report"}
     | {"settings", "sources", "stores", "values", "workers.pool"},
-    "identity": {"common", "fingerprints.sample", "fingerprints.hamming", "fingerprints.sketch"}
-    | {"stores.base", "stores.store", "values"},
+    "identity": {"common", "fingerprints.hamming", "stores.base", "stores.store", "values"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
-    "plugin": {"common", "fingerprints", "gate", "journal", "options", "=page", "report"}
+    "plugin": {"common", "compare", "fingerprints", "gate", "journal", "options", "=page", "report"}
     | {"history", "identity", "settings", "stores", "values", "workers"},
-    "cli": {"collection", "common", "fingerprints", "gate", "history", "identity", "journal"}
+    "cli": {
+        "collection",
+        "common",
+        "compare",
+        "fingerprints",
+        "gate",
+        "history",
+        "identity",
+        "journal",
+    }
     | {"offline", "options", "=page", "pipeline", "report", "settings", "sources", "stores"}
     | {"plugin.site_crawl", "values", "workers.pool"},
 }

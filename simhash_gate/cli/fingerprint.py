@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from simhash_gate.cli.console import Console, with_console, with_settings
-from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.compare.sketch import Sketch
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.pipeline import read_closely
 from simhash_gate.report.explanation import Side

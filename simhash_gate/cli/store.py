@@ -12,8 +12,8 @@ import click
 
 from simhash_gate.cli.console import Console, with_chosen, with_console, with_settings
 from simhash_gate.common.times import shown
+from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import notes_of
 from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over
 from simhash_gate.offline.exported import KINDS, exported

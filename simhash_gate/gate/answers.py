@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import mmh3
 
 from simhash_gate.common.urls import end_of
+from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.words import UNSEGMENTED, words
 from simhash_gate.history.notes import note_in, with_note
 from simhash_gate.identity.keys import key_of

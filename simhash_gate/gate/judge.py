@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
+from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
+from simhash_gate.compare.difference import CloserLook
+from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
+from simhash_gate.compare.sketch import NO_SKETCH, decode, sentences_of
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sketch import NO_SKETCH, decode, sentences_of
 from simhash_gate.gate.answers import Answers, AnswerText
 from simhash_gate.gate.asked import Asked, what_else
-from simhash_gate.gate.difference import SAME, CloserLook, Comparison
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
     NOTHING_SENT,
@@ -26,7 +28,6 @@ from simhash_gate.gate.revisit import (
     version_of,
     what_changed,
 )
-from simhash_gate.gate.site_memory import SiteMemories, SiteMemory
 from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key, precise
@@ -44,7 +45,6 @@ MOST_LOOKS = 16
 """A page unlike so many that look like it is kept without looking at more."""
 MOST_CONTRADICTIONS = 4
 """So many that claim to be other pages, though they come first whose claims are most alike."""
-_CONTRADICTIONS = frozenset({"names", "offers", "fields"})
 
 
 class Judging(NamedTuple):
@@ -144,7 +144,7 @@ class Gate:
         if memory is not None and page.sketch:
             sketch = decode(page.sketch)
             if sketch.all_names:
-                memory.learn(sketch.key, sentences_of(page.lines))
+                memory.learn(sketch.name_key, sentences_of(page.lines))
                 if verdict.outcome != "duplicate":
                     memory.learn_names(sketch.all_names)
         return verdict
@@ -271,7 +271,7 @@ class Gate:
         return verdict
 
     def _seen(
-        self, judged: Judging, revisit: Revisit, match: Match | None, found: Comparison
+        self, judged: Judging, revisit: Revisit, match: Match | None, found: Difference | None
     ) -> Verdict:
         """Return the verdict on a page that is like another one."""
         page, policy, record, *_ = judged
@@ -287,7 +287,8 @@ class Gate:
             for old in self.store.at_address(record):  # it says what was kept of the page, too
                 if old.key == record.key and old.run != self.run:
                     self.store.forget(old)
-        bits, detail, limit = match.distance, found.reason, f"threshold {policy.threshold}"
+        bits, limit = match.distance, f"threshold {policy.threshold}"
+        detail = found.reason if found else ""
         if bits > policy.threshold:
             limit, detail = f"near {policy.near}", detail or "the same text at a closer look"
         elif page.listing:
@@ -326,15 +327,17 @@ class Gate:
             self._over.add(run)
         return run in self._over
 
-    def _look_up(self, judged: Judging) -> tuple[Match | None, bool, Comparison, NotCompared]:
-        """Return the match, whether the record was added, and what a closer look found.
+    def _look_up(
+        self, judged: Judging
+    ) -> tuple[Match | None, bool, Difference | None, NotCompared]:
+        """Return the match, whether the record was added, and what a closer look found to differ.
 
         Last comes what it could not look at, if the record was added.
         """
         policy, record = judged.policy, judged.record
-        look = CloserLook(judged.page, policy, judged.memory)
+        look, radius = _closer_look(judged.page, policy, judged.memory)
         first: Match | None = None
-        found = SAME
+        found: Difference | None = None
         passed_over = list(judged.dismissed)
         looks = contradicted = 0
         while True:
@@ -342,7 +345,7 @@ class Gate:
             unseen = many or contradicted >= MOST_CONTRADICTIONS  # others may have kept it by now
             added, match = self.store.check_and_add(
                 record,
-                look.radius,
+                radius,
                 passed_over,
                 near=policy.near,
                 exact=look.exact,
@@ -350,19 +353,18 @@ class Gate:
                 window=Window(policy.window, policy.ttl),
             )
             if added or match is None:
-                if match is not None and first is None and match.distance <= look.radius:
+                if match is not None and first is None and match.distance <= radius:
                     found = look.at(match.record)
-                    if found.same:
-                        found = Comparison(False, what_else(match.record, record), "carried")
+                    found = found or Difference("carried", what_else(match.record, record))
                 missed: NotCompared = "many_alike" if many else ""
                 return first or match, added, found, missed
             finding = look.at(match.record)
-            if finding.same:
-                return match, False, finding, ""
+            if finding is None:
+                return match, False, None, ""
             if first is None:
                 first, found = match, finding
             looks += 1
-            contradicted += finding.differs in _CONTRADICTIONS
+            contradicted += finding.differs in CONTRADICTIONS
             passed_over.append(match.record)
 
 
@@ -371,9 +373,15 @@ def _is_rendition(judged: Judging, kept: Record) -> bool:
     page, policy, record, *_ = judged
     if kept.key != record.key or precise(kept.url) == precise(record.url):
         return False  # it has moved, or is what it was
-    look = CloserLook(page, policy, judged.memory)
+    look, radius = _closer_look(page, policy, judged.memory)
     bits = hamming_distance(kept.fingerprint, record.fingerprint)
-    return kept.stands_for(record) and bits <= look.radius and look.at(kept).same
+    return kept.stands_for(record) and bits <= radius and look.at(kept) is None
+
+
+def _closer_look(page: Page, policy: Policy, memory: SiteMemory | None) -> tuple[CloserLook, int]:
+    """Return what compares a page under a policy, and how many bits away it looks."""
+    look = CloserLook(page, memory, least_words=policy.min_words, verify=policy.verify)
+    return look, look.radius(policy.threshold, policy.near)
 
 
 def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:
@@ -389,7 +397,7 @@ def _kept(
     judged: Judging,
     revisit: Revisit,
     match: Match | None,
-    found: Comparison,
+    found: Difference | None,
     passed: NotCompared,
 ) -> Verdict:
     """Return the verdict on a page that was kept."""
@@ -401,18 +409,19 @@ def _kept(
         outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
         changed = [what_changed(before, page, policy, record)]
         if judged.before is not None:
-            changed.append(CloserLook(page, policy, judged.memory).difference(judged.before))
+            look, _ = _closer_look(page, policy, judged.memory)
+            changed.append(look.difference(judged.before))
         reason = "; ".join(filter(None, [*changed, age_of(before, record.last_seen)]))
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before
         )
     if match is None:
         return Verdict("new", "no similar page is remembered", policy, page, record=record)
-    reason = found.reason or f"beyond the threshold of {policy.threshold}"
+    reason = (found and found.reason) or f"beyond the threshold of {policy.threshold}"
     return Verdict(
         *("near", f"distance {match.distance}: {reason}", policy, page, match, record),
         not_compared=passed,
-        differs=found.differs,
+        differs=found.differs if found else "",
     )
 
 
@@ -420,8 +429,7 @@ def is_duplicate_of(kept: Record, page: Page, policy: Policy, scope: str) -> boo
     """Tell whether a page, if it came now, would be a duplicate of this very record."""
     if page.fingerprint is None or kept.scope != scope:
         return False
-    look = CloserLook(page, policy)
-    distance = hamming_distance(page.fingerprint, kept.fingerprint)
-    if distance > look.radius:
+    look, radius = _closer_look(page, policy, None)
+    if hamming_distance(page.fingerprint, kept.fingerprint) > radius:
         return False
-    return (not look.exact or kept.digest == page.digest) and look.at(kept).same
+    return (not look.exact or kept.digest == page.digest) and look.at(kept) is None

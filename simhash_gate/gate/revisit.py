@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.contradictions import TEXT_ALONE, UNKNOWN
+from simhash_gate.compare.contradictions import TEXT_ALONE, UNKNOWN
+from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.asked import what_else
 from simhash_gate.gate.policy import Policy

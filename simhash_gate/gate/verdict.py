@@ -13,6 +13,7 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import Action, Policy
 
 if TYPE_CHECKING:
+    from simhash_gate.compare.contradictions import Differs
     from simhash_gate.history.texts import KeptPage
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
@@ -24,7 +25,6 @@ Outcome = (
     | Answered
 )
 NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
-Differs = Literal["", "names", "offers", "fields", "texts", "repeats", "carried"]
 
 
 class Meaning(NamedTuple):
@@ -89,7 +89,7 @@ class Verdict:
     record: Record | None = None
     audited: bool = False
     not_compared: NotCompared = ""
-    differs: Differs = ""
+    differs: Differs | Literal[""] = ""
     previous: Version | None = None
     kept: KeptPage | None = None
     follows: int = 0

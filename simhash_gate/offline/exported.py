@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.site_memory import SiteMemory
 from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History

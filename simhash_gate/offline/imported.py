@@ -10,8 +10,8 @@ from itertools import groupby, islice
 from typing import Any
 
 from simhash_gate.common.wording import Complain, complaining, how_many
-from simhash_gate.fingerprints.contradictions import read_from_text
-from simhash_gate.fingerprints.sketch import NO_SKETCH, decode
+from simhash_gate.compare.contradictions import read_from_text
+from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.offline.exported import KINDS, is_exported, read_exported

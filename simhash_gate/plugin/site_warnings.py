@@ -21,9 +21,9 @@ from scrapy import Spider
 from simhash_gate.common.proportion import wilson
 from simhash_gate.common.urls import end_of, without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.contradictions import same_name
+from simhash_gate.compare.contradictions import same_name
+from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.sketch import decode
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import text_without_credentials
 from simhash_gate.common.wording import shortened
-from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.compare.sketch import Sketch
 from simhash_gate.fingerprints.words import UNSEGMENTED, words
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.names import own_words
+from simhash_gate.compare.names import own_words
 from simhash_gate.report.judged import LoggedVerdict
 
 MANY = 5

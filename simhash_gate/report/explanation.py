@@ -18,9 +18,9 @@ import click
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many, printable
-from simhash_gate.fingerprints.contradictions import contradiction
+from simhash_gate.compare.contradictions import contradiction
+from simhash_gate.compare.sketch import Sketch, decode
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.fingerprints.sketch import Sketch, decode
 from simhash_gate.gate.policy import Policy, without_www
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from simhash_gate.compare.names import words_of_line
+from simhash_gate.compare.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy

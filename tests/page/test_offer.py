@@ -3,7 +3,7 @@
 import pytest
 from lxml import html
 
-from simhash_gate.fingerprints.sketch import decode
+from simhash_gate.compare.sketch import decode
 from simhash_gate.page.offer import find_fields
 from simhash_gate.pipeline import Options, read_page
 from tests.page.pages import json_ld

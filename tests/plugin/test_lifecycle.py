@@ -12,7 +12,7 @@ from scrapy import Request
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
-from simhash_gate.fingerprints.sketch import Sketch
+from simhash_gate.compare.sketch import Sketch
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY

@@ -234,7 +234,7 @@ def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
 def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> None:
     thread = opened(path)
     thread.submit(ask(1)).result(timeout=60)
-    for name in (b"one", b"two", b"three", b"four"):
+    for name in range(4):
         learn = lambda gate, name=name: gate._memories.of("example.com").learn(name, [(1, 5)])  # noqa: E731
         thread.submit(learn).result(timeout=60)
     with closing(sqlite3.connect(path)) as database:

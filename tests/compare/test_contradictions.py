@@ -2,13 +2,13 @@
 
 import pytest
 
-from simhash_gate.fingerprints.contradictions import (
+from simhash_gate.compare.contradictions import (
     IN_DATA,
     contradiction,
     read_from_text,
 )
-from simhash_gate.fingerprints.names import numbers_and_signs, words_of_line
-from simhash_gate.fingerprints.sketch import Hashes, Sketch
+from simhash_gate.compare.names import numbers_and_signs, words_of_line
+from simhash_gate.compare.sketch import Hashes, Sketch
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page.offer import NUMBERS
 

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.sketch import (
+from simhash_gate.compare.sketch import (
     KEY_BYTES,
     NO_SKETCH,
     Hashes,
@@ -18,6 +17,7 @@ from simhash_gate.fingerprints.sketch import (
     pairs_apart,
     sentences_of,
 )
+from simhash_gate.fingerprints.folding import HashedLines
 
 TEXTS = st.sets(st.text(max_size=8), max_size=60)
 DICE = random.Random(1)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.fingerprints.contradictions import agreement, contradiction, same_name
+from simhash_gate.compare.contradictions import Difference, agreement, contradiction, same_name
+from simhash_gate.compare.names import words_of_line
+from simhash_gate.compare.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
-from simhash_gate.fingerprints.names import words_of_line
-from simhash_gate.fingerprints.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
 from simhash_gate.fingerprints.words import SIGNS, words
 
 if TYPE_CHECKING:
+    from simhash_gate.compare.site_memory import SiteMemory
     from simhash_gate.fingerprints.folding import Words
-    from simhash_gate.gate.policy import Policy
-    from simhash_gate.gate.site_memory import SiteMemory
-    from simhash_gate.gate.verdict import Differs
     from simhash_gate.page import Page
     from simhash_gate.stores.base import Record
 
@@ -29,58 +27,55 @@ _SHOWN = 3  # lines
 _AROUND = 5  # words
 
 
-class Comparison(NamedTuple):
-    """Whether two pages are the same at a closer look, what differs, and in words."""
-
-    same: bool
-    reason: str = ""
-    differs: Differs = "texts"
-
-
-SAME = Comparison(True, "", "")
-
-
 class CloserLook:
     """Looks closer at the pages that the fingerprint says are alike.
 
     A listing must say exactly the same, in whatever order: one new entry is one new link. Without a
     sketch of either page, so must a short page: a word or two is all that tells it from its
-    neighbours.
+    neighbours. A page of fewer than `least_words` is short. `verify` tells that sketches count.
     """
 
-    def __init__(self, page: Page, policy: Policy, memory: SiteMemory | None = None) -> None:
+    def __init__(
+        self,
+        page: Page,
+        memory: SiteMemory | None,
+        *,
+        least_words: int,
+        verify: bool,
+    ) -> None:
         self._page = page
         self._memory = memory
-        self._least_words = policy.min_words
+        self._least_words = least_words
         self._sketch = decode(page.sketch or NO_SKETCH)
-        self._name = self._sketch.key
-        self._is_sketched = policy.verify and bool(page.sketch)
-        short = page.words < policy.min_words
+        self._name = self._sketch.name_key
+        self._is_sketched = verify and bool(page.sketch)
+        short = page.words < least_words
         self.exact = page.listing or (short and not self._is_sketched)
-        self.radius = policy.threshold
-        if self._is_sketched and not self.exact:
-            self.radius = max(policy.threshold, policy.near)
 
-    def at(self, kept: Record) -> Comparison:
-        """Tell whether a kept page within the radius is the same, and what differs."""
+    def radius(self, threshold: int, near: int) -> int:
+        """Return how many bits away a kept page may be to be looked at."""
+        return max(threshold, near) if self._is_sketched and not self.exact else threshold
+
+    def at(self, kept: Record) -> Difference | None:
+        """Return what differs in a kept page within the radius; None if it is the same."""
         its = _sketch_of(kept)
         if its is None or not self._is_sketched:
             same = kept.digest == self._page.digest
             near_is_enough = not (self._is_sketched or self._is_short(kept))
-            return SAME if same or near_is_enough else Comparison(False, "another text")
+            return None if same or near_is_enough else Difference("texts", "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
         if found is not None and found.differs == "names" and self._memory is not None:
             pages = list(map(self._memory.own_names, (its, self._sketch)))
             if all(page.all_names for page in pages):
                 found = contradiction(*pages, offers=not self._page.listing)
         if found is not None:
-            return Comparison(False, found.reason, found.differs)
+            return found
         if self._memory is not None and not same_name(its, self._sketch):
             share = self._memory.share(self._name, sentences_of(self._page.lines))
             if share >= SHARE:
-                return Comparison(False, "pages of other names say the same", "repeats")
+                return Difference("repeats", "pages of other names say the same")
         reason = self._difference(its, kept)
-        return Comparison(False, reason) if reason else SAME
+        return Difference("texts", reason) if reason else None
 
     def difference(self, kept: Record) -> str:
         """Return in words what the page says other than a kept one; "" if that can't be told."""

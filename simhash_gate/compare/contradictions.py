@@ -9,11 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from simhash_gate.fingerprints.names import are_one, is_cut, own_words, own_words_of
-from simhash_gate.fingerprints.sketch import NAME_BYTES
+from simhash_gate.compare.names import are_one, is_cut, own_words, own_words_of
 
 if TYPE_CHECKING:
-    from simhash_gate.fingerprints.sketch import Offered, Sketch
+    from simhash_gate.compare.sketch import Offered, Sketch
 
 _SHOWN = 60
 UNKNOWN = "unknown"
@@ -45,14 +44,18 @@ def read_from_text(sketch: Sketch, title: str, url: str) -> Sketch:
     return replace(sketch, headline=sketch.headline or title, offered=offered)
 
 
-class Contradiction(NamedTuple):
-    """The kind of a contradiction between two pages, and a description."""
+Differs = Literal["names", "offers", "fields", "texts", "repeats", "carried"]
+CONTRADICTIONS: frozenset[Differs] = frozenset({"names", "offers", "fields"})
 
-    differs: Literal["names", "offers", "fields"]
+
+class Difference(NamedTuple):
+    """In what two pages differ, and a description."""
+
+    differs: Differs
     reason: str
 
 
-def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradiction | None:
+def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Difference | None:
     """Return the contradiction between two pages, None if there is none.
 
     Names contradict if each has a word that the article and the names of the other page lack. They
@@ -60,17 +63,17 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Contradi
     `are_one` finds that templates made the difference. Offers contradict if a common field differs.
     """
     if reason := _of_fields(kept.compared, new.compared):
-        return Contradiction("fields", reason)
+        return Difference("fields", reason)
     if reason := _of_names(kept, new):
-        return Contradiction("names", reason)
+        return Difference("names", reason)
     if offers and (reason := _of_fields(kept.offered, new.offered) or _of_offers(kept, new)):
-        return Contradiction("offers", reason)
+        return Difference("offers", reason)
     return None
 
 
 def same_name(kept: Sketch, new: Sketch) -> bool:
     """Tell whether both pages have the same name."""
-    return bool(new.all_names) and kept.key[:NAME_BYTES] == new.key[:NAME_BYTES]
+    return bool(new.all_names) and kept.name_key == new.name_key
 
 
 def agreement(kept: Sketch, new: Sketch) -> bool:

@@ -14,11 +14,11 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from simhash_gate.fingerprints.sketch import NAME_BYTES, hash_of
+from simhash_gate.compare.sketch import hash_of
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 
 if TYPE_CHECKING:
-    from simhash_gate.fingerprints.sketch import Sketch
+    from simhash_gate.compare.sketch import Sketch
     from simhash_gate.stores.store import Store
 
 OTHERS = 3
@@ -55,12 +55,11 @@ class SiteMemory:
     def __len__(self) -> int:
         return len(self._names)
 
-    def learn(self, name: bytes, sentences: Iterable[tuple[int, int]]) -> None:
-        """Take in a page by the key of its name, and its `sentences_of`."""
+    def learn(self, name: int, sentences: Iterable[tuple[int, int]]) -> None:
+        """Take in a page by its `name_key`, and its `sentences_of`."""
         self.learned += 1
-        own = _short(name)
         for sentence, _ in sentences:
-            self._add(sentence, own)
+            self._add(sentence, name)
         self._forget()
 
     def learn_names(self, names: Collection[str]) -> None:
@@ -71,18 +70,17 @@ class SiteMemory:
 
     def own_names(self, sketch: Sketch) -> Sketch:
         """Return a page without those of its names that three pages have beside other names."""
-        key = hash_of(sorted(sketch.all_names)).to_bytes(NAME_BYTES, "big")
+        key = hash_of(sorted(sketch.all_names))
         names = ("", *sketch.all_names)
         own = {it: "" if self.is_repeated(key, hash_of([it, _NAMED])) else it for it in names}
         headline, heading, *others = (own[it] for it in (sketch.headline, sketch.heading, *names))
         return replace(sketch, headline=headline, heading=heading, names=tuple(others))
 
-    def is_repeated(self, name: bytes, sentence: int) -> bool:
+    def is_repeated(self, name: int, sentence: int) -> bool:
         """Tell if three pages of other names have a sentence."""
-        own = _short(name)
-        return sum(other != own for other in _each(self._names.get(sentence, 0))) >= OTHERS
+        return sum(other != name for other in _each(self._names.get(sentence, 0))) >= OTHERS
 
-    def are_repeated(self, name: bytes, starts: Collection[int], bits: int) -> bool:
+    def are_repeated(self, name: int, starts: Collection[int], bits: int) -> bool:
         """Tell if three pages of other names have each of some sentences, if there are any.
 
         Of these, the first `bits` of their hashes are known: by chance, one in some dozens may
@@ -97,7 +95,7 @@ class SiteMemory:
                 left.discard(start)
         return not left
 
-    def share(self, name: bytes, sentences: Iterable[tuple[int, int]]) -> float:
+    def share(self, name: int, sentences: Iterable[tuple[int, int]]) -> float:
         """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""
         words = repeated = 0
         for sentence, count in sentences:
@@ -180,11 +178,6 @@ class SiteMemories:
         memory.learned = 0
         memory.merge(self._store.get(SITE_MEMORY, scope))
         self._store.put(Blob(SITE_MEMORY, scope, "", memory.encode()))
-
-
-def _short(name: bytes) -> int:
-    """Return the 32 bits that stand for a name, never 0."""
-    return int.from_bytes(name[:NAME_BYTES], "big") or 1
 
 
 def _each(names: int) -> Iterator[int]:

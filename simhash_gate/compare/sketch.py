@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import mmh3
 import numpy as np
 
+from simhash_gate.compare.names import own_words, own_words_of
 from simhash_gate.fingerprints.arrays import distinct, is_in
 from simhash_gate.fingerprints.folding import PLACED_BY, hashes_of
-from simhash_gate.fingerprints.names import own_words, own_words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 KEY_BYTES = 8
 """The length of the key at the beginning of a sketch."""
-NAME_BYTES = 4
-"""The bytes of the key for the name. On one site of 86 with 10,000 names, two names share them."""
 MOST_LINES = 1_000
 """Lines of one page that are compared with the lines that its site repeats."""
 
@@ -139,11 +137,18 @@ class Sketch:
         return tuple(dict.fromkeys(filter(None, (self.headline, *self.names, self.heading))))
 
     @property
+    def name_key(self) -> int:
+        """32 bits that pages of the same name share, never 0.
+
+        On one site of 86 with 10,000 names, two names share them.
+        """
+        return hash_of(sorted(own_words(self.headline) or own_words_of(self.all_names))) or 1
+
+    @property
     def key(self) -> bytes:
         """Eight bytes: four that pages of the same name share, and four for what they offer."""
-        name = own_words(self.headline) or own_words_of(self.all_names)
-        parts = " ".join(sorted(name)), repr((self.offered, self.compared))
-        return b"".join(mmh3.hash(part, signed=False).to_bytes(4, "big") for part in parts)
+        claims = hash_of([repr((self.offered, self.compared))])
+        return b"".join(part.to_bytes(4, "big") for part in (self.name_key, claims))
 
     def encode(self) -> bytes:
         """Return the sketch as bytes, which begin with its key."""
