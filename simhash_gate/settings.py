@@ -128,7 +128,6 @@ class Settings:
     ignore: tuple[str, ...] = setting((), LISTED, "Parts of requests that make no difference")
     verdicts: str = setting("", PATH_PATTERN, "A verdict log")
     report: str = setting("", PATH_PATTERN, "A report, one HTML file")
-    audit_fields: tuple[str, ...] = setting((), LISTED, "The fields that are compared")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
     recover: str = setting("", PATH, "Give dropped responses to their callbacks")
     listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that are told of pages")
@@ -144,11 +143,6 @@ class Settings:
     def worker_memory(self) -> int:
         """The bytes that a page-reading process may use for one page."""
         return max(_LEAST_MEMORY, 100 * self.max_bytes)
-
-    @property
-    def audits(self) -> bool:
-        """Whether a share of the duplicates of any domain is audited."""
-        return any(policy.audit for policy in self.policies.all)
 
     @property
     def revalidates(self) -> bool:

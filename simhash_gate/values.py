@@ -150,17 +150,13 @@ def _optional_seconds(value: Any) -> float | None:
     return None if value in (None, "", "None") else _seconds(value)
 
 
-def _share(value: Any) -> float:
-    number = _number(value)
-    if not 0 <= number <= 1:
-        raise ValueError
-    return number
-
-
 def _probed(value: Any) -> float:
     """Return the share of pages that are fetched all the same, 0 if the setting is off."""
     word = str(value).strip().lower()
-    return (_OF_PROBES if FLAGS[word] else 0.0) if word in FLAGS else _share(value)
+    share = (_OF_PROBES if FLAGS[word] else 0.0) if word in FLAGS else _number(value)
+    if not 0 <= share <= 1:
+        raise ValueError
+    return share
 
 
 def _budget(value: Any) -> int:
@@ -199,7 +195,6 @@ OPTIONAL_SECONDS = ValueKind(
     "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",
     _optional_seconds,
 )
-SHARE = ValueKind("a share from 0 to 1", _share)
 PROBED = ValueKind("True, False, or the share from 0 to 1 that is fetched all the same", _probed)
 BUDGET = ValueKind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)
 PATH = ValueKind("the path of a file or folder", _path)

@@ -40,7 +40,6 @@ HOSTILE = (
 SETTINGS = {
     "CONCURRENT_REQUESTS": 1,
     "SIMHASH_GATE_COMPARE": '[".own"]',
-    "SIMHASH_GATE_AUDIT": 1,
     "SIMHASH_GATE_VERDICTS": "verdicts.jsonl",
     "SIMHASH_GATE_REPORT": "report.html",
     "SIMHASH_GATE_KEEP_MARKDOWN": 10_000_000,
@@ -101,14 +100,12 @@ def test_no_line_of_the_log_is_forged(crawled) -> None:
         assert len(ours) > 10
         assert [line for line in ours if not is_harmless(line)] == []
         assert not [line for line in each.log.splitlines() if line.startswith(FORGED)]
-    assert "Wrong drop?" in done[0].log
 
 
 def test_lines_of_json_stay_lines_wherever_they_are_shown(crawled) -> None:
     folder, _ = crawled
     files = [*folder.glob("*/verdicts.jsonl")]
     assert len(files) == 2
-    assert any('"audit": "pair"' in file.read_text("utf-8") for file in files)
     for file in files:
         lines = file.read_text("utf-8").split("\n")[:-1]
         assert [line for line in lines if not is_harmless(line)] == []

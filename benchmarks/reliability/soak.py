@@ -144,7 +144,6 @@ def _crawled(given: argparse.Namespace, store: str | None) -> list[dict[str, flo
     if given.everything:
         settings |= {
             **ALL_ON,
-            "SIMHASH_GATE_AUDIT": 0.01,
             "SIMHASH_GATE_STORE": f"sqlite:///{folder}/store.sqlite",
             "SIMHASH_GATE_DURABLE": "page",
             "SIMHASH_GATE_JOURNAL": folder / "journal",

@@ -55,7 +55,6 @@ class DemoSpider(Spider):
         "DOWNLOAD_DELAY": 0,
         "AUTOTHROTTLE_ENABLED": False,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
-        "SIMHASH_GATE_AUDIT_FIELDS": "article_id, article_version, sku, variant, price",
     }
 
     def __init__(

@@ -19,7 +19,6 @@ from simhash_gate.values import (
     FLAG,
     OPTIONAL_SECONDS,
     PROBED,
-    SHARE,
     SettingsError,
     ValueKind,
     meant,
@@ -77,7 +76,6 @@ class Policy:
     revisit: Revisit = setting("links", REVISITS, "How an `unchanged` page is treated")
     revisit_after: float | None = setting(None, OPTIONAL_SECONDS, "For crawls that never end")
     verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
-    audit: float = setting(0.0, SHARE, "The share of duplicates that go to the spider")
     compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
     blocked: Blocked = setting("pass", BLOCKED, "How block pages are treated")
     revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")

@@ -68,10 +68,9 @@ class Verdict:
     """The outcome for one page, with all that it rests on.
 
     `match` is the remembered page that was found and its distance; `record` is what was remembered
-    of this page, if anything. `reason` says the outcome in words. `audited` tells that a duplicate
-    went to the spider for its items to be compared with those of the match. `not_compared` says
-    what kept a page that passed from being compared with all that is like it: `few_words` of its
-    own, `many_alike` that are other pages; `unreadable`.
+    of this page, if anything. `reason` says the outcome in words. `not_compared` says what kept
+    a page that passed from being compared with all that is like it: `few_words` of its own,
+    `many_alike` that are other pages; `unreadable`.
     `differs` says in what a page that passed differs from the match, though it is as near;
     with `repeats`, what they have in common is what the site repeats; with `carried`, only their
     requests differ. `previous` is what this page
@@ -87,7 +86,6 @@ class Verdict:
     page: Page | None = None
     match: Match | None = None
     record: Record | None = None
-    audited: bool = False
     not_compared: NotCompared = ""
     differs: Differs | Literal[""] = ""
     previous: Version | None = None

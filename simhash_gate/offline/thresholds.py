@@ -45,9 +45,9 @@ class Label(NamedTuple):
 
 
 def read_labels(path: str, complain: Complain) -> list[Label]:
-    """Read the labels of a file, or those of an audit in a verdict log.
+    """Read the labels of a file. Lines without a label are left out.
 
-    Lines without a label are left out. Of two labels of one pair, the later one counts.
+    Of two labels of one pair, the later one counts.
     """
     labels: dict[frozenset[str], Label] = {}
     for place, line in json_objects(path, complain, _EXAMPLE):

@@ -37,7 +37,7 @@ class Announcements(Listener):
         record = verdict.match.record
         is_copy = verdict.outcome == "duplicate"
         drops.info(
-            "%s %s: %s of %s (%s; %d and %s)%s",
+            "%s %s: %s of %s (%s; %d and %s)",
             _DONE[judged.action],
             without_credentials(judged.response.url),
             "near-duplicate" if is_copy else "unchanged since an earlier crawl",
@@ -45,5 +45,4 @@ class Announcements(Listener):
             verdict.reason,
             verdict.page.words,
             how_many(record.words, "word"),
-            "; audited" if verdict.audited else "",
         )

@@ -26,10 +26,6 @@ NOT_REVALIDATED = (
     "a request asks to be sent with a condition, but no domain is asked so: set "
     f"{PREFIX}REVALIDATE, or revalidate in {PREFIX}DOMAINS"
 )
-NOT_REMEMBERED = (
-    "a request asks for an audit, but the items of kept pages are not remembered: set "
-    f"{PREFIX}AUDIT, or audit in {PREFIX}DOMAINS"
-)
 
 
 def check(settings: Settings, installed: BaseSettings) -> None:
@@ -54,8 +50,6 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     sees_end = sees_pages_end(installed)
     needed = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
     need(settings.durable == "page", sees_end, "DURABLE = 'page'", needed)
-    needed = f"the spider middlewares, to see the items of pages: {_ADDON}"
-    need(settings.audits and not settings.recover, sees_end, "AUDIT", needed)
     if settings.recover:
         from simhash_gate.plugin.journal import check_journal
 
@@ -84,8 +78,6 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
                 raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
         if policy.action == "links" and not links:
             raise SettingsError(f"{PREFIX}ACTION = 'links' needs {_MIDDLEWARE}")
-        if policy.audit and not settings.audits:
-            raise SettingsError(NOT_REMEMBERED)
         if policy.revalidate and not settings.revalidates:
             raise SettingsError(NOT_REVALIDATED)
     return policy if links or policy.revisit != "links" else replace(policy, revisit="pass")

@@ -24,7 +24,6 @@ def _any_policy(is_wanted: Callable[[Policy], bool]) -> Wanted:
 
 
 FEATURES: tuple[tuple[str, Wanted], ...] = (
-    ("audit.Audit", lambda settings: settings.audits and not settings.recover),
     ("stats.GateStats", _always),
     ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
     ("revalidation.Revalidation", lambda settings: settings.revalidates),

@@ -71,7 +71,7 @@ class Lifecycle:
             page = self._keep(verdict.record)
             if verdict.outcome == "unchanged" and not self._yields.wants_more(verdict.record):
                 page.given += 1  # it gave something at an earlier visit
-        elif verdict.audited or verdict.follows or verdict.unpaid:
+        elif verdict.follows or verdict.unpaid:
             page = self._unkept[judged.request] = FollowedPage(None)
             if verdict.unpaid and verdict.match is not None and self.sees_end:
                 page.unpaid_for = verdict.match.record
@@ -109,8 +109,6 @@ class Lifecycle:
         """Note that an item leaves the spider middlewares. Return whether it may go on."""
         request = response.request
         page = self._of(request)
-        if page is not None and item is not None:
-            self.listeners.tell("item", page, response, item)
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
         if item is not None and verdict and verdict.rejected and verdict.action != "tag":
             self._stats.inc_value("simhash_gate/items_held")

@@ -104,7 +104,7 @@ class Judged:
 
     @property
     def dropped(self) -> bool:
-        """Whether the page is dropped. An audited page reaches its callback all the same."""
+        """Whether the page is dropped."""
         return self.verdict.rejected and self.action == "drop"
 
     @property
@@ -199,9 +199,6 @@ class Listener:
     def found(self, request: Request, response: Response) -> bool:
         """A request of a page leaves the spider middlewares. Return whether it may be sent."""
         return True
-
-    def item(self, page: FollowedPage, response: Response, item: Any) -> None:
-        """An item came out of a followed page."""
 
     def moved(self, page: FollowedPage) -> None:
         """A page has left the spider middlewares, or is not followed any more."""

@@ -136,15 +136,15 @@ class SimhashGateMiddleware(CrawlGate):
             gc.freeze()
         judged = await self._judge.judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
+        orphan = None
         if judged.dropped:
             response.request = request
-        ends = judged.dropped and not verdict.audited
-        # A page of the browser is closed here, unless an errback closes it, as after any failure.
-        orphan = request.meta.pop("playwright_page", None) if ends and not request.errback else None
+            if not request.errback:  # an errback closes its page of the browser, as any failure's
+                orphan = request.meta.pop("playwright_page", None)
         self.lifecycle.judged(judged)
         if orphan is not None:
             await close(orphan)
-        if ends:
+        if judged.dropped:
             raise NearDuplicate(response, verdict)
         return response
 

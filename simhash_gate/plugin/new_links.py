@@ -124,7 +124,7 @@ class NewLinks(Listener):
 
     def _is_dropped_copy(self, verdict: Verdict) -> bool:
         """Tell whether a page is a dropped copy, and the policy does not drop its links, too."""
-        if verdict.outcome != "duplicate" or verdict.audited or verdict.policy.action != "drop":
+        if verdict.outcome != "duplicate" or verdict.policy.action != "drop":
             return False
         assert verdict.match is not None
         is_own = verdict.match.record.run == self._crawl.store.run.name

@@ -1,16 +1,13 @@
 """Monitors for Spidermon: one fails if somebody should look at what the gate did in a crawl.
 
-They read stats. These are complete when the engine stops; when the spider closes, the audit is
-still comparing. Each limit is an attribute of its monitor, which a subclass can change.
+They read stats. Each limit is an attribute of its monitor, which a subclass can change.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from simhash_gate.common.proportion import wilson
 from simhash_gate.common.wording import how_many
-from simhash_gate.values import PREFIX
 
 try:
     from spidermon import monitors
@@ -66,26 +63,6 @@ class UnjudgedMonitor(GateMonitor):
         self.check("error", 0, self.most, f"passed unjudged; the store failed {failed}")
 
 
-@monitors.name("Wrong drops")
-class WrongDropsMonitor(GateMonitor):
-    """Check the share of wrong drops that the audit found."""
-
-    most = 0.05
-
-    @monitors.name("not too many drops were wrong")  # type: ignore[untyped-decorator]
-    def test_not_too_many(self) -> None:
-        """Fail if the share is above `most` at 95 % confidence."""
-        compared, wrong = self.number("audit/compared"), self.number("audit/wrong")
-        if not compared:
-            self.skipTest(f"no dropped page was compared ({PREFIX}AUDIT)")
-        low, high = wilson(wrong, compared)
-        if low > self.most:
-            self.fail(
-                f"{wrong} of {how_many(compared, 'compared drop')} were wrong, {low:.1%} to "
-                f"{high:.1%} of all drops (at most {self.most:g})"
-            )
-
-
 @monitors.name("Pages that read alike")
 class CollapsesMonitor(GateMonitor):
     """Check the number of warnings that many pages of a domain read alike."""
@@ -107,9 +84,4 @@ class GateMonitorSuite(SpiderCloseMonitorSuite):  # type: ignore[misc]
     `SPIDERMON_MONITOR_SKIPPING_RULES` work as in Spidermon's own suite.
     """
 
-    monitors: ClassVar[list[type]] = [
-        DroppedMonitor,
-        UnjudgedMonitor,
-        WrongDropsMonitor,
-        CollapsesMonitor,
-    ]
+    monitors: ClassVar[list[type]] = [DroppedMonitor, UnjudgedMonitor, CollapsesMonitor]

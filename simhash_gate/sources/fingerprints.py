@@ -99,8 +99,8 @@ def fingerprinted(
 ) -> Iterator[tuple[str, dict[str, Any], int | None]]:
     """Yield the place of each line, its object, and its fingerprint, None if it has none.
 
-    Other lines of a verdict log (audits, requests that were not sent, notes) are skipped, and lines
-    of an exported store that are not pages.
+    Other lines of a verdict log (requests that were not sent, notes) are skipped, and lines of an
+    exported store that are not pages.
     """
     for place, line in json_objects(path, complain, _EXAMPLE):
         if "fingerprint" not in line and not _NO_PAGES.isdisjoint(line):

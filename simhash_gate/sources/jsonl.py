@@ -15,7 +15,7 @@ from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.sources import GZIP
 
 STDIN = "-"
-OF_A_LOG = frozenset({"outcome", "audit", "crawl_note"})
+OF_A_LOG = frozenset({"outcome", "crawl_note"})
 """Each line of a verdict log has one of these keys."""
 _LONGEST = 1 << 26  # bytes of a line
 _MOST = 1 << 20  # bytes that are looked at for the first object of a file

@@ -29,11 +29,9 @@ COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
 COUNTED = (
     *("fetched", "skipped", "checked", "passed", "dropped", "new", "near", "duplicate", "error"),
     *("unchanged", "items_held", "forgotten", "rescheduled", "store_failed"),
-    *("audit/audited", "audit/compared", "audit/wrong", "audit/not_comparable"),
     *("journaled", "recovered", "recovered_incomplete", "recover_failed", "not_fetched"),
 )
 DROPPED = {"fetched": 6, "checked": 6, "passed": 4, "dropped": 2, "new": 4, "duplicate": 2}
-AUDITED = {"items_held": 2, "audit/audited": 2, "audit/compared": 2, "audit/wrong": 2}
 FETCHED_AGAIN = {"fetched": 6, "checked": 6, "passed": 2, "dropped": 4, "new": 2, "duplicate": 4}
 TROUBLE = """
     tries = 0
@@ -94,14 +92,6 @@ def drops_and_recovers(beside: Beside, folder: Path) -> tuple[Crawl, Crawl]:
     read = {path: read_page(ROUTES[path].body, url=path).markdown for path in ROUTES}
     assert {item["path"]: item["markdown"] for item in items} == read
     return result, again
-
-
-def audits(beside: Beside, folder: Path) -> Crawl:
-    """Check that an audit compares the items of what was dropped, and holds them back."""
-    result = beside.crawl(folder, ROUTES, SIMHASH_GATE_AUDIT=1)
-    assert result.delivered() == ORIGINALS
-    assert counts(result) == DROPPED | AUDITED
-    return result
 
 
 def fetches_again(beside: Beside, folder: Path) -> Crawl:

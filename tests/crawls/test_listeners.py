@@ -55,7 +55,7 @@ def test_a_listener_of_a_project_is_asked_and_told_and_its_faults_lose_nothing(t
     errors = re.findall(r"ERROR: (Own\.\w+) failed, and the crawl goes on without it", result.log)
     assert errors == ["Own.given", "Own.judged"]
     loaded = set((tmp_path / "loaded.txt").read_text().split())
-    off = {"audit", "journal", "kept_texts", "revalidation", "verdict_log"}
+    off = {"journal", "kept_texts", "revalidation", "verdict_log"}
     assert loaded.isdisjoint({f"simhash_gate.plugin.{name}" for name in off})
     assert "simhash_gate.plugin.new_links" in loaded
 

@@ -195,7 +195,6 @@ def test_crawls_that_are_given_the_same_files_mix_up_no_line_and_lose_no_drop(
         "SIMHASH_GATE_VERDICTS": "both.verdicts",
         "SIMHASH_GATE_REPORT": "both.html",
         "SIMHASH_GATE_JOURNAL": "journal",
-        "SIMHASH_GATE_AUDIT": 0.5,
     }
     _, log = crawl_all(tmp_path, "at once", names, ARTICLES | COPIES, **shared)
     assert " ERROR" not in log
@@ -206,6 +205,4 @@ def test_crawls_that_are_given_the_same_files_mix_up_no_line_and_lose_no_drop(
     assert sum(line["dropped"] for line in verdicts) == dropped == 24
     kept = list(drops(str(tmp_path / "journal"), pytest.fail))
     assert len(kept) == 24
-    compared = sum(each.get("simhash_gate/audit/compared", 0) for each in stats)
-    assert (tmp_path / "both.verdicts").read_text().count('"audit": "pair"') == compared > 0
     assert "</html>" in (tmp_path / "both.html").read_text()[-20:]

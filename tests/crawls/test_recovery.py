@@ -129,7 +129,6 @@ def test_a_recovery_leaves_a_waiting_queue_a_cache_and_what_the_crawl_wrote_down
         **KEEP,
         "SIMHASH_GATE_VERDICTS": "log.jsonl",
         "SIMHASH_GATE_REPORT": "report.html",
-        "SIMHASH_GATE_AUDIT": "0.5",
     }
     with Site(dict(COPIES)).running() as site:
         assert crawl(tmp_path, site, PATHS, settings=written).count("journaled") == 4
@@ -140,7 +139,6 @@ def test_a_recovery_leaves_a_waiting_queue_a_cache_and_what_the_crawl_wrote_down
     assert not (tmp_path / "job").exists()
     assert not any(name.startswith("httpcache") for name in result.stats)
     assert {path: (tmp_path / path).read_bytes() for path in before} == before
-    assert "Audit:" not in result.log
 
 
 def test_what_a_spider_has_no_callback_for_is_named(tmp_path) -> None:

@@ -30,7 +30,6 @@ SPIDERS_ALONE = {
         ("LISTENERS", "nowhere.Own", {}, "nowhere.Own: No module named 'nowhere'"),
         ("LISTENERS", "json.JSONDecoder", {}, "json.JSONDecoder is no simhash_gate.Listener"),
         ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
-        ("AUDIT", "0.1", WITHOUT_ADDON, "needs the spider middlewares"),
         ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
         ("REVALIDATE", "True", WITHOUT_ADDON, "simhash_gate.ConditionalRequests to DOWNLOADER"),
     ],

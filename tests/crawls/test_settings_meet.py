@@ -20,7 +20,6 @@ SETTINGS = {
     "SIMHASH_GATE_DURABLE": ("run", "page"),
     "SIMHASH_GATE_KEEP_MARKDOWN": ("0", "10000000"),
     "SIMHASH_GATE_WORKERS": ("0", "1"),
-    "SIMHASH_GATE_AUDIT": ("0", "0.5"),
     "SIMHASH_GATE_JOURNAL": ("", "{folder}/journal"),
     "SIMHASH_GATE_REPORT": ("", "{folder}/report.html"),
     "CONCURRENT_REQUESTS": ("16", "1", "64"),

@@ -29,8 +29,7 @@ def table(log: str) -> tuple[list[str], list[dict[str, str]]]:
 
 
 def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path) -> None:
-    settings = {"CONCURRENT_REQUESTS": 1, "SIMHASH_GATE_AUDIT": 1}
-    result = crawl(tmp_path, ROUTES, spider=SPIDER, settings=settings)
+    result = crawl(tmp_path, ROUTES, spider=SPIDER, settings={"CONCURRENT_REQUESTS": 1})
     legend, rows = table(result.log)
     assert len(legend) == 2
     assert legend[0].startswith("fetched = skipped")

@@ -92,9 +92,8 @@ def test_no_page_object_is_made_of_a_dropped_page_until_it_is_recovered(
 
 
 @pytest.mark.parametrize(("spider", "order"), [(PAGE_OBJECT, USUAL), (DEPENDING, INSIDE)])
-def test_items_are_audited_and_pages_fetched_again(tmp_path, spider, order) -> None:
+def test_pages_are_fetched_again(tmp_path, spider, order) -> None:
     beside = alike.Beside(spider=spider, settings=settings_of(order))
-    alike.audits(beside, tmp_path / "audits")
     alike.fetches_again(beside, tmp_path / "again")
 
 

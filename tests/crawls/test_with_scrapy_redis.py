@@ -60,11 +60,10 @@ def settings(own_redis) -> dict:
     }
 
 
-def test_pages_are_dropped_recovered_audited_and_fetched_again(settings, tmp_path) -> None:
+def test_pages_are_dropped_recovered_and_fetched_again(settings, tmp_path) -> None:
     beside = alike.Beside(spider=alike.PLAIN, settings=settings)
     result, _ = alike.drops_and_recovers(beside, tmp_path / "drops")
     assert result.stats["scheduler/dequeued/redis"] == len(alike.ROUTES)
-    alike.audits(beside, tmp_path / "audits")
     alike.fetches_again(beside, tmp_path / "again")
 
 

@@ -177,7 +177,7 @@ def test_a_corpus_gives_its_fingerprints_and_its_markdown(run, tmp_path, form: s
 def test_the_log_of_a_crawl_among_its_pages_is_no_page(run, tmp_path) -> None:
     warcs(tmp_path)
     verdicts = run("replay", "crawl").out
-    others = '{"audit": {}}\n{"crawl_note": {}}\n{"kind": "history", "scope": "", "data": ""}\n'
+    others = '{"crawl_note": {}}\n{"kind": "history", "scope": "", "data": ""}\n'
     (tmp_path / "crawl/verdicts.jsonl").write_text(verdicts + others)
     for command, number in (("replay", 5), ("pairs", 3)):
         result = run(command, "crawl")

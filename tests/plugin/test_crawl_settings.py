@@ -31,7 +31,6 @@ def test_a_request_sets_its_own_threshold():
         ({"compare": [".sku"]}, r"\['compare'\]: can't be set for one request"),
         # What the crawl is not made for.
         ({"action": "links"}, "links"),
-        ({"audit": 0.5}, "audit"),
     ],
 )
 def test_what_can_not_be_set_for_one_request_is_refused(wanted: dict, message: str) -> None:
