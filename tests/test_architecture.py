@@ -119,6 +119,18 @@ def test_a_room_knows_only_what_it_may() -> None:
     assert unknown == set()
 
 
+def test_what_every_crawl_needs_knows_no_feature() -> None:
+    """The list of features, and what a recovery installs, are the only doors."""
+    known = {
+        (module, name)
+        for module in MODULES
+        if module.startswith("plugin/") and not module.startswith("plugin/features/")
+        for name in ours(module)
+        if name.startswith("plugin.features.")
+    }
+    assert {name for _, name in known} <= {"plugin.features.journal"}
+
+
 def test_a_room_imports_only_from_the_layers_above_it() -> None:
     text = (ROOT.parent / "docs/architecture.md").read_text("utf-8")
     rows = re.findall(

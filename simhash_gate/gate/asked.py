@@ -45,6 +45,5 @@ def what_else(kept: Record, record: Record) -> str:
     """Return in words what the request of a page has, and the one of a kept page had not."""
     names = names_apart(kept, record)
     if "callback" in names:
-        callback = kept.asker.partition("\n")[0]
-        names[names.index("callback")] = f"callback than {callback}"
+        names[names.index("callback")] = f"callback than {kept.callback}"
     return f"its request has another {', another '.join(names)}" if names else ""

@@ -129,6 +129,11 @@ class Verdict:
         return "links" if policy.revisit == "links" or self.has_other_links else "drop"
 
     @property
+    def held(self) -> bool:
+        """Whether nothing of the page reaches the feeds."""
+        return self.rejected and self.action != "tag"
+
+    @property
     def has_other_links(self) -> bool:
         """Whether the page links to other addresses than at the last visit, as far as is known."""
         before = self.previous.links if self.previous else 0

@@ -47,7 +47,7 @@ class Addon:
         with refusing():
             recover = read_one(settings, "RECOVER", PATH, "")
         if recover:
-            from simhash_gate.plugin.journal import install
+            from simhash_gate.plugin.features.journal import install
 
             install(settings)
 

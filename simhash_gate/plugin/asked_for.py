@@ -20,7 +20,7 @@ from scrapy.http import Response
 from scrapy.spiders import CrawlSpider
 
 from simhash_gate.gate.asked import Asked
-from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY
+from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY, asked_in
 
 _OF_VISITOR = frozenset(
     "cookiejar proxy http_user http_pass playwright_context playwright_context_kwargs".split()
@@ -59,7 +59,7 @@ class AskedFor:
 
     def of(self, request: Request) -> Asked:
         """Return what a request is for, as `note` has noted it."""
-        return Asked(*request.meta.get(ASKED_KEY, ()))
+        return asked_in(request)
 
     def note(self, request: Request) -> None:
         """Note in the meta of a request that is sent what it is for, unless that is noted.

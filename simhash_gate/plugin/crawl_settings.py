@@ -51,7 +51,7 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     needed = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
     need(settings.durable == "page", sees_end, "DURABLE = 'page'", needed)
     if settings.recover:
-        from simhash_gate.plugin.journal import check_journal
+        from simhash_gate.plugin.features.journal import check_journal
 
         check_journal(settings.recover, installed)
 

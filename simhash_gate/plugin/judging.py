@@ -24,7 +24,6 @@ from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
 from simhash_gate.page import Page
 from simhash_gate.plugin.asked_for import AskedFor
-from simhash_gate.plugin.conditions import validators_in
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged
@@ -48,6 +47,7 @@ from simhash_gate.plugin.requests import (
 from simhash_gate.plugin.spider_middleware import is_installed, only_looks
 from simhash_gate.plugin.store_thread import StoreFailures
 from simhash_gate.plugin.threads import pause, result
+from simhash_gate.plugin.variants import validators_in
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.values import SettingsError
 from simhash_gate.workers.pool import ReadError
@@ -249,8 +249,7 @@ class SettledJudge:
             if self._lifecycle.was_forgotten(other):
                 dismissed.append(other)
                 continue
-            is_held = verdict.rejected and verdict.action != "tag"
-            if not is_held or other.settled or other.run == self._store.run.name:
+            if not verdict.held or other.settled or other.run == self._store.run.name:
                 return verdict  # nothing of the page is held back for one that may still fail
             if deadline is None:
                 deadline = time.monotonic() + LONGEST_WAIT

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, verdict_of
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listeners, Stage
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.stores import Record
@@ -42,8 +42,8 @@ class Lifecycle:
         self._stats = crawl.crawler.stats
         self._followed, self._yields = crawl.followed, crawl.yields
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
-        self._unkept: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
-        self._unpaid: dict[Identity, FollowedPage] = {}
+        self._copies: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
+        self._unpaid: dict[FollowedPage, None] = {}  # those copies that pay for another page
         self._forgotten: OrderedDict[Identity, None] = OrderedDict()
         settings = crawl.crawler.settings
         # While the responses that Scrapy works on exceed a size, it fetches no more. So it can't
@@ -72,10 +72,10 @@ class Lifecycle:
             if verdict.outcome == "unchanged" and not self._yields.wants_more(verdict.record):
                 page.given += 1  # it gave something at an earlier visit
         elif verdict.follows or verdict.unpaid:
-            page = self._unkept[judged.request] = FollowedPage(None)
+            page = self._copies[judged.request] = FollowedPage(None)
             if verdict.unpaid and verdict.match is not None and self.sees_end:
                 page.unpaid_for = verdict.match.record
-                self._unpaid[page.unpaid_for.identity] = page
+                self._unpaid[page] = None
                 self._followed.add(page.unpaid_for.identity)
         self.listeners.tell("judged", judged, page)
 
@@ -107,15 +107,15 @@ class Lifecycle:
 
     def item_out(self, response: Response, item: Any) -> bool:
         """Note that an item leaves the spider middlewares. Return whether it may go on."""
-        request = response.request
-        page = self._of(request)
-        verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request else None
-        if item is not None and verdict and verdict.rejected and verdict.action != "tag":
+        page, verdict = self._of(response.request), verdict_of(response)
+        if item is None:
+            return True
+        if verdict is not None and verdict.held:
             self._stats.inc_value("simhash_gate/items_held")
             about = {"item": item, "response": response, "verdict": verdict}
             self._crawler.signals.send_catch_log(item_held, spider=self._crawler.spider, **about)
             return False
-        if page is not None and item is not None:
+        if page is not None:
             page.items += 1
         return True
 
@@ -157,7 +157,7 @@ class Lifecycle:
         """Take back pages that got lost, now that nothing is on its way any more."""
         self._parked.idle()
         self.listeners.tell("idle")
-        for page in (*self._kept.values(), *self._unpaid.values()):
+        for page in (*self._kept.values(), *self._unpaid):
             if page.stage in SWALLOWED:
                 self._fail(page)
 
@@ -175,7 +175,7 @@ class Lifecycle:
             return None
         if verdict.record is not None:
             return self._kept.get(verdict.record.identity)
-        return self._unkept.get(request)
+        return self._copies.get(request)
 
     def _keep(self, record: Record) -> FollowedPage:
         self._forgotten.pop(record.identity, None)
@@ -195,11 +195,11 @@ class Lifecycle:
             self._take_out(page, Stage.OUT_OF_SIGHT)
 
     def _settle(self, page: FollowedPage) -> None:
-        followed = page.record or page.unpaid_for
-        if not self.sees_end or followed is None or page.stage is not Stage.LEFT or page.items > 0:
+        if not self.sees_end or not page.decides or page.stage is not Stage.LEFT or page.items > 0:
             return
-        copy = page.record is None
-        self._yields.ended(followed, given=page.given, sent=page.sent, is_copy=copy)
+        is_copy = page.record is None
+        self._yields.ended(page.decides, given=page.given, sent=page.sent, is_copy=is_copy)
+        page.barren = self._yields.wants_more(page.decides)
         if self.settles and page.record is not None:
             self._store.settle(replace(page.record, gave=page.given > 0 and not page.awaits))
         self._take_out(page, Stage.SETTLED)
@@ -216,10 +216,9 @@ class Lifecycle:
     def _take_out(self, page: FollowedPage, stage: Stage) -> None:
         if page.record is not None:
             del self._kept[page.record.identity]
-        elif page.unpaid_for is not None:
-            self._unpaid.pop(page.unpaid_for.identity, None)
-        if (followed := page.record or page.unpaid_for) is not None:
-            self._followed.discard(followed.identity)
+        self._unpaid.pop(page, None)
+        if page.decides is not None:
+            self._followed.discard(page.decides.identity)
         page.stage = stage
         self._tell(page)
 

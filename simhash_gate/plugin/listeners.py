@@ -16,8 +16,8 @@ from scrapy.http import Response
 from simhash_gate.gate.policy import Action
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
-from simhash_gate.plugin.conditions import Variants
 from simhash_gate.plugin.store_thread import StoreThread
+from simhash_gate.plugin.variants import Variants
 from simhash_gate.plugin.yields import Yields
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import Identity
@@ -64,7 +64,8 @@ class FollowedPage:
     `record` is that of a kept page, None for a copy that reaches its callback. `unpaid_for` is the
     kept page of a copy if that gave no item. `items` counts the items that are not yet scraped or
     dropped, `given` those that were scraped, `sent` the requests. `awaits` tells whether the
-    callback awaits other pages itself.
+    callback awaits other pages itself. A settled page is `barren` if it gave no item, and a copy of
+    it may give one.
     """
 
     record: Record | None
@@ -74,6 +75,17 @@ class FollowedPage:
     given: int = 0
     sent: int = 0
     awaits: bool = False
+    barren: bool = False
+
+    @property
+    def decides(self) -> Record | None:
+        """The record whose copies wait for the end of this page: its own, or `unpaid_for`."""
+        return self.record or self.unpaid_for
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing came of the page: it failed, or is barren."""
+        return self.stage is Stage.FAILED or self.barren
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +152,15 @@ class Crawl:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "yields", Yields(self.store, self.followed))
+
+    def is_own(self, record: Record) -> bool:
+        """Tell whether this crawl kept a record."""
+        return record.run == self.store.run.name
+
+    def is_deepest(self, request: Request) -> bool:
+        """Tell whether the links of a page are not followed, because of DEPTH_LIMIT."""
+        deepest = self.crawler.settings.getint("DEPTH_LIMIT")
+        return bool(0 < deepest <= request.meta.get("depth", 0))
 
     def note(self, message: str, advice: str, *, wrong: bool = False) -> None:
         """Write a message with advice to the log and the report; as a warning if `wrong`."""

@@ -21,7 +21,7 @@ from simhash_gate.gate.policy import Policies
 from simhash_gate.identity.canonical import canonical_of
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.page import Page
-from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
+from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY, asked_in
 from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.plugin.store_run import StoreRun
 from simhash_gate.plugin.store_thread import StoreThread
@@ -57,9 +57,9 @@ class PageKeys:
         """Return a record of a page that was not fetched yet. Raises `SettingsError`."""
         names = scope, without_credentials(request.url), self.of_request(request, scope).key
         at = time_of_visit(request)
-        asker, carries = request.meta.get(ASKED_KEY, ("", ""))
+        asked = asked_in(request)
         record = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
-        return replace(record, asker=asker, carries=carries)
+        return replace(record, asker=asked.by, carries=asked.carries)
 
     def of_page(
         self, request: Request, response: Response, page: Page, scope: str, at: float

@@ -16,6 +16,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.verdict import VERDICT_KEY
 
 if TYPE_CHECKING:
@@ -150,6 +151,11 @@ AGAIN_KEY = "simhash_gate_again"
 """True if a callback sends a request again: of its own page, or of the page that led to it."""
 INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
+
+
+def asked_in(request: Request | None) -> Asked:
+    """Return what a request is for, as `AskedFor.note` has noted it."""
+    return Asked(*request.meta.get(ASKED_KEY, ())) if request is not None else Asked()
 
 
 def asks_for_page(request: Request) -> bool:

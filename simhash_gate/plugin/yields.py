@@ -49,11 +49,8 @@ class Yields:
 
     def given(self, verdict: Verdict) -> Verdict:
         """Return the verdict on a page, `unpaid` if it is a copy of a page without items."""
-        policy, match = verdict.policy, verdict.match
-        seen = verdict.outcome == "duplicate" or (
-            verdict.outcome == "unchanged" and policy.revisit == "links"
-        )
-        if match is None or not (seen and verdict.rejected) or policy.action == "tag":
+        match, revisited = verdict.match, verdict.outcome == "unchanged"
+        if match is None or not verdict.held or (revisited and verdict.policy.revisit != "links"):
             return verdict
         if match.record.identity in self._followed or not self.wants_more(match.record):
             return verdict
@@ -74,7 +71,7 @@ class Yields:
     def ended(self, kept: Record, *, given: int, sent: int, is_copy: bool) -> None:
         """Note the numbers of items and requests of a kept page, or of a copy of it."""
         if given:
-            self._gave.add(_callback(kept))
+            self._gave.add(kept.callback)
             self._barren.pop(kept.identity, None)
             if is_copy:
                 self._store.settle(replace(kept, gave=True))
@@ -85,7 +82,7 @@ class Yields:
         else:
             barren = self._barren.setdefault(kept.identity, _Barren())
             barren.tries = 0 if sent else barren.tries + 1
-            kind = _callback(kept), barren.leads
+            kind = kept.callback, barren.leads
             self._vain[kind] = 0 if sent else self._vain[kind] + 1
             if self._vain[kind] == IN_VAIN and kind[0] not in self._gave:
                 logger.info(
@@ -95,9 +92,5 @@ class Yields:
 
     def _text_decides(self, kept: Record) -> bool:
         barren = self._barren.get(kept.identity) or _Barren()
-        vain = self._vain[_callback(kept), barren.leads]
-        return vain >= IN_VAIN and _callback(kept) not in self._gave
-
-
-def _callback(kept: Record) -> str:
-    return kept.asker.partition("\n")[0]
+        vain = self._vain[kept.callback, barren.leads]
+        return vain >= IN_VAIN and kept.callback not in self._gave

@@ -97,6 +97,11 @@ class Record:
         """Tells this record from all others."""
         return (self.scope, self.run, self.url, self.key, self.asker, self.fingerprint)
 
+    @property
+    def callback(self) -> str:
+        """The name of the callback that asked for the page, "" if unknown."""
+        return self.asker.partition("\n")[0]
+
     def stands_for(self, page: Record) -> bool:
         """Tell whether this page gave all that the request of `page` asks for."""
         same_asker = self.asker == page.asker or not (self.asker and page.asker)

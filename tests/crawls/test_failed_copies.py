@@ -209,7 +209,7 @@ WHILE_A_TEXT_IS_LOOKED_UP = """
             yield item
 
 import asyncio
-from simhash_gate.plugin.kept_texts import KeptTexts
+from simhash_gate.plugin.features.kept_texts import KeptTexts
 Spider.looked_up = asyncio.Event()
 matched = KeptTexts.matched
 async def slowly(self, verdict):

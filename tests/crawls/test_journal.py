@@ -60,7 +60,8 @@ def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes
 ) -> None:
     said = obstacle(tmp_path / "journal")
     patches = {
-        too_little_room: "from simhash_gate.plugin import journal\njournal.MOST_WAITING = 100\n",
+        too_little_room: "from simhash_gate.plugin.features import journal\n"
+        "journal.MOST_WAITING = 100\n",
         locked: "from simhash_gate.plugin import threads\nthreads.LONGEST_CLOSING = 0.1\n",
     }
     lock = FileLock(tmp_path / "journal/.lock") if obstacle is locked else nullcontext()
@@ -76,7 +77,8 @@ def test_pages_that_can_not_be_kept_are_counted_and_told_once_and_the_crawl_goes
 
 def test_pages_that_the_thread_has_no_room_for_take_no_room(tmp_path) -> None:
     limits = """
-from simhash_gate.plugin import journal, threads
+from simhash_gate.plugin import threads
+from simhash_gate.plugin.features import journal
 threads.MOST_WAITING = 0
 journal.MOST_WAITING = 6_000
 """
@@ -102,7 +104,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
 SMALL = """
-from simhash_gate.plugin import journal
+from simhash_gate.plugin.features import journal
 journal.MOST_BYTES = 1 << 20
 """
 

@@ -56,14 +56,14 @@ def test_a_listener_of_a_project_is_asked_and_told_and_its_faults_lose_nothing(t
     assert errors == ["Own.given", "Own.judged"]
     loaded = set((tmp_path / "loaded.txt").read_text().split())
     off = {"journal", "kept_texts", "revalidation", "verdict_log"}
-    assert loaded.isdisjoint({f"simhash_gate.plugin.{name}" for name in off})
-    assert "simhash_gate.plugin.new_links" in loaded
+    assert loaded.isdisjoint({f"simhash_gate.plugin.features.{name}" for name in off})
+    assert "simhash_gate.plugin.features.new_links" in loaded
 
 
 def test_one_list_names_the_features_and_nobody_else_does() -> None:
     names = [path.rpartition(".")[2] for path, _ in FEATURES]
     for path, _ in FEATURES:
-        assert issubclass(load_object(f"simhash_gate.plugin.{path}"), Listener)
+        assert issubclass(load_object(f"simhash_gate.plugin.features.{path}"), Listener)
     middleware = (ROOT / "simhash_gate/plugin/middleware.py").read_text("utf-8")
     assert not [name for name in names if re.search(rf"\b{name}\b", middleware)]
     imported = [

@@ -52,7 +52,7 @@ def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path) -> None:
 
 def test_domains_that_have_no_row_are_in_the_sum(tmp_path) -> None:
     few = """
-from simhash_gate.plugin import stats
+from simhash_gate.plugin.features import stats
 stats.MOST_DOMAINS = 1
 """
     result = crawl(tmp_path, ROUTES, "/a /b", spider=SPIDER + few)

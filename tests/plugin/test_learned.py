@@ -7,8 +7,9 @@ from functools import partial
 import pytest
 
 from simhash_gate.history.validators import Trust
-from simhash_gate.plugin import conditions, store_thread
-from simhash_gate.plugin.conditions import SignalSource, Trusts
+from simhash_gate.plugin import store_thread
+from simhash_gate.plugin.features import conditions
+from simhash_gate.plugin.features.conditions import SignalSource, Trusts
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.stores.base import Blob
 

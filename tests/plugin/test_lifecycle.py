@@ -18,13 +18,13 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.identity.keys import key_of
 from simhash_gate.pipeline import read_page
-from simhash_gate.plugin import site_warnings
+from simhash_gate.plugin.features import site_warnings
+from simhash_gate.plugin.features.resend_dropped import Resending
+from simhash_gate.plugin.features.site_warnings import AlikePages
 from simhash_gate.plugin.judging import SettledJudge
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Listeners, Stage
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.resend_dropped import Resending
-from simhash_gate.plugin.site_warnings import AlikePages
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
 

@@ -10,7 +10,7 @@ import pytest
 
 from simhash_gate.history.versions import Version
 from simhash_gate.pipeline import read_page
-from simhash_gate.plugin.site_warnings import LEAST, WINDOW, SitePages
+from simhash_gate.plugin.features.site_warnings import LEAST, WINDOW, SitePages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -28,10 +28,10 @@ from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.lists import without_visitor
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.features.resend_dropped import to_send_again
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import ASKED_KEY, COPY_KEY
-from simhash_gate.plugin.resend_dropped import to_send_again
+from simhash_gate.plugin.requests import COPY_KEY, asked_in
 from simhash_gate.plugin.spider_middleware import is_installed
 
 if TYPE_CHECKING:
@@ -70,12 +70,6 @@ class Unfollowed(Parked):
     is_copy: bool
 
 
-def _asker(request: Request | None) -> str:
-    """Return the callback and visitor of a request. Another callback follows other links."""
-    asker: str = request.meta.get(ASKED_KEY, ("",))[0] if request is not None else ""
-    return asker
-
-
 class NewLinks(Listener):
     """Remembers the links of all pages of a crawl, and finds copies with new links."""
 
@@ -88,7 +82,6 @@ class NewLinks(Listener):
         # The credit of a domain, less `CREDIT`, or of the original of copies.
         self._credit, self._tries = Counter[str](), Counter[str]()
         self._last_credit: set[str] = set()
-        self._deepest = crawl.crawler.settings.getint("DEPTH_LIMIT")
 
     @classmethod
     def for_crawl(cls, crawl: Crawl) -> Self | None:
@@ -102,7 +95,7 @@ class NewLinks(Listener):
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict, with `follows` if the page is a copy whose new links are followed."""
-        page, asker = verdict.page, _asker(request)
+        page, asker = verdict.page, asked_in(request).by
         unpaid = verdict.unpaid and verdict.outcome == "duplicate"
         if not (unpaid or self._is_dropped_copy(verdict)) or page is None:
             return verdict
@@ -127,8 +120,7 @@ class NewLinks(Listener):
         if verdict.outcome != "duplicate" or verdict.policy.action != "drop":
             return False
         assert verdict.match is not None
-        is_own = verdict.match.record.run == self._crawl.store.run.name
-        return is_own or verdict.policy.revisit != "drop"
+        return self._crawl.is_own(verdict.match.record) or verdict.policy.revisit != "drop"
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Remember the links that a callback follows. Give credit for a new page."""
@@ -137,12 +129,12 @@ class NewLinks(Listener):
             self._wait(judged.domain, copy.original, to_send_again(judged), len(copy.links))
         if read is None or judged.dropped:
             return
-        asker = _asker(judged.request)
+        asker = asked_in(judged.request).by  # another callback follows other links
         shown = {hash((asker, target)) for target in read.targets.split("\n")}
         if copy is not None:
             shown &= copy.links
-        if self._deepest and judged.request.meta.get("depth", 0) >= self._deepest:
-            shown = set()  # the callback's requests exceed DEPTH_LIMIT: none is sent
+        if self._crawl.is_deepest(judged.request):
+            shown = set()
         self._seen |= shown
         if len(self._seen) > MOST_KNOWN // 2:
             self._seen, self._seen_before = set(), self._seen
@@ -163,7 +155,7 @@ class NewLinks(Listener):
             return True
         if copy.unpaid and (request.dont_filter or request.method != "GET"):
             return True  # this is not a link: the spider wants this request in any case
-        link = hash((_asker(response.request), without_visitor(request.url)))
+        link = hash((asked_in(response.request).by, without_visitor(request.url)))
         if link not in copy.links and self._is_known(link):
             return False
         request.meta[COPY_KEY] = copy.original
@@ -176,9 +168,7 @@ class NewLinks(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Forget the links of a page whose callback failed or gave nothing: none was followed."""
-        kept, ended = page.record, page.stage is Stage.SETTLED and not page.sent
-        barren = ended and kept is not None and self._crawl.yields.wants_more(kept)
-        if barren or page.stage is Stage.FAILED:
+        if page.is_lost and not (page.barren and (page.sent or page.record is None)):
             self._seen.difference_update(self._shown.get(page, ()))
             self._seen_before.difference_update(self._shown.get(page, ()))
 

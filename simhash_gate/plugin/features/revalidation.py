@@ -31,7 +31,8 @@ from simhash_gate.history.validators import (
 )
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import precise
-from simhash_gate.plugin.conditions import (
+from simhash_gate.plugin.crawl_settings import overridden
+from simhash_gate.plugin.features.conditions import (
     NOT_MODIFIED,
     STORED_FLAG,
     SignalSource,
@@ -41,15 +42,14 @@ from simhash_gate.plugin.conditions import (
     plainly,
     response_of,
     take_condition,
-    validators_in,
 )
-from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, is_retry
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.threads import result
+from simhash_gate.plugin.variants import validators_in
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX

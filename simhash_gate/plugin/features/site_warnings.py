@@ -27,10 +27,10 @@ from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
+from simhash_gate.plugin.features.resend_dropped import send_again, to_send_again
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.resend_dropped import send_again, to_send_again
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX

@@ -21,7 +21,6 @@ from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import OUTCOMES, Verdict
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.signals import item_held
-from simhash_gate.report.summary import MOST_TALLIES, OTHERS
 from simhash_gate.values import PREFIX
 
 logger = logging.getLogger(__name__)
@@ -30,6 +29,8 @@ SAMPLE = 1000
 """Times of pages that are kept for each domain."""
 MOST_DOMAINS = 50
 """Rows of the closing table."""
+MOST_TALLIES, OTHERS = 10_000, "(others)"
+"""Domains that are counted one by one, and the name for all further ones together."""
 NOT_COMPARED = {
     "store_failed": f"the store failed ({PREFIX}STORE)",
     "not_compared/many_alike": "too many pages look like them, and are others "
@@ -106,7 +107,7 @@ class GateStats(Listener):
             size = len(judged.response.body)
             tally.counts["bytes_saved"] += size
             self._stats.inc_value("simhash_gate/bytes_saved", size)
-            if verdict.match and verdict.match.record.run != self._run.name:
+            if verdict.match and not self._crawl.is_own(verdict.match.record):
                 tally.counts["dropped_for_earlier"] += 1
                 self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
@@ -128,9 +129,8 @@ class GateStats(Listener):
             kept, record = verdict.match.record, verdict.record
             names = names_apart(kept, record)
             self._carried.update(names)
-            if kept.run != self._run.name and "callback" in names:
-                old, new = (page.asker.partition("\n")[0] for page in (kept, record))
-                self._renamed[old, new] += 1
+            if not self._crawl.is_own(kept) and "callback" in names:
+                self._renamed[kept.callback, record.callback] += 1
 
     async def closed(self) -> None:
         """Write the closing figures: stats, and the table by domain."""

@@ -18,7 +18,7 @@ from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.page import Page
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.yields import IN_A_ROW
 from simhash_gate.stores import Record
@@ -74,17 +74,16 @@ class Resending(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Send dropped requests again if their page failed or gave no item. Else forget them."""
-        record, why = page.record or page.unpaid_for, ""
+        record = page.decides
         if record is None or record.identity in self._crawl.followed:
             return
-        if page.stage is Stage.FAILED:
-            why = f"{record.url} failed"
-        elif page.stage is Stage.SETTLED and self._crawl.yields.wants_more(record):
-            why = "" if self._crawl.yields.is_tried(record) else f"{record.url} gave no item"
+        is_tried = page.barren and self._crawl.yields.is_tried(record)
+        why = f"{record.url} {'gave no item' if page.barren else 'failed'}"
+        why = why if page.is_lost and not is_tried else ""
         copies = self._parked.take(("copy", record.identity), why)
         if why:
             self._send(copies, why)
-        elif copies and self._crawl.yields.is_tried(record):
+        elif copies and is_tried:
             logger.info(
                 "%s stay dropped for %s: it gave no item, and nor did %d copies of it",
                 how_many(len(copies), "page"), record.url, IN_A_ROW,
