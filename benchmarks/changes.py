@@ -24,8 +24,9 @@ from lxml.html import HtmlElement
 
 from benchmarks.quality.methods import METHODS, plain_recipe
 from benchmarks.speed.measure import options_of, plotting, say, table, those_there
-from simhash_gate import Gate, Page, Policy, hamming_distance, open_store, read_page, simhash
+from simhash_gate import Gate, Page, Visit, hamming_distance, open_store, read_page, simhash
 from simhash_gate.fingerprints.words import words
+from simhash_gate.identity.keys import key_of
 
 QUICK = 10  # every tenth page
 LARGEST = 1_500_000  # characters of a page
@@ -181,7 +182,7 @@ def _outcome(first: Page, second: Page, url: str) -> str:
                 store.begin(run)
             gate = Gate(store, run=run, pipeline="benchmark")
             at = 1e9 if run == "one" else 1.1e9
-            outcome = gate.judge(page, Policy(), url=address, scope="site", at=at).outcome
+            outcome = gate.judge(page, Visit(address, "site", key_of(address), at)).outcome
             if runs[1] == "two":
                 store.end(run)
     finally:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simhash_gate.gate.policy import Policy as Policy
     from simhash_gate.gate.verdict import Verdict as Verdict
     from simhash_gate.gate.verdict import verdict_of as verdict_of
+    from simhash_gate.gate.visit import Visit as Visit
     from simhash_gate.offline.why import why as why
     from simhash_gate.options import Options as Options
     from simhash_gate.options import pipeline_version as pipeline_version
@@ -61,6 +62,7 @@ _HOMES = {
     "SiteSpider": "plugin.site_crawl",
     "Stage": "plugin.listeners",
     "Verdict": "gate.verdict",
+    "Visit": "gate.visit",
     "hamming_distance": "fingerprints.hamming",
     "near_duplicate_pairs": "collection.pairs",
     "open_store": "stores",

@@ -20,7 +20,8 @@ from typing import Any
 
 from benchmarks.quality.sets import TINY_CHANGE, lines_of
 from benchmarks.speed.measure import options_of, say, table
-from simhash_gate import Gate, open_store, pipeline_version, read_page
+from simhash_gate import Gate, Visit, open_store, pipeline_version, read_page
+from simhash_gate.identity.keys import key_of
 
 KINDS = ("same", "format", "changed < 1 %", "changed ≥ 1 %")
 
@@ -65,7 +66,7 @@ def crawl(folder: Path, pairs: list[Any], store_url: str, name: str) -> tuple[in
         gate = Gate(store, run=run, pipeline=pipeline_version())
         for _, at, url in its:
             page = read_page((folder / captures[at, url]).read_bytes(), url=url)
-            verdict = gate.judge(page, url=url, scope=name, at=at)
+            verdict = gate.judge(page, Visit(url, name, key_of(url), at))
             if (kind := kinds.get((at, url))) is not None:
                 year = seen[datetime.fromtimestamp(at, timezone.utc).year]
                 year.update((kind, f"{kind}: {verdict.outcome}"))

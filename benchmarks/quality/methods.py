@@ -29,6 +29,7 @@ from simhash_gate import (
     Options,
     Page,
     Policy,
+    Visit,
     hamming_distance,
     open_store,
     read_page,
@@ -97,7 +98,7 @@ class GateWindow:
 
     def see(self, id_: str, value: Any) -> str | None:
         """Let the gate judge a page; return the id of the page that it is dropped for."""
-        verdict = self._gate.judge(value, self._policy, url=id_, scope="site", request=id_)
+        verdict = self._gate.judge(value, Visit(id_, "site", id_), self._policy)
         kept = verdict.match if verdict.outcome == "duplicate" else None
         return kept.record.url if kept else None
 

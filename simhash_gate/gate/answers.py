@@ -26,6 +26,7 @@ from simhash_gate.stores.base import SITE_NOTES, Blob, Record
 
 if TYPE_CHECKING:
     from simhash_gate.gate.verdict import Answered
+    from simhash_gate.gate.visit import Visit
     from simhash_gate.history.versions import Version
     from simhash_gate.page import Page
     from simhash_gate.stores.store import Store
@@ -97,20 +98,17 @@ class Answers:
         self._store = store
         self._answer = lru_cache(_MOST)(lambda *_: AnswerText())  # by scope and text
 
-    def meet(
-        self, record: Record, page: Page, asked: str, before: Version | None = None
-    ) -> AnswerText | None:
+    def meet(self, visit: Visit, page: Page, before: Version | None = None) -> AnswerText | None:
         """Return what is known of the text of a page; None if nothing tells that it is no page.
 
-        `asked` is the address that was redirected to this one, which has it in its query, "" for
-        none. `before` is what this very page said at an earlier visit. Raises `StoreError`.
+        `before` is what this very page said at an earlier visit. Raises `StoreError`.
         """
         if page.words > MOST_WORDS or (sketch := decode(page.sketch or NO_SKETCH)).offered:
             return None
         named = _kind_of((page.title, *sketch.all_names))
-        if not (signs := list(_signs(record, page, named, asked, before))):
+        if not (signs := list(_signs(visit, page, named, before))):
             return None
-        scope, text = record.scope, _text_of(page, asked or record.url)
+        scope, text = visit.scope, _text_of(page, visit.walled_from or visit.url)
         if not (text or named):
             return None
         answer = self._answer(scope, text)
@@ -129,18 +127,18 @@ class Answers:
 
 
 def _signs(
-    record: Record, page: Page, named: Answered | None, asked: str, before: Version | None
+    visit: Visit, page: Page, named: Answered | None, before: Version | None
 ) -> Iterator[tuple[object, str, int, Answered, str]]:
     """Yield signs that a page is none: each with an address, how many need it, as what, and why."""
-    address = key_of(asked or record.url)
+    address = key_of(visit.walled_from or visit.url)
     if named:
         why = f"{page.title!r} at different addresses"
         yield "name", end_of(address), LEAST_NAMED, named, why
-    if asked:
+    if visit.walled_from:
         why = "what was asked for is redirected to it, and stands in its address"
         yield "redirect", address, LEAST, "blocked", why
-    here = before is not None and before.url == record.url  # a name left out may choose a page
-    if before and here and hamming_distance(before.fingerprint, record.fingerprint) > _ANOTHER:
+    here = before is not None and before.url == visit.url  # a name left out may choose a page
+    if before and here and hamming_distance(before.fingerprint, page.fingerprint or 0) > _ANOTHER:
         why = "the same text at addresses that had other pages before"
         # To the letter: of a page that changes each day, it may be the numbers that do.
         yield page.digest, address, LEAST, named or "blocked", why

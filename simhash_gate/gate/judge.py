@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -13,22 +12,20 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
-from simhash_gate.compare.sketch import NO_SKETCH, decode, sentences_of
+from simhash_gate.compare.sketch import decode, sentences_of
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.answers import Answers, AnswerText
-from simhash_gate.gate.asked import Asked, what_else
 from simhash_gate.gate.policy import Policy, scope_of
 from simhash_gate.gate.revisit import (
-    NOTHING_SENT,
     Revisit,
     Revisits,
-    Sent,
     age_of,
     version_in,
     version_of,
     what_changed,
 )
 from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
+from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
     from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
-ANYBODY = Asked()
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
 FEW_WORDS = 5
 MOST_LOOKS = 16
@@ -48,18 +44,18 @@ MOST_CONTRADICTIONS = 4
 
 
 class Judging(NamedTuple):
-    """A page that is judged: its policy, its record, and what else the verdict rests on.
+    """A page that is judged: its policy, its visit, and what else the verdict rests on.
 
-    `before` is the record of what the page was, None where it counts no more.
+    `record` will be remembered of it. `before` is the record of what the page was, None where it
+    counts no more.
     """
 
     page: Page
     policy: Policy
+    visit: Visit
     record: Record
-    sent: Sent
     dismissed: Collection[Record]
     memory: SiteMemory | None
-    retry: bool
     before: Record | None
 
 
@@ -75,69 +71,43 @@ class Gate:
         self._memories = SiteMemories(store)
         self._revisits = Revisits(store, run, pipeline)
 
-    def judge(  # noqa: PLR0913 - one for each thing that a verdict rests on
+    def judge(
         self,
         page: Page,
+        visit: Visit | str,
         policy: Policy = DEFAULT_POLICY,
         *,
-        url: str,
-        scope: str | None = None,
-        request: str = "",
-        retry: bool = False,
         dismissed: Collection[Record] = (),
-        at: float | None = None,
-        sent: Sent = NOTHING_SENT,
-        asked: Asked = ANYBODY,
     ) -> Verdict:
-        """Return the verdict on a page; a page that is not a duplicate is remembered.
+        """Return the verdict on a page that a visit found; one that is no duplicate is remembered.
 
-        `scope` is the registered domain of `url` unless it is given; `request` is the key of the
-        page, or anything else that tells pages apart; by default that of its URL; `retry` says that
-        this run sent the very request again on purpose, so that its own record is no reason against
-        it. What another run that is still live has kept under the same key is a duplicate like any
-        other; once that run has ended, the page, whatever address it came by, is `unchanged` if
-        it says the same, else `updated`, or `rewritten` if it is further than `near` from what it
-        was. Records in `dismissed` are not compared. `at` is the Unix time at which the page was
-        seen, now by default; `sent` is what the server sent with it, `asked` what it was asked for:
-        a page that was kept for something else is no match. Raises `StoreError`.
+        A URL stands for a visit to it now, in the scope of its registered domain. What another run
+        that is still live has kept under the key of the visit is a duplicate like any other; once
+        that run has ended, the page, whatever address it came by, is `unchanged` if it says the
+        same, else `updated`, or `rewritten` if it is further than `near` from what it was. A page
+        that was kept for another asker is no match, nor is a record in `dismissed`. What this run
+        kept is no reason against a retry. Raises `StoreError`.
         """
-        request = request or key_of(without_credentials(url))
-        at = time.time() if at is None else at
-        scope = scope_of(url, "domain") if scope is None else scope
-        record = Record(
-            scope=scope,
-            url=url,
-            key=request,
-            fingerprint=page.fingerprint or 0,
-            digest=page.digest,
-            words=page.words,
-            title=page.title,
-            pipeline=self.pipeline,
-            run=self.run,
-            first_seen=at,
-            last_seen=at,
-            sketch=(page.sketch or NO_SKETCH) if policy.verify else b"",
-            asker=asked.by,
-            carries=asked.carries,
-            gave=asked.gives,
-        )
+        if isinstance(visit, str):
+            visit = Visit(visit, scope_of(visit, "domain"), key_of(without_credentials(visit)))
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
             with suppress(StoreError):
-                before = self._revisits.of(record, policy).previous
-            answer = self._answers.meet(record, page, sent.asked)
+                before = self._revisits.of(visit, policy).previous
+            answer = self._answers.meet(visit, page)
             return self._answered(answer, page, policy) or _not_judged(page, policy, before)
 
-        memory = self._memories.of(record.scope) if policy.verify else None
-        record, revisit = self._revisits.at(record, page, policy, sent)
+        memory = self._memories.of(visit.scope) if policy.verify else None
+        visit, revisit = self._revisits.at(visit, page, policy)
+        record = visit.record(page, self.run, self.pipeline, verify=policy.verify)
         kept = revisit.kept  # its version may have the address that it has moved to
         if kept and any(kept.identity == replace(it, url=kept.url).identity for it in dismissed):
             revisit = Revisit(revisit.history)
-        answer = self._answers.meet(record, page, sent.asked, revisit.previous)
+        answer = self._answers.meet(visit, page, revisit.previous)
         if (verdict := self._answered(answer, page, policy)) is not None:
             return verdict
         kept = self.store.current(revisit.kept) if revisit.previous and revisit.kept else None
-        judged = Judging(page, policy, record, sent, dismissed, memory, retry, kept)
+        judged = Judging(page, policy, visit, record, dismissed, memory, kept)
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if answer is not None and verdict.outcome != "unchanged":
             answer.kept.append(record)
@@ -154,39 +124,38 @@ class Gate:
         self.store.forget(record)
         self._revisits.take_back(record)
 
-    def found_gone(self, scope: str, url: str, request: str, at: float) -> bool:
+    def found_gone(self, visit: Visit) -> bool:
         """Note that a page is gone, and forget its record; False if it was not known.
 
         So the next copy of it that is visited is new: its content does not go with the page that
         stood for it. Its key may have been another one then. Raises `StoreError`.
         """
-        trace = Record(scope, url, request, 0, 0, 0, "", self.pipeline, self.run, at, at)
-        kept = self.store.at_address(trace)
-        keys = {own_key(url), request, key_of(url), *(record.key for record in kept)}
-        found = [self._revisits.found_gone(replace(trace, key=key), kept) for key in keys]
+        kept, url = self.store.at_address(visit.scope, visit.url), visit.url
+        keys = {own_key(url), visit.key, key_of(url), *(record.key for record in kept)}
+        found = [self._revisits.found_gone(visit.under(key), kept) for key in keys]
         for record in filter(None, found):  # the page may have moved, or have had another address
-            kept += [record, *self.store.at_address(record)]
+            kept += [record, *self.store.at_address(record.scope, record.url)]
         for record in kept:
             self.store.forget(record, adopted=True)
         return bool(kept)
 
-    def known(self, record: Record, policy: Policy) -> Revisit:
-        """Return what is known of the visits to the page of a record. Raises `StoreError`.
+    def known(self, visit: Visit, policy: Policy) -> Revisit:
+        """Return what is known of earlier visits to the page of a visit. Raises `StoreError`.
 
         Nothing that it said before counts for a request that hands on something else.
         """
-        revisit = self._revisits.of(record, policy)
+        revisit = self._revisits.of(visit, policy)
         before = revisit.previous
-        same = before is not None and record.carries in ("", before.carries)
+        same = before is not None and visit.carries in ("", before.carries)
         return revisit if same else Revisit(revisit.history)
 
-    def confirm(self, record: Record, policy: Policy) -> None:
+    def confirm(self, visit: Visit, policy: Policy) -> None:
         """Note that a page was as it had been, though it was not fetched. Raises `StoreError`."""
-        revisit = self._revisits.of(record, policy)
+        revisit = self._revisits.of(visit, policy)
         if revisit.previous is not None and revisit.kept is not None:
-            self.store.update([revisit.kept], seen=record.last_seen)
-            again = replace(revisit.previous, last_seen=record.last_seen)
-            self._revisits.keep(revisit, again, record, policy)
+            self.store.update([revisit.kept], seen=visit.at)
+            again = replace(revisit.previous, last_seen=visit.at)
+            self._revisits.keep(revisit, again, visit, policy)
 
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
@@ -206,37 +175,37 @@ class Gate:
 
     def _unchanged(self, judged: Judging, revisit: Revisit) -> Verdict | None:
         """Return the verdict on a page that says what it said before; None if it does not."""
-        page, policy, record, sent, *_ = judged
+        page, policy, visit, record, *_ = judged
         before = revisit.previous
         kept = revisit.kept
         if before is None or kept is None:
             return None
         current = judged.before
         kept = current or kept
-        rendition = bool(what_changed(before, page, policy, record))
+        rendition = bool(what_changed(before, page, policy, visit))
         if rendition and not (current is not None and _is_rendition(judged, current)):
             return None
-        found_at = self._revisits.found_at(record, before)
-        version = version_of(page, record, sent)
+        found_at = self._revisits.found_at(visit, before)
+        version = version_of(page, record, visit)
         if rendition:
-            self.store.update([kept], seen=record.last_seen)
-            seen = replace(before, last_seen=record.last_seen)
-            self._revisits.keep(revisit, seen, record, policy)
+            self.store.update([kept], seen=visit.at)
+            seen = replace(before, last_seen=visit.at)
+            self._revisits.keep(revisit, seen, visit, policy)
         elif current and replace(kept, run=self.run, url=record.url).identity == record.identity:
-            self.store.update([kept], seen=record.last_seen)
-            self._revisits.keep(revisit, replace(version, run=kept.run), record, policy)
+            self.store.update([kept], seen=visit.at)
+            self._revisits.keep(revisit, replace(version, run=kept.run), visit, policy)
         else:
             self._forget(kept)
             window = Window(policy.window, policy.ttl)
             renewed = replace(record, url=kept.url, settled=True, gave=kept.gave)
             self.store.check_and_add(renewed, None, window=window)
-            self._revisits.keep(revisit, version, record, policy)
+            self._revisits.keep(revisit, version, visit, policy)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([renewed], durable=True)
         match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
-        elsewhere = bool(found_at) and found_at != record.url
+        elsewhere = bool(found_at) and found_at != visit.url
         when = f"at {'another' if elsewhere else 'this'} address in this crawl"
-        reason = f"the same text, {when if found_at else age_of(before, record.last_seen)}"
+        reason = f"the same text, {when if found_at else age_of(before, visit.at)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
         if elsewhere:
             return replace(verdict, outcome="duplicate")
@@ -248,7 +217,7 @@ class Gate:
 
     def _compared(self, judged: Judging, revisit: Revisit) -> Verdict:
         """Return the verdict on a page that is compared with the others of its scope."""
-        page, policy, record, sent, *_ = judged
+        page, policy, visit, record, *_ = judged
         kept = revisit.kept
         if kept is not None:
             judged = judged._replace(dismissed=(*judged.dismissed, kept))
@@ -267,24 +236,26 @@ class Gate:
         verdict = _kept(judged, revisit, match, found, passed)
         self._replaced(revisit.kept, record)
         revisit = Revisit(revisit.history)  # what was found is another version
-        self._revisits.keep(revisit, version_of(page, record, sent), record, policy)
+        self._revisits.keep(revisit, version_of(page, record, visit), visit, policy)
         return verdict
 
     def _seen(
         self, judged: Judging, revisit: Revisit, match: Match | None, found: Difference | None
     ) -> Verdict:
         """Return the verdict on a page that is like another one."""
-        page, policy, record, *_ = judged
+        page, policy, visit, record, *_ = judged
         assert match is not None
-        if judged.retry and match.record.key == record.key and match.record.run == self.run:
+        if visit.retry and match.record.key == record.key and match.record.run == self.run:
             reason = "the same request, sent again"
             return Verdict("unchanged", reason, policy, page, match, match.record)
         if revisit.kept is not None:
             self._replaced(revisit.kept, record)
             if match.record.key != record.key:  # else another live run has noted it
-                self._revisits.close(record)
+                self._revisits.close(visit)
         elif match.record.key == record.key and match.record.run == self.run:
-            for old in self.store.at_address(record):  # it says what was kept of the page, too
+            for old in self.store.at_address(
+                record.scope, record.url
+            ):  # it says what was kept of the page, too
                 if old.key == record.key and old.run != self.run:
                     self.store.forget(old)
         bits, limit = match.distance, f"threshold {policy.threshold}"
@@ -306,7 +277,7 @@ class Gate:
     def _forget(self, kept: Record) -> None:
         """Forget an earlier version of a page, whatever key it is kept under by now."""
         self.store.forget(kept, adopted=True)
-        for other in self.store.at_address(kept):
+        for other in self.store.at_address(kept.scope, kept.url):
             same = (other.fingerprint, other.asker) == (kept.fingerprint, kept.asker)
             if same and (other.settled or other.run != self.run):
                 self.store.forget(other)
@@ -319,7 +290,7 @@ class Gate:
         if not one or not self._is_over(other.run):
             return None
         version = version_in(other, revisit.history)
-        return version if self._revisits.counts(version, judged.record, judged.policy) else None
+        return version if self._revisits.counts(version, record.last_seen, judged.policy) else None
 
     def _is_over(self, run: str) -> bool:
         """Tell whether a run is no other that lives; the store is asked once of one that ended."""
@@ -370,7 +341,7 @@ class Gate:
 
 def _is_rendition(judged: Judging, kept: Record) -> bool:
     """Tell if another address of its key shows a kept page otherwise, as copies do in one crawl."""
-    page, policy, record, *_ = judged
+    page, policy, _, record, *_ = judged
     if kept.key != record.key or precise(kept.url) == precise(record.url):
         return False  # it has moved, or is what it was
     look, radius = _closer_look(page, policy, judged.memory)
@@ -401,17 +372,17 @@ def _kept(
     passed: NotCompared,
 ) -> Verdict:
     """Return the verdict on a page that was kept."""
-    page, policy, record, *_ = judged
+    page, policy, visit, record, *_ = judged
     before = revisit.previous
     if before is not None and revisit.kept is not None:
         bits = hamming_distance(before.fingerprint, record.fingerprint)
         match = Match(revisit.kept, bits)
         outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
-        changed = [what_changed(before, page, policy, record)]
+        changed = [what_changed(before, page, policy, visit)]
         if judged.before is not None:
             look, _ = _closer_look(page, policy, judged.memory)
             changed.append(look.difference(judged.before))
-        reason = "; ".join(filter(None, [*changed, age_of(before, record.last_seen)]))
+        reason = "; ".join(filter(None, [*changed, age_of(before, visit.at)]))
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before
         )

@@ -19,10 +19,9 @@ from simhash_gate.compare.contradictions import TEXT_ALONE, UNKNOWN
 from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.words import words
-from simhash_gate.gate.asked import what_else
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.history.validators import NOTHING, Validators
+from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import History, Offer, Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
@@ -36,28 +35,9 @@ MOST_VISITED = 50_000
 """Pages of which a run knows that it has visited them; another content of one is no update."""
 _SHOWN = 60
 _OF_VERSION = (
-    *("fingerprint", "digest", "words", "title", "run", "first_seen", "last_seen"),
+    *("fingerprint", "digest", "words", "title", "pipeline", "run", "first_seen", "last_seen"),
     *("asker", "carries"),
 )
-
-
-class Sent(NamedTuple):
-    """What a server sent with a page, to ask about it later, and which `variant` that was.
-
-    `moved_from` is the request that it said the page has moved from for good, "" if there is none.
-    `rendition` tells that a canonical link alone says which page it is: it may be a version for
-    print, or AMP. `asked` is the address that was redirected to one that has it in its query, as
-    walls do; "" if there is none.
-    """
-
-    validators: Validators = NOTHING
-    variant: str = ""
-    moved_from: str = ""
-    rendition: bool = False
-    asked: str = ""
-
-
-NOTHING_SENT = Sent()
 
 
 class Revisit(NamedTuple):
@@ -81,75 +61,75 @@ class Revisits:
         # Addresses of this run, the latest last, by whom a page was visited for or what was found.
         self._visited: OrderedDict[tuple[str, str, Hashable], str] = OrderedDict()
 
-    def of(self, record: Record, policy: Policy, moved_from: str = "") -> Revisit:
-        """Return what is known of the page of a record. Raises `StoreError`.
+    def of(self, visit: Visit, policy: Policy) -> Revisit:
+        """Return what is known of the page of a visit. Raises `StoreError`.
 
         What is older than the policy's age limit, or was read under another pipeline version, is
         no version to compare with; nor is what this run kept itself, until `revisit_after`.
-        A page of which nothing is known has the past of the request that it has `moved_from`.
+        A page of which nothing is known has the past of the key that it has `moved_from`.
         """
         if not policy.history:
             return Revisit(History())
-        history = self._history(record)
-        moved = bool(moved_from) and not history.versions
+        history = self._history(visit)
+        moved = bool(visit.moved_from) and not history.versions
         if moved:
-            record = replace(record, key=moved_from)
-            history = self._history(record)
-        last = history.last_of(self._pipeline, record.asker)
-        if last is None or history.gone is not None or not self.counts(last, record, policy):
+            visit = visit.under(visit.moved_from)
+            history = self._history(visit)
+        last = history.last_of(self._pipeline, visit.asker)
+        if last is None or history.gone is not None or not self.counts(last, visit.at, policy):
             return Revisit(history)
-        kept = record_of(last, record)
+        kept = record_of(last, visit)
         if moved:
-            last = replace(last, url=record.url)
+            last = replace(last, url=visit.url)
             history = replace(history, versions=(last,))
         return Revisit(history, last, kept)
 
-    def at(self, record: Record, page: Page, policy: Policy, sent: Sent) -> tuple[Record, Revisit]:
-        """Return the record under the key that its page has, and what is known of that page.
+    def at(self, visit: Visit, page: Page, policy: Policy) -> tuple[Visit, Revisit]:
+        """Return the visit under the key that its page has, and what is known of that page.
 
         An address that was visited as a page of its own goes on as that, from its newest visit,
         under its key of now if no other page has it. Else a key is of the address that brought a
         version, and of those that bring the like. Of two contents that a run finds under one key,
         the second has its own. So has another rendition: a copy, no update. Raises `StoreError`.
         """
-        revisit = self.of(record, policy, sent.moved_from)
-        last = revisit.history.last_of(self._pipeline, record.asker)
-        has_moved = revisit.kept is not None and revisit.kept.key != record.key
-        url, plain = precise(record.url), key_of(record.url)
+        revisit = self.of(visit, policy)
+        last = revisit.history.last_of(self._pipeline, visit.asker)
+        has_moved = revisit.kept is not None and revisit.kept.key != visit.key
+        url, plain = precise(visit.url), key_of(visit.url)
         mine = last is not None and precise(last.url) == url
-        if has_moved or (mine and record.key == plain):
-            return record, revisit
-        own = replace(record, key=own_key(record.url))
+        if has_moved or (mine and visit.key == plain):
+            return visit, revisit
+        own = visit.under(own_key(visit.url))
         keys = {plain} if last is None else {own.key, plain}
         # A page may have had the key of an address that it names, as long as no other page had it.
         if last is None and {*map(key_of, page.canonical.splitlines())} - {plain}:
-            keys.update(kept.key for kept in self._store.at_address(record))
-        found = [(last.last_seen, record, revisit)] if last and mine else []
-        for key in sorted(keys - {record.key}):
-            its = self.of(replace(record, key=key), policy)
-            before = its.history.last_of(self._pipeline, record.asker)
+            keys.update(kept.key for kept in self._store.at_address(visit.scope, visit.url))
+        found = [(last.last_seen, visit, revisit)] if last and mine else []
+        for key in sorted(keys - {visit.key}):
+            its = self.of(visit.under(key), policy)
+            before = its.history.last_of(self._pipeline, visit.asker)
             if before is not None and precise(before.url) == url:
-                now = replace(record, key=key) if last else record
+                now = visit.under(key) if last else visit
                 found.append((before.last_seen, now, its))
         if found:
             return max(found, key=itemgetter(0))[1:]
-        if last is None or not what_changed(last, page, policy, record):
-            return record, revisit
-        bits = hamming_distance(last.fingerprint, record.fingerprint)
-        here = last.run == self._run or self.has_visited(record)
-        if sent.rendition or here or bits > policy.near:
+        if last is None or not what_changed(last, page, policy, visit):
+            return visit, revisit
+        bits = hamming_distance(last.fingerprint, page.fingerprint or 0)
+        here = last.run == self._run or self.has_visited(visit)
+        if visit.rendition or here or bits > policy.near:
             return own, self.of(own, policy)
-        return record, revisit
+        return visit, revisit
 
-    def found_at(self, record: Record, version: Version) -> str:
+    def found_at(self, visit: Visit, version: Version) -> str:
         """Return the address at which this run first found a version of a page, "" for none."""
-        return self._visited.get((record.scope, record.key, _contents(version)), "")
+        return self._visited.get((visit.scope, visit.key, _contents(version)), "")
 
-    def has_visited(self, record: Record) -> bool:
+    def has_visited(self, visit: Visit) -> bool:
         """Tell whether this run has visited a page before, for the same asker, or any if ""."""
-        return (record.scope, record.key, record.asker) in self._visited
+        return (visit.scope, visit.key, visit.asker) in self._visited
 
-    def keep(self, revisit: Revisit, version: Version, record: Record, policy: Policy) -> None:
+    def keep(self, revisit: Revisit, version: Version, visit: Visit, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
 
         It is the previous one, seen again, if that is still in `revisit`.
@@ -157,17 +137,17 @@ class Revisits:
         if policy.history:
             history = revisit.history.visited(version, again=revisit.previous, most=policy.history)
             contents = _contents(history.versions[-1])
-            self._visited.setdefault((record.scope, record.key, contents), record.url)
-            self._write(record, history, version.last_seen)
+            self._visited.setdefault((visit.scope, visit.key, contents), visit.url)
+            self._write(visit, history, version.last_seen)
 
-    def close(self, record: Record) -> None:
+    def close(self, visit: Visit) -> None:
         """Note that a page says what another one says: what it said is new if it comes back.
 
         Raises `StoreError`.
         """
-        history = self._history(record)
+        history = self._history(visit)
         if history.versions:
-            self._write(record, replace(history, gone=record.last_seen), record.last_seen)
+            self._write(visit, replace(history, gone=visit.at), visit.at)
 
     def take_back(self, record: Record) -> None:
         """Forget the visit of this run that kept a record. Raises `StoreError`."""
@@ -179,47 +159,46 @@ class Revisits:
         else:  # what counted before this run counts
             self._store.put(Blob(HISTORY, record.scope, record.key, b"", run=self._run))
 
-    def found_gone(self, record: Record, kept: Collection[Record]) -> Record | None:
-        """Note that the page of a record is gone; return what was kept of it.
+    def found_gone(self, visit: Visit, kept: Collection[Record]) -> Record | None:
+        """Note that the page of a visit is gone; return what was kept of it.
 
         `kept` was delivered by the address that is gone. None if it was known, or if another
         address has delivered the page, or this run has fetched it by another one.
         """
-        history = self._history(record)
+        history = self._history(visit)
         last = history.last
         if last is None:
             return None
-        its = record_of(last, record)
+        its = record_of(last, visit)
         if all(its.identity != replace(other, url=its.url).identity for other in kept):
-            here = last.run == self._run or self.has_visited(record)
+            here = last.run == self._run or self.has_visited(visit)
             same = precise if here else key_of
-            if same(its.url) != same(record.url):
+            if same(its.url) != same(visit.url):
                 return None
-        self._write(record, replace(history, gone=record.last_seen), record.last_seen)
+        self._write(visit, replace(history, gone=visit.at), visit.at)
         return its if history.gone is None else None
 
-    def _history(self, record: Record) -> History:
-        kept = self._store.get(HISTORY, record.scope, record.key, run=self._run)
+    def _history(self, page: Visit | Record) -> History:
+        kept = self._store.get(HISTORY, page.scope, page.key, run=self._run)
         try:
             return History.decode(history_in(kept))
         except ValueError:  # of a later release, or damaged: the page is new then
             return History()
 
-    def counts(self, last: Version, record: Record, policy: Policy) -> bool:
-        """Tell whether a version that a run kept is an earlier one."""
-        age = abs(record.last_seen - last.last_seen)
+    def counts(self, last: Version, at: float, policy: Policy) -> bool:
+        """Tell whether a version that a run kept is an earlier one at the time of a visit."""
+        age = abs(at - last.last_seen)
         if policy.ttl is not None and age > policy.ttl:
             return False
         if last.run != self._run:
             return True
         return policy.revisit_after is not None and age >= max(policy.revisit_after, 1e-3)
 
-    def _write(self, record: Record, history: History, at: float) -> None:
+    def _write(self, page: Visit | Record, history: History, at: float) -> None:
         packed = history.encode()
-        page = PageHistory(record.scope, record.key, record.url, self._run, at, packed)
-        self._store.put(page.blob)
-        for asker in (record.asker, ""):
-            self._visited.setdefault((record.scope, record.key, asker), record.url)
+        self._store.put(PageHistory(page.scope, page.key, page.url, self._run, at, packed).blob)
+        for asker in (page.asker, ""):
+            self._visited.setdefault((page.scope, page.key, asker), page.url)
         while len(self._visited) > MOST_VISITED:
             self._visited.popitem(last=False)
 
@@ -229,15 +208,15 @@ def _contents(version: Version) -> Hashable:
     return version.digest, version.fingerprint, version.asker, version.carries
 
 
-def version_of(page: Page, record: Record, sent: Sent) -> Version:
-    """Return the version of a page that a visit found; `record` tells of the visit."""
+def version_of(page: Page, record: Record, visit: Visit) -> Version:
+    """Return the version of a page that a visit found, with the record of it."""
     return replace(
         _version(record, *_name_and_offers(page.sketch)),
         links=page.links,
         structure=page.structure,
-        etag=sent.validators.etag,
-        modified=sent.validators.modified,
-        variant=sent.variant,
+        etag=visit.validators.etag,
+        modified=visit.validators.modified,
+        variant=visit.variant,
     )
 
 
@@ -272,32 +251,31 @@ def _version(
     )
 
 
-def record_of(version: Version, record: Record) -> Record:
-    """Return the record of an earlier version of the page of `record`, as far as it is known."""
+def record_of(version: Version, visit: Visit) -> Record:
+    """Return the record of an earlier version of the page of a visit, as far as it is known."""
     fields = {name: getattr(version, name) for name in _OF_VERSION}
-    fields.update(settled=True, gave=True)
-    return replace(record, **fields, url=version.url or record.url, sketch=b"")
+    return Record(visit.scope, version.url or visit.url, visit.key, **fields, settled=True)
 
 
-def unfetched(revisit: Revisit, record: Record, policy: Policy, why: str) -> Verdict:
+def unfetched(revisit: Revisit, visit: Visit, policy: Policy, why: str) -> Verdict:
     """Return the verdict on a known page that was not fetched: it is said to be as it was."""
     before, kept = revisit.previous, revisit.kept
     assert before is not None
     assert kept is not None
     said = (before.title, before.words, before.fingerprint, before.digest)
-    page = Page(*said, False, None, url=record.url, structure=before.structure)
-    reason = f"{why}, {age_of(before, record.last_seen)}"
+    page = Page(*said, False, None, url=visit.url, structure=before.structure)
+    reason = f"{why}, {age_of(before, visit.at)}"
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
 
-def what_changed(before: Version, page: Page, policy: Policy, record: Record) -> str:
+def what_changed(before: Version, page: Page, policy: Policy, visit: Visit) -> str:
     """Return in words what a page says that it did not say before; "" if it says the same.
 
-    What its request hands on is part of that: `record` tells of the visit.
+    What its request hands on is part of that.
     """
     assert page.fingerprint is not None
     headline, offers, _ = _name_and_offers(page.sketch)
-    found = list(filter(None, [what_else(record_of(before, record), record)]))
+    found = list(filter(None, [what_else(before, visit)]))
     if before.headline and headline and list(words(before.headline)) != list(words(headline)):
         found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
     if before.offers is not None and before.offers != offers:

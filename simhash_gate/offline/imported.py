@@ -14,6 +14,7 @@ from simhash_gate.compare.contradictions import read_from_text
 from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.visit import Visit
 from simhash_gate.offline.exported import KINDS, is_exported, read_exported
 from simhash_gate.offline.replay import ALL_PAGES
 from simhash_gate.options import pipeline_version
@@ -109,14 +110,10 @@ class Import:
         if entry.of_text:
             page = self._once_html(entry, page)
         site = self._settings.policies.site_of(entry.url)
-        verdict = self.gate.judge(
-            page,
-            replace(site.policy, window=ALL_PAGES),
-            url=entry.url,
-            scope=site.scope if entry.scope is None else entry.scope,
-            request=entry.key,
-            at=None if entry.time is None else min(entry.time, self._now),
-        )
+        scope = site.scope if entry.scope is None else entry.scope
+        at = self._now if entry.time is None else min(entry.time, self._now)
+        visit = Visit(entry.url, scope, entry.key, at)
+        verdict = self.gate.judge(page, visit, replace(site.policy, window=ALL_PAGES))
         if verdict.record is not None:
             self._count(verdict.record, site.policy)
         elif verdict.match is not None:

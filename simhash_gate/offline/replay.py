@@ -12,6 +12,7 @@ from typing import Any
 from simhash_gate.common.wording import Complain
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict, line_of
+from simhash_gate.gate.visit import Visit
 from simhash_gate.options import pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.settings import SQLITE_DEFAULT, Settings
@@ -82,20 +83,14 @@ def judge(
         return Verdict("skipped", entry.skipped, policy)
     if isinstance(page, ReadError):
         return Verdict("error", str(page), policy)
-    at = entry.time if visits and entry.visit else None
+    visit = Visit(entry.name, site.scope if entry.scope is None else entry.scope, entry.key)
     if not visits:
         policy = replace(policy, history=0, revisit_after=None)
-    elif at is not None:
+    elif entry.visit and entry.time is not None:
+        visit = replace(visit, at=entry.time)
         policy = replace(policy, revisit_after=policy.revisit_after or 0.0)
     try:
-        return gate.judge(
-            page,
-            policy,
-            url=entry.name,
-            scope=site.scope if entry.scope is None else entry.scope,
-            request=entry.key,
-            at=at,
-        )
+        return gate.judge(page, visit, policy)
     except StoreError as error:
         return Verdict("error", str(error), policy, page)
 

@@ -19,8 +19,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.spiders import CrawlSpider
 
-from simhash_gate.gate.asked import Asked
-from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY, asked_in
+from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY
 
 _OF_VISITOR = frozenset(
     "cookiejar proxy http_user http_pass playwright_context playwright_context_kwargs".split()
@@ -56,10 +55,6 @@ class AskedFor:
         self._crawler = crawler
         self._ignored = frozenset(name.lower() for name in ignored)
         self._anybody = anybody
-
-    def of(self, request: Request) -> Asked:
-        """Return what a request is for, as `note` has noted it."""
-        return asked_in(request)
 
     def note(self, request: Request) -> None:
         """Note in the meta of a request that is sent what it is for, unless that is noted.

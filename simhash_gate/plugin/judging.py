@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,9 +18,9 @@ from simhash_gate.common.wording import printable
 from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.eligibility import why_ineligible
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import Site
-from simhash_gate.gate.revisit import Sent
+from simhash_gate.gate.policy import Policy, Site
 from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
+from simhash_gate.gate.visit import Visit
 from simhash_gate.page import Page
 from simhash_gate.plugin.asked_for import AskedFor
 from simhash_gate.plugin.crawl_settings import overridden
@@ -37,6 +36,7 @@ from simhash_gate.plugin.page_keys import (
 )
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
+    ASKED_KEY,
     INLINE_KEY,
     KEPT_KEY,
     META_KEY,
@@ -170,28 +170,26 @@ class PageJudge:
             moved = moved_from(self._page_keys, request, site.scope)
             page = await self.reader.page(response)
             at = time_of_visit(request)
-            retry = is_retry(request, fingerprint)
-            key = self._page_keys.of_page(request, response, page, site.scope, at)
+            of_request = self._page_keys.of_request(request, site.scope)
+            key = self._page_keys.of_page(of_request, request, response, page, site.scope, at)
             page_key = key.key
-            key_of_request = self._page_keys.of_request(request, site.scope)
-            rendition = key.by == "canonical" and key.key != key_of_request.key
-            variant = self._variants.of(request, response)
-            asked_for = self._asked_for.of(request)._replace(gives=not self._lifecycle.sees_end)
-            ask = partial(
-                Gate.judge,
-                page=page,
-                policy=policy,
-                url=response.url,
-                scope=site.scope,
-                request=page_key,
-                retry=retry,
-                at=at,
-                sent=Sent(validators_in(response), variant, moved, rendition, walled_from(request)),
-                asked=asked_for,
+            asker, carries = request.meta.get(ASKED_KEY, ("", ""))
+            visit = Visit(
+                response.url,
+                site.scope,
+                page_key,
+                at,
+                asker,
+                carries,
+                gave=not self._lifecycle.sees_end,
+                retry=is_retry(request, fingerprint),
+                validators=validators_in(response),
+                variant=self._variants.of(request, response),
+                moved_from=moved,
+                rendition=key.by == "canonical" and page_key != of_request.key,
+                walled_from=walled_from(request),
             )
-            verdict = await self._settled.verdict(
-                ask, response.url, site.scope, page_key, asked_for.by, page.fingerprint
-            )
+            verdict = await self._settled.verdict(page, visit, policy)
             return replace(verdict, canonical_url=key.url), page_key
         except StoreError as error:
             reason = str(error)
@@ -220,27 +218,16 @@ class SettledJudge:
         self._lifecycle = lifecycle
         self._stats = crawl.crawler.stats
 
-    async def verdict(
-        self,
-        ask: Callable[..., Verdict],
-        url: str,
-        scope: str,
-        request: str,
-        asker: str,
-        fingerprint: int | None,
-    ) -> Verdict:
-        """Return the verdict of `ask(gate, dismissed=...)`. Raises `StoreError`.
-
-        The other arguments identify the record that it may add.
-        """
-        trace = None
-        if fingerprint is not None:
-            trace = self._store.run.trace(url, scope, request, asker, fingerprint)
+    async def verdict(self, page: Page, visit: Visit, policy: Policy) -> Verdict:
+        """Return the verdict on a page that a visit found. Raises `StoreError`."""
+        run, doubtful = self._store.run, None
+        if page.fingerprint is not None:
+            doubtful = visit.record(page, run.name, run.pipeline, verify=False)
         dismissed: list[Record] = []
+        judge = partial(self._judge, page, visit, policy, dismissed)
         deadline: float | None = None
         while True:
-            judge = partial(self._asked, ask, tuple(dismissed))
-            verdict: Verdict = await result(self._store.submit(judge, doubtful=trace))
+            verdict: Verdict = await result(self._store.submit(judge, doubtful=doubtful))
             # The match is checked after this: while the page waits, its match may fail.
             verdict = await self._lifecycle.listeners.matched(verdict)
             if verdict.match is None or verdict.record is not None:
@@ -261,10 +248,10 @@ class SettledJudge:
                 self._stats.inc_value("simhash_gate/unsettled")
                 return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
 
-    def _asked(
-        self, ask: Callable[..., Verdict], dismissed: tuple[Record, ...], gate: Gate
+    def _judge(
+        self, page: Page, visit: Visit, policy: Policy, dismissed: list[Record], gate: Gate
     ) -> Verdict:
-        verdict = ask(gate, dismissed=dismissed)
+        verdict = gate.judge(page, visit, policy, dismissed=dismissed)
         if verdict.record is not None:  # now: the event loop may hear of a copy before
             self._followed.add(verdict.record.identity)
         return verdict

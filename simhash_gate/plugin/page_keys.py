@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from hashlib import sha1
 from typing import TYPE_CHECKING
@@ -18,14 +17,13 @@ from simhash_gate.common.times import unix_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policies
+from simhash_gate.gate.visit import Visit
 from simhash_gate.identity.canonical import canonical_of
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.page import Page
-from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY, asked_in
+from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
-from simhash_gate.plugin.store_run import StoreRun
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.stores import Record
 from simhash_gate.values import SettingsError
 
 if TYPE_CHECKING:
@@ -53,19 +51,18 @@ class PageKeys:
         word = "" if word is None else str(word)
         return self._keys.of(without_credentials(url or request.url), word=word)
 
-    def record(self, request: Request, scope: str, run: StoreRun) -> Record:
-        """Return a record of a page that was not fetched yet. Raises `SettingsError`."""
-        names = scope, without_credentials(request.url), self.of_request(request, scope).key
-        at = time_of_visit(request)
-        asked = asked_in(request)
-        record = Record(*names, 0, 0, 0, "", run.pipeline, run.name, at, at)
-        return replace(record, asker=asked.by, carries=asked.carries)
+    def visit(self, request: Request, scope: str) -> Visit:
+        """Return the visit of a request that was not answered yet. Raises `SettingsError`."""
+        key, at = self.of_request(request, scope).key, time_of_visit(request)
+        return Visit(request.url, scope, key, at, *request.meta.get(ASKED_KEY, ()))
 
     def of_page(
-        self, request: Request, response: Response, page: Page, scope: str, at: float
+        self, key: PageKey, request: Request, response: Response, page: Page, scope: str, at: float
     ) -> PageKey:
-        """Return the key of a fetched page, by its canonical link if that can be believed."""
-        key = self.of_request(request, scope)
+        """Return the key of a fetched page, by its canonical link if that can be believed.
+
+        `key` is that of its request.
+        """
         if key.by == "spider" or page.fingerprint is None or request.method != "GET":
             return key
         url = without_credentials(request.url)
@@ -122,9 +119,8 @@ def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Po
         at = time_of_visit(request)
         for url in (request.url, *request.meta.get("redirect_urls", ())):
             scope = policies.site_of(url).scope
-            name, plain = keys.of_request(request, scope, url).key, without_credentials(url)
-            ask = partial(Gate.found_gone, scope=scope, url=plain, request=name, at=at)
-            store.submit(ask)
+            visit = Visit(url, scope, keys.of_request(request, scope, url).key, at)
+            store.submit(partial(Gate.found_gone, visit=visit))
 
 
 class PageKeyFingerprinter(RequestFingerprinter):

@@ -16,7 +16,6 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.verdict import VERDICT_KEY
 
 if TYPE_CHECKING:
@@ -153,9 +152,9 @@ INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
 
 
-def asked_in(request: Request | None) -> Asked:
-    """Return what a request is for, as `AskedFor.note` has noted it."""
-    return Asked(*request.meta.get(ASKED_KEY, ())) if request is not None else Asked()
+def asker_of(request: Request | None) -> str:
+    """Return for whom a page is requested, as `AskedFor.note` has noted it; "" if unknown."""
+    return str(request.meta.get(ASKED_KEY, ("",))[0]) if request is not None else ""
 
 
 def asks_for_page(request: Request) -> bool:

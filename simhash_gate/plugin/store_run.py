@@ -89,11 +89,6 @@ class StoreRun:
         """The time (`time.monotonic`) to call `retry`, infinity if the store is not down."""
         return self._outage.retry_at if self._outage and self.failure else float("inf")
 
-    def trace(self, url: str, scope: str, request: str, asker: str, fingerprint: int) -> Record:
-        """Return a record of this run that has only an identity."""
-        names = 0, 0, "", self.pipeline, self.name
-        return Record(scope, url, request, fingerprint, *names, 0.0, 0.0, asker=asker)
-
     def open(self, url: str) -> None:
         """Open the store and begin the run. Raises `StoreError`."""
         self._url = url

@@ -195,8 +195,12 @@ def hints_of(record: Record) -> Hints:
     key, run = hash64(record.key), hash64(record.run)
     asker, carries = hash64(record.asker) % 2**16, hash64(record.carries) % 2**16
     name, rest = (head >> NAME_BITS) % 2**8, head % 2**8
-    url = mmh3.hash(as_bytes(record.url), signed=False)
-    return Hints(key % 2**32, run % 2**16, name, rest, asker, carries, url)
+    return Hints(key % 2**32, run % 2**16, name, rest, asker, carries, hint_of_url(record.url))
+
+
+def hint_of_url(url: str) -> int:
+    """Return the hint of a URL, 32 bits."""
+    return mmh3.hash(as_bytes(url), signed=False)
 
 
 def pack(record: Record) -> bytes:

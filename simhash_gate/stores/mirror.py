@@ -23,6 +23,7 @@ from simhash_gate.stores.base import (
     Window,
     hash64,
     head_of_sketch,
+    hint_of_url,
     hints_of,
 )
 from simhash_gate.stores.driver import ROW_BYTES, News, State
@@ -133,10 +134,10 @@ class Mirror:
         at_address = any(same for _, same in found)
         return [number for number, same in found if same is at_address]
 
-    def at_address(self, record: Record) -> list[int]:
-        """Return the numbers of the pages that may have the URL of a record, in order."""
+    def at_address(self, url: str) -> list[int]:
+        """Return the numbers of the pages that may have a URL, in order."""
         urls = np.frombuffer(self._rest, ">u4")[_REST.size // 4 - 1 :: _REST.size // 4]
-        places = (urls == hints_of(record).url).nonzero()[0].tolist()
+        places = (urls == hint_of_url(url)).nonzero()[0].tolist()
         return [self._number(place) for place in places]
 
     def near(self, lookup: Lookup) -> list[tuple[Rank, int]]:

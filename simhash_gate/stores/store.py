@@ -165,14 +165,14 @@ class Store:
             rows = self.driver.load(mirror.state, numbers)[1] if numbers else [None]
             return self._counting(rows[0])
 
-    def at_address(self, record: Record) -> list[Record]:
-        """Return the pages in the record's scope that have its URL, whatever their requests."""
+    def at_address(self, scope: str, url: str) -> list[Record]:
+        """Return the pages of a scope that have a URL, whatever their keys."""
         with self._asking(write=False):
-            mirror = self._mirror(record.scope)
+            mirror = self._mirror(scope)
             self._catch_up(mirror)
-            rows = self.driver.load(mirror.state, mirror.at_address(record))[1]
+            rows = self.driver.load(mirror.state, mirror.at_address(url))[1]
             pages = filter(None, map(self._counting, rows))
-            return [page for page in pages if page.url == record.url]
+            return [page for page in pages if page.url == url]
 
     def records(self, scope: str | None = None) -> Iterator[Record]:
         """Yield the remembered pages of a scope, oldest first, or of all scopes in any order."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simhash_gate import Gate, Policy, Verdict, open_store, pipeline_version, read_page
+from simhash_gate import Gate, Policy, Verdict, Visit, open_store, pipeline_version, read_page
 from simhash_gate.page import METADATA
 from tests.crawls import alike
 from tests.crawls.harness import Answer, Site, crawl, page
@@ -188,7 +188,7 @@ def test_what_fixtures_keep_is_what_was_provided() -> None:
     with closing(open_store("memory:")) as store:
         store.begin("run")
         gate, policy = Gate(store, run="run", pipeline=pipeline_version()), Policy(compare=("h1",))
-        judged = [gate.judge(read, policy, url=url, scope="a") for url in ("a", "b")]
+        judged = [gate.judge(read, Visit(url, "a", url), policy) for url in ("a", "b")]
     assert [verdict.outcome for verdict in judged] == ["new", "duplicate"]
     pages = MarkdownPage.of("https://a/", read), MarkdownPage("https://b/")
     provided: list[Any] = [*judged, Verdict("skipped", "meta"), *pages]

@@ -7,7 +7,8 @@ import pytest
 from simhash_gate.gate.answers import blocking_service
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
-from simhash_gate.gate.revisit import NOTHING_SENT, Sent
+from simhash_gate.gate.visit import Visit
+from simhash_gate.identity.keys import key_of
 from simhash_gate.pipeline import read_page
 from simhash_gate.stores import open_store
 from tests.crawls.harness import text
@@ -32,12 +33,11 @@ class Site:
         self.store.begin(f"run {self.runs}")
         self.gate = Gate(self.store, run=f"run {self.runs}", pipeline="v1")
 
-    def visit(self, path: str, html: str, sent: Sent = NOTHING_SENT, **policy) -> str:
-        page = read_page(html.encode(), url=SITE + path)
-        verdict = self.gate.judge(
-            page, Policy(**policy), url=SITE + path, at=1e9 + self.runs * 86_400, sent=sent
-        )
-        return verdict.outcome
+    def visit(self, path: str, html: str, walled_from: str = "", **policy) -> str:
+        url, at = SITE + path, 1e9 + self.runs * 86_400
+        page = read_page(html.encode(), url=url)
+        visit = Visit(url, "example.com", key_of(url), at, walled_from=walled_from)
+        return self.gate.judge(page, visit, Policy(**policy)).outcome
 
     @property
     def kept(self) -> list[str]:
@@ -132,7 +132,7 @@ def test_what_is_sold_is_a_page(site) -> None:
 
 def test_a_redirect_that_takes_the_address_along_leads_to_a_wall(site) -> None:
     outcomes = [
-        site.visit(f"/hello?next={path}", WALL, Sent(asked=SITE + path))
+        site.visit(f"/hello?next={path}", WALL, SITE + path)
         for path in ("/a", "/b", "/b", "/c", "/d")
     ]
     assert outcomes[3:] == ["blocked", "blocked"]
@@ -163,7 +163,7 @@ def test_pages_of_short_words_behind_such_redirects_are_pages(site, texts) -> No
         site.visit(
             f"/view?from=/p{n}",
             f"<title>{text[:9]}</title><h1>{text[:9]}</h1><p>{f'{text} ' * 3}</p>",
-            Sent(asked=f"{SITE}/p{n}"),
+            f"{SITE}/p{n}",
         )
         for n, text in enumerate(texts)
     ]

@@ -6,7 +6,8 @@ Each is met as a copy at another address in the same crawl, and as a revisit in 
 import pytest
 
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.visit import Visit
+from simhash_gate.identity.keys import key_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.pipeline import read_page
 from simhash_gate.stores import open_store
@@ -43,8 +44,9 @@ def judged(*pages: str, revisit: bool = False) -> str:
         if revisit or not number:
             store.begin(run)
             gate = Gate(store, run=run, pipeline=pipeline_version())
-        at = 1.7e9 + 86_400 * number
-        outcome = gate.judge(read_page(html.encode(), url=url), Policy(), url=url, at=at).outcome
+        visit = Visit(url, "hive.example", key_of(url), 1.7e9 + 86_400 * number)
+        page = read_page(html.encode(), url=url)
+        outcome = gate.judge(page, visit).outcome
         if revisit:
             store.end(run)
     store.close()

@@ -9,11 +9,10 @@ import pytest
 from simhash_gate.compare.names import words_of_line
 from simhash_gate.compare.sketch import Hashes, Sketch, hash_of, pair_table
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
-from simhash_gate.gate.revisit import Sent
 from simhash_gate.gate.verdict import Verdict, line_of
+from simhash_gate.gate.visit import Visit
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import key_of
 from simhash_gate.page import Page
@@ -24,6 +23,7 @@ from simhash_gate.stores import open_store
 from tests.crawls.harness import text
 from tests.stores.kept import histories
 
+SITE = "https://example.com"
 DEFAULT = Policy()
 BITS = 0x0123_4567_89AB_CDEF
 
@@ -50,12 +50,14 @@ def a_page(flipped: int = 0, **values) -> Page:
     return Page(**given)
 
 
-def judge(gate: Gate, page: Page, path: str, policy: Policy = DEFAULT, **values) -> Verdict:
-    return gate.judge(
-        page,
-        policy,
-        **{"url": f"https://example.com{path}", "scope": "example.com", "request": path, **values},
-    )
+def visit(path: str, **values) -> Visit:
+    return Visit(**{"url": f"{SITE}{path}", "scope": "example.com", "key": path, **values})
+
+
+def judge(
+    gate: Gate, page: Page, path: str, policy: Policy = DEFAULT, dismissed=(), **values
+) -> Verdict:
+    return gate.judge(page, visit(path, **values), policy, dismissed=dismissed)
 
 
 def test_the_three_bands(gate) -> None:
@@ -289,9 +291,9 @@ def test_what_is_older_than_the_age_limit_is_no_version_to_compare_with(gate) ->
 def test_when_a_page_is_gone_its_copy_is_new(gate) -> None:
     judge(gate, a_page(), "/a", at=1e9)
     later = the_next_run(gate)
-    assert not later.found_gone("example.com", "https://example.com/b", "/b", 1e9 + 10)
-    assert later.found_gone("example.com", "https://example.com/a", "/a", 1e9 + 10)
-    assert not later.found_gone("example.com", "https://example.com/a", "/a", 1e9 + 20)
+    assert not later.found_gone(visit("/b", at=1e9 + 10))
+    assert later.found_gone(visit("/a", at=1e9 + 10))
+    assert not later.found_gone(visit("/a", at=1e9 + 20))
     assert judge(later, a_page(), "/b").outcome == "new"
     last = the_next_run(later, "last")
     assert judge(last, a_page(), "/a").outcome == "duplicate"
@@ -301,7 +303,7 @@ def test_a_page_that_stays_gone_was_looked_for_when_it_was_found_so_last(gate) -
     judge(gate, a_page(), "/a", at=1e9)
     later = the_next_run(gate)
     for at in (1e9 + 10, 1e9 + 20):
-        later.found_gone("example.com", "https://example.com/a", "/a", at)
+        later.found_gone(visit("/a", at=at))
     later.store.end(later.run)
     (kept,) = histories(later.store)
     history = History.decode(kept.history)
@@ -312,43 +314,43 @@ def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:
     judge(gate, a_page(), "/old")
     judge(gate, a_page(30), "/home")
     later = the_next_run(gate)
-    moved = Sent(moved_from="/old")
-    verdict = judge(later, a_page(2), "/new", sent=moved)
+    moved = {"moved_from": "/old"}
+    verdict = judge(later, a_page(2), "/new", **moved)
     assert verdict.outcome == "updated"
     assert {kept.key for kept in gate.store.records()} == {"/home", "/new"}
-    assert judge(later, a_page(30), "/home", sent=moved).outcome == "unchanged"
+    assert judge(later, a_page(30), "/home", **moved).outcome == "unchanged"
     last = the_next_run(later, "last")
-    assert judge(last, a_page(2), "/new", sent=moved).outcome == "unchanged"
+    assert judge(last, a_page(2), "/new", **moved).outcome == "unchanged"
 
 
 def test_a_page_that_moved_and_was_rewritten_may_say_again_what_it_said(gate) -> None:
     old, new = (key_of(f"https://example.com/{name}") for name in ("old", "new"))
-    judge(gate, a_page(), "/old", request=old)
+    judge(gate, a_page(), "/old", key=old)
     gate = the_next_run(gate)
-    moved = judge(gate, a_page(), "/new", request=new, sent=Sent(moved_from=old))
+    moved = judge(gate, a_page(), "/new", key=new, moved_from=old)
     assert moved.outcome == "unchanged"
     for number, flipped in enumerate((40, 0, 40)):
         gate = the_next_run(gate, f"run{number}")
-        assert judge(gate, a_page(flipped), "/new", request=new).outcome == "rewritten"
+        assert judge(gate, a_page(flipped), "/new", key=new).outcome == "rewritten"
 
 
 def test_a_page_that_moved_comes_again_when_the_address_that_delivered_it_is_gone(gate) -> None:
     judge(gate, a_page(), "/old")
     for run in ("second", "third"):
         gate = the_next_run(gate, run)
-        verdict = judge(gate, a_page(), "/new", sent=Sent(moved_from="/old"))
+        verdict = judge(gate, a_page(), "/new", moved_from="/old")
         assert verdict.outcome == "unchanged"
         assert verdict.match.record.url == "https://example.com/old"
     gate = the_next_run(gate, "fourth")
-    assert gate.found_gone("example.com", "https://example.com/old", "/old", time.time())
+    assert gate.found_gone(visit("/old", at=time.time()))
     assert judge(gate, a_page(), "/new").outcome == "new"
 
 
 def test_a_page_is_not_gone_with_another_address_of_its_key(gate) -> None:
-    judge(gate, a_page(), "/a", request="/*")
+    judge(gate, a_page(), "/a", key="/*")
     gate = the_next_run(gate)
-    assert not gate.found_gone("example.com", "https://example.com/b", "/*", time.time())
-    assert judge(gate, a_page(), "/a", request="/*").outcome == "unchanged"
+    assert not gate.found_gone(visit("/b", key="/*"))
+    assert judge(gate, a_page(), "/a", key="/*").outcome == "unchanged"
 
 
 def test_what_a_page_said_before_it_became_a_copy_is_new_when_it_comes_back(gate) -> None:
@@ -366,7 +368,7 @@ ONE, OTHER = a_page(), a_page(5)
 def by_key(gate: Gate, page: Page, query: str, key: str) -> str:
     """Return the outcome for a page of a list that comes under a key."""
     url = f"https://example.com/list?{query}"
-    return gate.judge(page, url=url, scope="example.com", request=key).outcome
+    return gate.judge(page, Visit(url, "example.com", key)).outcome
 
 
 @pytest.mark.parametrize("key", ["https://example.com/list?sort=a", "https://example.com/list"])
@@ -409,21 +411,21 @@ def test_what_comes_under_the_key_of_a_page_does_not_make_it_new(gate) -> None:
 
 
 def test_an_old_version_that_another_address_shows_passes_once_the_page_has_changed(gate) -> None:
-    key, print_view = "https://example.com/1", {"sent": Sent(rendition=True)}
+    key = "https://example.com/1"
 
-    def visit(page: Page, path: str, **values: Sent) -> Verdict:
-        return judge(gate, page, path, request=key, **values)
+    def visit(page: Page, path: str, *, rendition: bool = False) -> Verdict:
+        return judge(gate, page, path, key=key, rendition=rendition)
 
     assert visit(ONE, "/1").outcome == "new"
     gate = the_next_run(gate, "second")
     assert visit(ONE, "/1").outcome == "unchanged"
-    assert visit(ONE, "/print/1", **print_view).outcome == "duplicate"
+    assert visit(ONE, "/print/1", rendition=True).outcome == "duplicate"
     gate = the_next_run(gate, "third")
     assert visit(OTHER, "/1").outcome == "updated"
-    assert visit(ONE, "/print/1", **print_view).outcome == "near"
+    assert visit(ONE, "/print/1", rendition=True).outcome == "near"
     gate = the_next_run(gate, "fourth")
     assert visit(OTHER, "/1").outcome == "unchanged"
-    assert visit(ONE, "/print/1", **print_view).outcome == "unchanged"
+    assert visit(ONE, "/print/1", rendition=True).outcome == "unchanged"
 
 
 @pytest.mark.parametrize("endless", [False, True])
@@ -443,15 +445,17 @@ def test_a_page_in_two_languages_is_compared_with_what_it_said_in_each(gate, end
 
 def test_what_one_address_says_to_several_requests_is_met_once_for_each(gate) -> None:
     """As prices in one currency after the other, which nothing but a session tells apart."""
-    visits = [(a_page(30 * n), Asked("parse", f"cb_kwargs['left'] {n}")) for n in range(2)]
+    visits = [
+        (a_page(30 * n), {"asker": "parse", "carries": f"cb_kwargs['left'] {n}"}) for n in range(2)
+    ]
     for page, asked in visits:
-        assert judge(gate, page, "/a", asked=asked).record
+        assert judge(gate, page, "/a", **asked).record
     gate = the_next_run(gate)
     for page, asked in visits * 2:
-        assert judge(gate, page, "/a", asked=asked).outcome == "unchanged"
+        assert judge(gate, page, "/a", **asked).outcome == "unchanged"
     page, asked = visits[-1]
-    other = {"url": "https://example.com/a?sid=1", "asked": asked}
-    assert judge(gate, page, "/a", **other).outcome == "duplicate"
+    other = judge(gate, page, "/a", url="https://example.com/a?sid=1", **asked)
+    assert other.outcome == "duplicate"
 
 
 def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:
@@ -464,7 +468,7 @@ def test_a_page_whose_callback_failed_is_what_it_was_before(gate) -> None:
 
 def test_another_address_whose_callback_failed_takes_nothing_from_a_page(gate) -> None:
     first, other = (a_page(sketch=sketch_of(name, ("price", "1"))) for name in ("Red", "Blue"))
-    key = {"request": key_of("https://example.com/a")}
+    key = {"key": key_of("https://example.com/a")}
     judge(gate, first, "/a", **key)
     verdict = judge(gate, other, "/a?fbclid=x", **key)
     assert verdict.outcome == "near"

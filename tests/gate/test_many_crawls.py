@@ -21,9 +21,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 from scrapy import Request
 
-from simhash_gate.gate.asked import Asked
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.revisit import Sent
+from simhash_gate.gate.visit import Visit
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
@@ -224,15 +223,9 @@ class Run:
         article = way[-1]
         version = self.edition.version[article[0]]
         user.sees(article, version)
-        verdict = self.gate.judge(
-            page_of(article, version),
-            url=url,
-            scope=SITE,
-            request=self.keys.of_request(request, SITE).key,
-            at=at,
-            sent=Sent(moved_from=moved_from(self.keys, request, SITE)),
-            asked=Asked("parse", gives=False),
-        )
+        key, moved = self.keys.of_request(request, SITE).key, moved_from(self.keys, request, SITE)
+        visit = Visit(url, SITE, key, at, "parse", gave=False, moved_from=moved)
+        verdict = self.gate.judge(page_of(article, version), visit)
         note(f"{at / HOUR}: {self.name}, {url} in version {version}: {verdict.outcome}")
         if not verdict.rejected:
             user.gets(article, self.edition)

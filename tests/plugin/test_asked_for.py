@@ -21,10 +21,9 @@ from scrapy.http import HtmlResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
-from simhash_gate.gate.asked import Asked, names_apart, what_else
+from simhash_gate.gate.visit import Visit, names_apart, what_else
 from simhash_gate.plugin.asked_for import AskedFor
 from simhash_gate.plugin.requests import ASKED_KEY
-from simhash_gate.stores.base import Record
 
 URL = "https://example.com/a"
 
@@ -137,25 +136,20 @@ class Item(scrapy.Item):
 SPIDER = Bees()
 
 
-def asked(spider=SPIDER, ignored=(), url: str = URL, **of_request: Any) -> Asked:
-    """Return what a request is for."""
+def asked(spider=SPIDER, ignored=(), url: str = URL, **of_request: Any) -> Visit:
+    """Return the visit of a request."""
     given = AskedFor(SimpleNamespace(spider=spider), ignored, anybody=False)
     request = Request(url, **of_request)
     given.note(request)
-    return given.of(request)
+    return visit(request)
+
+
+def visit(request: Request) -> Visit:
+    return Visit(URL, "s", "r", 0.0, *request.meta[ASKED_KEY])
 
 
 def handed_on(value: object, url: str = URL) -> str:
     return asked(url=url, cb_kwargs={"it": value}).carries
-
-
-def record(of: Asked) -> Record:
-    return Record("s", URL, "r", 0, 0, 0, "", "v", "now", 0, 0, asker=of.by, carries=of.carries)
-
-
-def apart(kept: Asked, now: Asked) -> list[str]:
-    """Return the names of what tells a request from that of a kept page."""
-    return names_apart(record(kept), record(now))
 
 
 CALLBACKS = [
@@ -174,14 +168,14 @@ def test_each_callback_is_told_from_all_others_and_is_like_itself() -> None:
     assert len(set(found)) == len(CALLBACKS)
     assert found == [asked(callback=each) for each in CALLBACKS]
     for kept, now in pairwise(found):
-        assert apart(kept, now)
+        assert names_apart(kept, now)
 
 
 def test_no_callback_is_the_one_that_is_called_then() -> None:
     assert asked() == asked(callback=SPIDER.parse)
     assert asked(errback=SPIDER.other) == asked()
-    assert asked(spider=None).by == "builtins.NoneType"
-    assert asked().by.endswith(".Bees.parse")
+    assert asked(spider=None).asker == "builtins.NoneType"
+    assert asked().asker.endswith(".Bees.parse")
 
 
 def test_a_rule_is_its_callback_with_what_it_hands_on() -> None:
@@ -189,13 +183,13 @@ def test_a_rule_is_its_callback_with_what_it_hands_on() -> None:
     rules._compile_rules()
     found = [asked(rules, callback=rules._callback, meta={"rule": n}) for n in range(4)]
     assert len(set(found)) == 4
-    assert apart(found[0], found[1]) == ["its kind"]
-    assert apart(found[0], found[2]) == ["callback"]
-    assert what_else(record(found[0]), record(found[2])).startswith(
+    assert names_apart(found[0], found[1]) == ["its kind"]
+    assert names_apart(found[0], found[2]) == ["callback"]
+    assert what_else(found[0], found[2]).startswith(
         "its request has another callback than tests.plugin.test_asked_for.Rules.one"
     )
-    assert asked(rules, callback=rules._callback, meta={"rule": 9}).by  # of another release
-    assert asked(rules).by.endswith("parse_start_url")
+    assert asked(rules, callback=rules._callback, meta={"rule": 9}).asker  # of another release
+    assert asked(rules).asker.endswith("parse_start_url")
 
 
 OF_OTHERS = {
@@ -212,9 +206,9 @@ def test_what_the_spider_hands_on_counts_and_what_scrapy_and_plugins_note_does_n
     for name, value in OF_OTHERS.items():
         assert asked(meta={name: value}) == plain, name
     for given in ({"meta": {"item": {"a": 1}}}, {"cb_kwargs": {"item": {"a": 1}}}):
-        assert apart(plain, asked(**given)) == [f"{next(iter(given))}['item']"]
-        assert apart(asked(**given), plain) == []  # it hands nothing on
-    assert apart(asked(cb_kwargs={"a": 1}), asked(cb_kwargs={"a": 2})) == ["cb_kwargs['a']"]
+        assert names_apart(plain, asked(**given)) == [f"{next(iter(given))}['item']"]
+        assert names_apart(asked(**given), plain) == []  # it hands nothing on
+    assert names_apart(asked(cb_kwargs={"a": 1}), asked(cb_kwargs={"a": 2})) == ["cb_kwargs['a']"]
     assert asked(meta={7: 1, ("a", 1): 2}).carries.count("meta[") == 2
 
 
@@ -240,9 +234,9 @@ OF_TRANSFER = {
 def test_who_asks_for_a_page_counts_unless_that_is_ignored(name: str) -> None:
     plain, visitor = asked(headers=OF_TRANSFER), asked(**VISITORS[name])
     assert plain == asked()
-    assert apart(plain, visitor) == apart(visitor, plain) == [name]
+    assert names_apart(plain, visitor) == names_apart(visitor, plain) == [name]
     assert asked(ignored=[name.upper()], **VISITORS[name]) == plain
-    assert apart(Asked(), visitor) == []  # nobody knows
+    assert names_apart(Visit(URL, "s", "r"), visitor) == []  # nobody knows
 
 
 def test_what_is_ignored_does_not_count() -> None:
@@ -250,7 +244,7 @@ def test_what_is_ignored_does_not_count() -> None:
     assert asked(ignored=["Item"], cb_kwargs={"item": 1}) == plain
     assert asked(ignored=["item"], meta={"item": 1, "other": 2}).carries.startswith("meta['other']")
     ignoring = asked(ignored=["callback"], callback=SPIDER.other)
-    assert apart(ignoring, asked(ignored=["callback"])) == []
+    assert names_apart(ignoring, asked(ignored=["callback"])) == []
 
 
 def endless() -> list:
@@ -329,30 +323,30 @@ def test_a_callback_that_can_not_be_read_stops_no_request() -> None:
             raise ValueError(name)
 
     strange = [asked(callback=Strange(), url=f"{URL}/{n}") for n in range(2)]
-    assert apart(*strange) == ["its callback"]
+    assert names_apart(*strange) == ["its callback"]
 
     class Local:
         def __init__(self, response):
             pass
 
-    assert asked(callback=Local).by.endswith("Local")  # a class is called too
+    assert asked(callback=Local).asker.endswith("Local")  # a class is called too
 
 
 def test_what_a_request_is_for_stays_with_it_and_goes_with_another_callback() -> None:
     given = AskedFor(SimpleNamespace(spider=SPIDER), (), anybody=False)
     request = Request(URL, SPIDER.other, cb_kwargs={"a": 1})
     given.note(request)
-    first = given.of(request)
+    first = visit(request)
     request.cb_kwargs["a"], request.meta["proxy"] = 2, "http://p.example"  # on its way
     retried = request.replace(dont_filter=True)
     given.note(retried)
-    assert given.of(retried) == first
+    assert visit(retried) == first
     restored = Request(URL, SPIDER.other, meta={ASKED_KEY: list(request.meta[ASKED_KEY])})
     given.note(restored)
-    assert given.of(restored) == first
+    assert visit(restored) == first
     by_errback = request.replace(callback=SPIDER.parse)
     given.note(by_errback)
-    assert given.of(by_errback).by.startswith("tests.plugin.test_asked_for.Bees.parse\n")
+    assert visit(by_errback).asker.startswith("tests.plugin.test_asked_for.Bees.parse\n")
 
 
 def test_nothing_of_a_process_is_in_what_it_says() -> None:

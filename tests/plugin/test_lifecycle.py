@@ -16,6 +16,7 @@ from simhash_gate.compare.sketch import Sketch
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.gate.visit import Visit
 from simhash_gate.identity.keys import key_of
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.features import site_warnings
@@ -77,7 +78,7 @@ class Followed:
         return self.visit(page, f"https://example.com/{number}")
 
     def visit(self, page: Page, url: str, key: str = "") -> tuple[Request, HtmlResponse]:
-        ask = partial(Gate.judge, page=page, url=url, request=key)
+        ask = partial(Gate.judge, page=page, visit=Visit(url, "example.com", key or key_of(url)))
         verdict = self.store.submit(ask).result()
         request = Request(url, meta={VERDICT_KEY: verdict})
         response = HtmlResponse(url, request=request)
@@ -212,9 +213,9 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
     judge = SettledJudge(followed.crawl, lifecycle)
 
     def judged(url: str) -> Judged:
-        ask = partial(Gate.judge, page=PAGE, url=url)
+        visit = Visit(url, "example.com", url)
         with pytest.raises(StopIteration) as told:
-            judge.verdict(ask, url, "example.com", url, "", PAGE.fingerprint).send(None)
+            judge.verdict(PAGE, visit, Policy()).send(None)
         request = Request(url, meta={VERDICT_KEY: told.value.value})
         return Judged(request, HtmlResponse(url, request=request), told.value.value, "example.com")
 
@@ -230,17 +231,20 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
 def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> None:
     followed = Followed()
     _, response = followed.page(1)
-    near = random.Random(1).getrandbits(64) ^ 0b11111
+    near = replace(PAGE, fingerprint=random.Random(1).getrandbits(64) ^ 0b11111, digest=2)
 
-    def ask(gate: Gate, **how) -> Verdict:
-        page = replace(PAGE, fingerprint=near, digest=2)
-        verdict = gate.judge(page, Policy(verify=False), url="https://example.com/near", **how)
-        followed.lifecycle.failed(response)  # while the answer is on its way
-        return verdict
+    class FailsMeanwhile(Listener):
+        """Lets the first page fail while the answer on the second is on its way."""
 
+        async def matched(self, verdict: Verdict) -> Verdict:
+            followed.lifecycle.failed(response)
+            return verdict
+
+    followed.lifecycle.listeners = Listeners([FailsMeanwhile(followed.crawl)])
     judge = SettledJudge(followed.crawl, followed.lifecycle)
+    visit = Visit("https://example.com/near", "example.com", "near")
     with pytest.raises(StopIteration) as told:
-        judge.verdict(ask, "near", "example.com", "near", "", near).send(None)
+        judge.verdict(near, visit, Policy(verify=False)).send(None)
     assert told.value.value.outcome == "near"
     assert told.value.value.record is not None
 
@@ -252,7 +256,7 @@ def test_pages_that_read_alike_are_tallied_within_bounds(monkeypatch) -> None:
     for number in range(9):
         followed.page(number)
         page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
-        ask = partial(Gate.judge, page=page, url=f"https://example.com/copy/{number}")
+        ask = partial(Gate.judge, page=page, visit=f"https://example.com/copy/{number}")
         verdict = followed.store.submit(ask).result()
         assert verdict.outcome == "duplicate"
         request = Request(f"https://example.com/copy/{number}")

@@ -13,7 +13,7 @@ from functools import cache, partial
 import pytest
 
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.policy import Policy
+from simhash_gate.gate.visit import Visit
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import store_run, store_thread
 from simhash_gate.plugin.store_thread import MOST_AT_ONCE, StoreThread
@@ -46,18 +46,15 @@ def page(number):
     return read_page(f"<title>{number}</title><p>{words}</p>".encode())
 
 
-def ask(number, *, request=None):
-    return partial(
-        Gate.judge,
-        page=page(number),
-        policy=Policy(),
-        url=f"https://example.com/{number}",
-        scope="example.com",
-        request=request or f"{number:040x}",
-    )
+def visit(number, key=""):
+    return Visit(f"https://example.com/{number}", "example.com", key or f"{number:040x}")
 
 
-def requests_in(path):
+def ask(number, key=""):
+    return partial(Gate.judge, page=page(number), visit=visit(number, key))
+
+
+def keys_in(path):
     with closing(open_store(f"sqlite:///{path}")) as store:
         return {record.key for record in store.records()}
 
@@ -66,7 +63,7 @@ def test_no_answer_comes_before_what_it_rests_on_is_committed(thread, path) -> N
     early = []
 
     def check(number, future):
-        if future.result().record.key not in requests_in(path):
+        if future.result().record.key not in keys_in(path):
             early.append(number)
 
     futures = []
@@ -75,12 +72,12 @@ def test_no_answer_comes_before_what_it_rests_on_is_committed(thread, path) -> N
         future.add_done_callback(partial(check, number))
         futures.append(future)
     assert {future.result(timeout=60).outcome for future in futures} == {"new"}
-    assert thread.submit(ask(7, request="x")).result(timeout=60).outcome == "duplicate"
+    assert thread.submit(ask(7, key="x")).result(timeout=60).outcome == "duplicate"
     assert early == []
 
 
 def test_copies_that_are_judged_in_one_batch_are_kept_once(thread) -> None:
-    futures = [thread.submit(ask(1, request=f"{n}")) for n in range(20)]
+    futures = [thread.submit(ask(1, key=f"{n}")) for n in range(20)]
     outcomes = [future.result(timeout=60).outcome for future in futures]
     assert sorted(outcomes) == ["duplicate"] * 19 + ["new"]
 
@@ -123,14 +120,13 @@ def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:
         ask(2)(gate)
         raise StoreUnavailable("cut")
 
-    identity = "https://example.com/2", "example.com", f"{2:040x}", "", page(2).fingerprint
-    trace = thread.run.trace(*identity)
+    doubtful = visit(2).record(page(2), thread.run.name, thread.run.pipeline)
     with pytest.raises(StoreError, match="cut"):
-        thread.submit(cut_off, doubtful=trace).result(timeout=60)
+        thread.submit(cut_off, doubtful=doubtful).result(timeout=60)
     with pytest.raises(StoreError, match="cut"):
         thread.submit(ask(3)).result(timeout=60)
     thread.close(ended=True).result(timeout=60)
-    assert requests_in(path) == {kept.key}
+    assert keys_in(path) == {kept.key}
 
 
 def break_down(*_):
@@ -221,10 +217,10 @@ def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
     asked_on = thread.submit(lambda gate: threading.get_ident())
     assert asked_on.result(timeout=0) == threading.get_ident()
 
-    first = thread.submit(ask(1, request="a")).result(timeout=0)
-    assert thread.submit(ask(1, request="b")).result(timeout=0).outcome == "duplicate"
+    first = thread.submit(ask(1, key="a")).result(timeout=0)
+    assert thread.submit(ask(1, key="b")).result(timeout=0).outcome == "duplicate"
     thread.forget(first.record)
-    assert thread.submit(ask(1, request="b")).result(timeout=0).outcome == "new"
+    assert thread.submit(ask(1, key="b")).result(timeout=0).outcome == "new"
     with pytest.raises(StoreError, match="no run"):
         thread.submit(lambda gate: gate.store.end("no run")).result(timeout=0)
     assert thread.close(ended=True).done()

@@ -31,7 +31,7 @@ from simhash_gate.identity.lists import without_visitor
 from simhash_gate.plugin.features.resend_dropped import to_send_again
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import COPY_KEY, asked_in
+from simhash_gate.plugin.requests import COPY_KEY, asker_of
 from simhash_gate.plugin.spider_middleware import is_installed
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class NewLinks(Listener):
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict, with `follows` if the page is a copy whose new links are followed."""
-        page, asker = verdict.page, asked_in(request).by
+        page, asker = verdict.page, asker_of(request)
         unpaid = verdict.unpaid and verdict.outcome == "duplicate"
         if not (unpaid or self._is_dropped_copy(verdict)) or page is None:
             return verdict
@@ -129,7 +129,7 @@ class NewLinks(Listener):
             self._wait(judged.domain, copy.original, to_send_again(judged), len(copy.links))
         if read is None or judged.dropped:
             return
-        asker = asked_in(judged.request).by  # another callback follows other links
+        asker = asker_of(judged.request)  # another callback follows other links
         shown = {hash((asker, target)) for target in read.targets.split("\n")}
         if copy is not None:
             shown &= copy.links
@@ -155,7 +155,7 @@ class NewLinks(Listener):
             return True
         if copy.unpaid and (request.dont_filter or request.method != "GET"):
             return True  # this is not a link: the spider wants this request in any case
-        link = hash((asked_in(response.request).by, without_visitor(request.url)))
+        link = hash((asker_of(response.request), without_visitor(request.url)))
         if link not in copy.links and self._is_known(link):
             return False
         request.meta[COPY_KEY] = copy.original

@@ -20,6 +20,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Revisit, unfetched
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.visit import Visit
 from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
     Trust,
@@ -50,7 +51,7 @@ from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, is_retry
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.threads import result
 from simhash_gate.plugin.variants import validators_in
-from simhash_gate.stores import Record, StoreError
+from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
@@ -62,12 +63,12 @@ logger = logging.getLogger(__name__)
 
 
 class KnownPage(NamedTuple):
-    """A known page that is requested: `page` is this visit, `revisit` are the earlier visits.
+    """A known page that is requested: this visit, and the earlier ones.
 
     `previous` is the version that the condition names, and `kept` its text in the store.
     """
 
-    page: Record
+    visit: Visit
     policy: Policy
     domain: str
     revisit: Revisit
@@ -79,15 +80,15 @@ class KnownPage(NamedTuple):
         """The page as it was fetched, if exactly the previous version is kept, else None."""
         source = self.kept.source if self.kept is not None else None
         before = self.previous
-        if source is None or source.key != f"{self.page.key} {before.variant}":
+        if source is None or source.key != f"{self.visit.key} {before.variant}":
             return None
-        response = response_of(self.page.url, source)
+        response = response_of(self.visit.url, source)
         return source if validators_in(response) == before.validators else None
 
     @property
     def site(self) -> SignalSource:
         """The domain whose validators they are."""
-        return SignalSource(self.page.scope, self.domain)
+        return SignalSource(self.visit.scope, self.domain)
 
 
 class Revalidation(Listener):
@@ -153,7 +154,7 @@ class Revalidation(Listener):
         source, site = known_page.source, known_page.site
         refused = same_version(
             known_page.previous.validators, validators_in(response)
-        ) is False or not self._trusts.of(site).believed(known_page.page.last_seen)
+        ) is False or not self._trusts.of(site).believed(known_page.visit.at)
         if refused or (source is None and needs_page(known_page.policy)):
             return plainly(request)
         self._parked.add(Parked(("unchanged", *site), plainly(request)))
@@ -167,13 +168,13 @@ class Revalidation(Listener):
         known_page = self._unmodified.pop(request, None)
         if known_page is None or response.status != NOT_MODIFIED:
             return None
-        confirm = partial(Gate.confirm, record=known_page.page, policy=known_page.policy)
+        confirm = partial(Gate.confirm, visit=known_page.visit, policy=known_page.policy)
         confirmed = self._crawl.store.submit(confirm)
         confirmed.add_done_callback(lambda done: self._failed(done.exception()))
         verdict = unfetched(
-            known_page.revisit, known_page.page, known_page.policy, "not modified (304)"
+            known_page.revisit, known_page.visit, known_page.policy, "not modified (304)"
         )
-        return replace(verdict, kept=known_page.kept), known_page.page.key
+        return replace(verdict, kept=known_page.kept), known_page.visit.key
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Learn from a fetched page whether its validators were right."""
@@ -206,16 +207,16 @@ class Revalidation(Listener):
             return None
         if is_retry(request, self._crawl.crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
-        page = self._page_keys.record(request, site.scope, self._crawl.store.run)
+        visit = self._page_keys.visit(request, site.scope)
         self._trusts.learned.has(site.scope)
 
         def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
             """Return the earlier visits and the kept text of the page."""
-            revisit = gate.known(page, policy)
+            revisit = gate.known(visit, policy)
             before = revisit.previous
             packed = b""
             if self._settings.keep_markdown and before is not None and before.digest:
-                packed = gate.store.get(KEPT_TEXT, page.scope, to_hex(before.digest))
+                packed = gate.store.get(KEPT_TEXT, visit.scope, to_hex(before.digest))
             kept = KeptPage(packed) if packed else None
             if kept is not None:
                 _ = kept.source  # unpacks the text on this thread: the event loop does not wait
@@ -226,13 +227,13 @@ class Revalidation(Listener):
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None
-        return KnownPage(page, policy, site.domain, revisit, before, kept)
+        return KnownPage(visit, policy, site.domain, revisit, before, kept)
 
     def _may_ask(self, request: Request, known_page: KnownPage) -> bool:
         before = known_page.previous
-        if not any(before.validators) or precise(before.url) != precise(known_page.page.url):
+        if not any(before.validators) or precise(before.url) != precise(known_page.visit.url):
             return False  # another address may have other validators
-        site, at = known_page.site, known_page.page.last_seen
+        site, at = known_page.site, known_page.visit.at
         trust = self._trusts.of(site)
         if at < trust.until:
             if self._once(site):
