@@ -109,7 +109,7 @@ _WORKERS = ValueKind(
 class Settings:
     """All settings of one crawl.
 
-    `store` is "" if the gate chooses it. `journal` and `recover` are "" if there is none.
+    `store` is "" if the gate chooses it, `journal` if there is none.
     """
 
     enabled: bool = setting(True, FLAG, "Switch the gate on or off")
@@ -129,7 +129,6 @@ class Settings:
     verdicts: str = setting("", PATH_PATTERN, "A verdict log")
     report: str = setting("", PATH_PATTERN, "A report, one HTML file")
     journal: str = setting("", PATH, "Keep every dropped response in this folder")
-    recover: str = setting("", PATH, "Give dropped responses to their callbacks")
     listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that are told of pages")
     policies: Policies
     options: Options

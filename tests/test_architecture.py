@@ -120,7 +120,7 @@ def test_a_room_knows_only_what_it_may() -> None:
 
 
 def test_what_every_crawl_needs_knows_no_feature() -> None:
-    """The list of features, and what a recovery installs, are the only doors."""
+    """The list of features is the only door."""
     known = {
         (module, name)
         for module in MODULES
@@ -128,7 +128,7 @@ def test_what_every_crawl_needs_knows_no_feature() -> None:
         for name in ours(module)
         if name.startswith("plugin.features.")
     }
-    assert {name for _, name in known} <= {"plugin.features.journal"}
+    assert known == set()
 
 
 def test_a_room_imports_only_from_the_layers_above_it() -> None:

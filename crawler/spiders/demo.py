@@ -153,10 +153,8 @@ class DemoSpider(Spider):
         self.ended = time.monotonic()
 
     def engine_stopped(self) -> None:
-        """Print the figures, and stop the site; a recovery has none, for it asks no site."""
+        """Print the figures, and stop the site."""
         try:
-            if self.settings.get("SIMHASH_GATE_RECOVER"):
-                return
             known = truth(self.site)
         except SiteError as error:
             self.logger.error("no figures: %s", error)

@@ -23,7 +23,6 @@ COMMANDS = {
     "fingerprint": "Print the fingerprint of each page.",
     "history": "Show how pages changed.",
     "pairs": "Find all pairs of near-duplicate pages.",
-    "recover": "List the pages that a crawl dropped.",
     "replay": "Judge stored pages as a crawl would.",
     "report": "Make an HTML report of verdicts.",
     "similar": "Find the pages that are like one page.",

@@ -6,12 +6,10 @@ Results go to stdout, messages and the bar to stderr.
 from __future__ import annotations
 
 import os
-import re
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from simhash_gate.common.files import check_writable, private_folder, private_lock, whole_file
-from simhash_gate.common.times import seconds_of, unix_time
+from simhash_gate.common.times import seconds_of
 from simhash_gate.common.wording import printable, why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
@@ -271,29 +269,6 @@ def age(value: str) -> float:
         return seconds_of(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def moment(value: str) -> float:
-    """Return the Unix time of a time such as 2024-06-01T12:00, in UTC by default, or of an age."""
-    with suppress(ValueError):
-        return time.time() - seconds_of(value)
-    found = unix_time(value)
-    if found is None:
-        message = f"{value!r}: expected a time such as 2024-06-01T12:00, or 7d"
-        raise click.BadParameter(message)
-    return found
-
-
-def distances(value: str) -> tuple[int, int]:
-    """Return the range of a distance in bits, such as 4, 4..12, 4.. or ..12."""
-    found = re.fullmatch(r"(\d*)(\.\.(\d*))?", value)
-    if not found or not (found[1] or found[3]):
-        raise click.BadParameter(f"{value!r}: expected a number of bits, or a range such as 4..12")
-    low = int(found[1] or 0)
-    high = int(found[3] or 64) if found[2] else low
-    if low > high:
-        raise click.BadParameter(f"{value!r}: the first end is larger than the last")
-    return low, high
 
 
 older = click.option(

@@ -215,5 +215,4 @@ def _in_journal(path: str, complain: Complain, wanted: set[str]) -> Iterator[Ent
     for found in drops(path, complain):
         name = without_credentials(found.drop.url)
         if name in wanted:
-            with complaining(complain, str(found.place)):
-                yield replace(entry_of(found), id=name)
+            yield replace(entry_of(found), id=name)

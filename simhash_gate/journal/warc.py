@@ -10,7 +10,7 @@ import io
 import json
 import os
 import zlib
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, fields
 from datetime import datetime, timezone
 from http.client import responses
 from typing import Any, BinaryIO, NamedTuple
@@ -27,10 +27,8 @@ class Drop:
 
     `url` and `time` (Unix) are those of the response. `matched_url`, `distance` and `threshold`
     (bits), `outcome` and `reason` are those of the verdict, "" and 0 if no page matched. `pipeline`
-    is the pipeline version, `fingerprint` 16 hex digits. `request` is the result of Scrapy's
-    `Request.to_dict` as JSON; `omitted` names the parts that JSON can't hold. `response` are the
-    attributes of the response that HTTP does not have. `matched_markdown` is the Markdown of the
-    matched page, if it is kept.
+    is the pipeline version, `fingerprint` 16 hex digits. `encoding` is that by which the crawl
+    has read the page. `matched_markdown` is the Markdown of the matched page, if it is kept.
     """
 
     url: str
@@ -45,9 +43,7 @@ class Drop:
     title: str
     words: int
     fingerprint: str | None
-    request: dict[str, Any] = field(default_factory=dict)
-    omitted: list[str] = field(default_factory=list)
-    response: dict[str, Any] = field(default_factory=dict)
+    encoding: str | None = None
     matched_markdown: str = ""
 
     @classmethod
@@ -56,7 +52,7 @@ class Drop:
         if not isinstance(values, dict):
             raise DamagedError("metadata that are no JSON object")
         present = {f.name: values[f.name] for f in fields(cls) if f.name in values}
-        needed = [f.name for f in fields(cls) if f.default is f.default_factory is MISSING]
+        needed = [f.name for f in fields(cls) if f.default is MISSING]
         missing = [name for name in needed if name not in present]
         if missing:
             raise DamagedError(f"metadata without {', '.join(missing)}")
@@ -82,9 +78,7 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys((f.name for f in fields(Drop)), str),
     **dict.fromkeys(("distance", "threshold", "words"), int),
     "time": (int, float),
-    "fingerprint": (str, type(None)),
-    **dict.fromkeys(("request", "response"), dict),
-    "omitted": list,
+    **dict.fromkeys(("fingerprint", "encoding"), (str, type(None))),
 }
 
 
@@ -187,21 +181,11 @@ def drop_of(metadata: WarcRecord) -> Drop | None:
     return Drop.of_json(values)
 
 
-def stored_of(response: WarcRecord) -> Stored:
-    """Return the HTTP response of a response record, as it was dropped. Raises `DamagedError`."""
-    head, _, body = response.block.partition(b"\r\n\r\n")
-    status_line, *lines = head.split(b"\r\n")
-    status = status_line.split(b" ")[1:2]
-    if not status_line.startswith(b"HTTP/") or not status or not status[0].isdigit():
+def body_of(response: WarcRecord) -> bytes:
+    """Return the body of a response record. Raises `DamagedError`."""
+    if not response.block.startswith(b"HTTP/"):
         raise DamagedError("no HTTP status line")
-    headers = []
-    for line in lines:
-        name, _, value = line.partition(b":")
-        original = name.removeprefix(_KEPT)
-        if original != name or name.lower() not in _OF_THE_TRANSFER:
-            headers.append((original, value.strip()))
-    ip_address = response.headers.get("WARC-IP-Address", "")
-    return Stored(int(status[0]), headers, body, ip_address)
+    return response.block.partition(b"\r\n\r\n")[2]
 
 
 def _http(stored: Stored) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.journal.contents import Found, load
+from simhash_gate.journal.contents import Found
 from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
 from simhash_gate.sources import Entry
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object
@@ -101,7 +101,6 @@ def settings_of_crawl(crawl: Mapping[str, Any], more: Mapping[str, Any]) -> Sett
 
 
 def entry_of(found: Found) -> Entry:
-    """Return a dropped page of a journal. Raises `DamagedError` and OSError."""
-    encoding = found.drop.response.get("encoding")
-    body = load(found.place).body
-    return Entry(str(found.place), body, url=found.drop.url, encoding=encoding)
+    """Return a dropped page of a journal."""
+    drop = found.drop
+    return Entry(found.place, found.body, url=drop.url, encoding=drop.encoding)

@@ -18,7 +18,6 @@ from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
 from simhash_gate.journal.contents import drops, journal_files
-from simhash_gate.journal.contents import line as line_of_drop
 from simhash_gate.offline.chosen import Chosen, text_of
 from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_in, logs_of_project
 from simhash_gate.offline.why import compared, trial_of
@@ -206,11 +205,9 @@ class PageTraces:
             if not self._is_page(drop.url):
                 continue
             if self.verdict is None:
-                line = line_of_drop(found) | {"dropped": True, "time": drop.time}
-                self._take(line, {"name": drop.spider})
+                self._take({**vars(drop), "dropped": True}, {"name": drop.spider})
             self.matched_markdown = drop.matched_markdown
-            with complaining(complain, str(found.place)):
-                self.entry = entry_of(found)
+            self.entry = entry_of(found)
 
     def _look_in_store(self, url: str, complain: Complain) -> None:
         with open_kept(url) as store:

@@ -11,7 +11,7 @@ from subprocess import Popen
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from simhash_gate.values import FLAG, PATH, read_one, whole_number
+from simhash_gate.values import FLAG, read_one, whole_number
 from simhash_gate.workers.cores import PROCESSES, default_workers
 from simhash_gate.workers.process import end_process, start_process
 
@@ -34,7 +34,6 @@ class Addon:
             ConditionalRequests,
             SimhashGateInnerSpiderMiddleware,
             SimhashGateSpiderMiddleware,
-            refusing,
         )
 
         for name, component, order in (
@@ -44,12 +43,6 @@ class Addon:
             ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, 10_000),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
-        with refusing():
-            recover = read_one(settings, "RECOVER", PATH, "")
-        if recover:
-            from simhash_gate.plugin.features.journal import install
-
-            install(settings)
 
     def _start_processes(self, settings: BaseSettings) -> None:
         """Start as many processes as the settings say, none if the settings are wrong."""

@@ -50,10 +50,6 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     sees_end = sees_pages_end(installed)
     needed = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
     need(settings.durable == "page", sees_end, "DURABLE = 'page'", needed)
-    if settings.recover:
-        from simhash_gate.plugin.features.journal import check_journal
-
-        check_journal(settings.recover, installed)
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:

@@ -40,7 +40,6 @@ from simhash_gate.plugin.requests import (
     INLINE_KEY,
     KEPT_KEY,
     META_KEY,
-    RECOVERED_KEY,
     forget_others,
     is_retry,
 )
@@ -102,8 +101,7 @@ class PageJudge:
         if reason:
             if response.status in GONE:
                 note_gone(self._store, self._page_keys, request, self._settings.policies)
-            page = await self._recovered_page(response) if reason == "recovered" else None
-            verdict = Verdict("skipped", reason.replace("_", " "), page=page)
+            verdict = Verdict("skipped", reason.replace("_", " "))
             return Judged(request, response, verdict, site.domain, skipped=reason)
         verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
         verdict = self._listeners.given(self._yields.given(verdict), request, site.domain)
@@ -122,20 +120,10 @@ class PageJudge:
             cb_kwargs=self._sent.get(request),
         )
 
-    async def _recovered_page(self, response: Response) -> Page | None:
-        try:
-            return await self.reader.page(response)
-        except ReadError as error:
-            url = without_credentials(response.url)
-            logger.warning("Recovered %s without its Markdown: %s", url, printable(str(error)))
-            return None
-
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         """Return the reason why a response is not judged, "" if it is."""
         if request.callback is NO_CALLBACK:
             return "no_callback"
-        if RECOVERED_KEY in request.meta:
-            return "recovered"
         wanted = request.meta.get(META_KEY)
         if wanted is False:
             return "meta"

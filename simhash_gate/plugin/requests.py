@@ -1,19 +1,16 @@
-"""Requests: the keys in their meta, retries, and requests as JSON."""
+"""Requests: the keys in their meta, and retries."""
 
 from __future__ import annotations
 
 import logging
-import math
-from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from scrapy import Request, Spider
+from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
-from scrapy.utils.misc import load_object
-from scrapy.utils.request import RequestFingerprinterProtocol, request_from_dict
+from scrapy.utils.request import RequestFingerprinterProtocol
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
@@ -22,109 +19,6 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
-
-METHODS = ("callback", "errback")
-
-
-class _NotJsonError(Exception):
-    """A value can't be written as JSON."""
-
-
-class RequestWriter:
-    """Writes the requests of a spider as JSON."""
-
-    def __init__(self, spider: Spider) -> None:
-        self._spider = spider
-        self._names: dict[Any, str] = {}
-
-    def json_of(self, request: Request) -> tuple[dict[str, Any], list[str]]:
-        """Return a request as JSON values, and the names of parts that were left out.
-
-        JSON can't hold these. A tuple becomes a list; nothing else changes.
-        """
-        attributes: dict[str, Any] = {}
-        omitted: list[str] = []
-        for name in request.attributes:
-            value = getattr(request, name)
-            try:
-                if name in METHODS:
-                    attributes[name] = value and self._name(value)
-                elif name == "headers":
-                    attributes[name] = {
-                        key.decode("latin-1"): [header.decode("latin-1") for header in headers]
-                        for key, headers in value.items()
-                    }
-                elif isinstance(value, bytes):
-                    attributes[name] = b64encode(value).decode()
-                elif isinstance(value, dict):
-                    attributes[name] = _json_dict(value, name, omitted)
-                else:
-                    attributes[name] = _json_value(value)
-            except (_NotJsonError, RecursionError):
-                omitted.append(name)
-        if type(request) is not Request:
-            attributes["_class"] = f"{type(request).__module__}.{type(request).__qualname__}"
-        return attributes, omitted
-
-    def _name(self, method: Callable[..., Any]) -> str:
-        function = getattr(method, "__func__", None)
-        if function not in self._names:
-            try:
-                as_dict = Request("data:,", callback=method).to_dict(spider=self._spider)
-            except ValueError:
-                raise _NotJsonError from None
-            self._names[function] = as_dict["callback"]
-        return self._names[function]
-
-
-def request_of(written: dict[str, Any], spider: Spider) -> Request:
-    """Return the request that `RequestWriter` wrote.
-
-    Raises `ValueError` with the reason, such as a callback that the spider does not have.
-    """
-    attributes = dict(written)
-    if "callback" not in attributes:
-        raise ValueError("its callback was no method of the spider")
-    try:
-        if "_class" in attributes and not issubclass(load_object(attributes["_class"]), Request):
-            raise ValueError(f"{attributes['_class']} is no request")
-        attributes["headers"] = {
-            key.encode("latin-1"): [header.encode("latin-1") for header in headers]
-            for key, headers in attributes.get("headers", {}).items()
-        }
-        attributes["body"] = b64decode(attributes.get("body", ""))
-        return request_from_dict(attributes, spider=spider)
-    except ValueError:
-        raise
-    except Exception as error:  # a damaged file may raise anything
-        raise ValueError(f"{type(error).__name__}: {error}") from error
-
-
-def _json_dict(values: dict[Any, Any], where: str, omitted: list[str]) -> dict[str, Any]:
-    parts = {}
-    for key, value in values.items():
-        if key == VERDICT_KEY:
-            continue
-        try:
-            if not isinstance(key, str):
-                raise _NotJsonError
-            parts[key] = _json_value(value)
-        except (_NotJsonError, RecursionError):
-            omitted.append(f"{where}[{key!r}]")
-    return parts
-
-
-def _json_value(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return value
-    if isinstance(value, list | tuple):
-        return [_json_value(part) for part in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _json_value(part) for key, part in value.items()}
-    raise _NotJsonError
-
 
 META_KEY = "simhash_gate"
 """The spider's wishes for a request: False, or a mapping of policy values."""
@@ -136,8 +30,6 @@ CONDITION_KEY = "simhash_gate_condition"
 """The names of the headers that make a condition: the page is sent only if it has changed."""
 PLAIN_KEY = "simhash_gate_plain"
 """True for a request that is sent without a condition."""
-RECOVERED_KEY = "simhash_gate_recovered"
-"""The entry of the journal for a page that is recovered from it."""
 KEPT_KEY = "simhash_gate_kept"
 """The fingerprint of the request whose page was kept, and its retries: to recognise a retry."""
 COPY_KEY = "simhash_gate_of_copy"
@@ -163,7 +55,6 @@ def asks_for_page(request: Request) -> bool:
         request.method == "GET"
         and request.callback is not NO_CALLBACK
         and request.meta.get(META_KEY) is not False
-        and RECOVERED_KEY not in request.meta
         and INLINE_KEY not in request.meta
         and request.url.startswith("http")
     )

@@ -37,7 +37,6 @@ _NO_PAGE = {
     "not html": "Only HTML pages are judged.",
     "no callback": "It was not fetched for the spider, as robots.txt and media are not.",
     "meta": "Its request said so: meta['simhash_gate'] is False.",
-    "recovered": "It comes from a journal, and goes to its callback whatever it is like.",
 }
 _SETTING = re.compile(PREFIX + r"\w+")
 _EMPTY = ("no text", "empty page")
@@ -114,7 +113,7 @@ def _stricter(summary: Summary, such_as: str) -> str:
     way = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
     if summary.setting("VERIFY") == "False":
         way = "set `SIMHASH_GATE_VERIFY = True`"
-    return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`.{_recover(summary)}"
+    return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`."
 
 
 def _swallowed(summary: Summary) -> Iterator[Finding]:
@@ -129,7 +128,7 @@ def _swallowed(summary: Summary) -> Iterator[Finding]:
         f"{pages:,} pages at different addresses are duplicates of {kept}: {titles}.",
         "Open the kept pages. If one is a block page, a 'not found' page or a wall that asks for "
         "consent, slow the crawl down or render its pages, and crawl again. If the site has more "
-        "to say, name its article by `SIMHASH_GATE_EXTRACTOR`." + _recover(summary),
+        "to say, name its article by `SIMHASH_GATE_EXTRACTOR`.",
         "clusters",
     )
 
@@ -197,13 +196,6 @@ def _lost(summary: Summary) -> Iterator[Finding]:
             "The messages of `simhash-gate report` name each place.",
             "figures",
         )
-
-
-def _recover(summary: Summary) -> str:
-    """Say how dropped pages come back, where a journal has them."""
-    journal = summary.setting("JOURNAL")
-    tell = f" `SIMHASH_GATE_RECOVER = {journal!r}` gives dropped pages to their callbacks."
-    return tell if journal else ""
 
 
 def _listed(items: Iterable[str], noun: str) -> str:

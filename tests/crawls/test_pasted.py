@@ -152,7 +152,7 @@ def test_start_leads_to_a_project_in_which_the_commands_of_the_other_pages_run(t
                 assert len(other.urls("first.jsonl")) == 6
                 assert len(other.urls("again.jsonl")) == 1
             elif name == "journal.md":
-                assert len(other.urls("recovered.jsonl")) == 6
+                assert len(other.urls("again.jsonl")) == 6
         off = "scrapy crawl news -s SIMHASH_GATE_ENABLED=False -O off.jsonl"
         reader.run(Block("", "sh", off))
         assert len(reader.urls("off.jsonl")) == 12

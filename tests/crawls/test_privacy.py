@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import stat
 
@@ -121,7 +122,8 @@ def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:
     looked_at = 0
     for path in tmp_path.rglob("*"):
         name = path.name
-        if path.is_file() and name != "items.jsonl" and not name.endswith((".py", ".pyc", ".gz")):
-            assert b"secret" not in path.read_bytes(), path
+        if path.is_file() and name != "items.jsonl" and not name.endswith((".py", ".pyc")):
+            data = path.read_bytes()
+            assert b"secret" not in (gzip.decompress(data) if name.endswith(".gz") else data), path
             looked_at += 1
     assert looked_at >= 4

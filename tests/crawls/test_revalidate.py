@@ -160,7 +160,7 @@ def test_pages_that_an_honest_server_says_are_the_same_are_not_sent_again(believ
     third = believed.visit({**DROP, "SIMHASH_GATE_JOURNAL": "dropped"})
     assert third.delivered() == ["/17", "/3"]
     assert "not modified (304), last seen" in third.log
-    assert third.count("journaled") == 0  # there is no page to recover
+    assert third.count("journaled") == 0  # there is no page to keep
     assert len(answered(believed.site, 304)) == len(PATHS) - 2
     assert third.count("fetched") == third.count("checked") == len(PATHS)
     assert third.count("dropped") == len(PATHS) - 2

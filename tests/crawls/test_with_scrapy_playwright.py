@@ -67,11 +67,10 @@ def settings(chromium) -> dict:
     }
 
 
-def test_pages_are_dropped_and_recovered_without_a_browser(settings, tmp_path) -> None:
+def test_pages_are_dropped_and_kept_as_the_browser_made_them(settings, tmp_path) -> None:
     beside = alike.Beside(spider=SPIDER, settings=settings, serve=scripted)
-    result, recovered = alike.drops_and_recovers(beside, tmp_path / "drops")
+    result = alike.drops(beside, tmp_path / "drops")
     assert result.stats["playwright/page_count"] == len(alike.ROUTES)
-    assert "playwright/page_count" not in recovered.stats
 
 
 def test_the_browser_pages_of_dropped_pages_are_closed(settings, tmp_path) -> None:

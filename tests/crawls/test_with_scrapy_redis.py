@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from tests.crawls import alike
-from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, until
+from tests.crawls.harness import Answer, Site, html_answer, page, start, until
 
 pytest.importorskip("scrapy_redis", reason="scrapy-redis is not installed")
 
@@ -60,9 +60,9 @@ def settings(own_redis) -> dict:
     }
 
 
-def test_pages_are_dropped_recovered_and_fetched_again(settings, tmp_path) -> None:
+def test_pages_are_dropped_and_fetched_again(settings, tmp_path) -> None:
     beside = alike.Beside(spider=alike.PLAIN, settings=settings)
-    result, _ = alike.drops_and_recovers(beside, tmp_path / "drops")
+    result = alike.drops(beside, tmp_path / "drops")
     assert result.stats["scheduler/dequeued/redis"] == len(alike.ROUTES)
     alike.fetches_again(beside, tmp_path / "again")
 
@@ -108,23 +108,3 @@ def test_two_crawlers_of_one_queue_deliver_each_page_once(
     assert (sum(result.count("forgotten") for result in results) > 0) == fails
     assert fails or set(site.hits.values()) == {1}
     assert server.llen(START) == server.zcard(QUEUE) == 0
-
-
-def test_a_recovery_leaves_the_queue_of_others_alone(tmp_path, settings, server) -> None:
-    settings |= {"SCHEDULER_PERSIST": "True", "MAX_IDLE_TIME_BEFORE_CLOSE": 1}
-    with Site(alike.COPIES).running() as site:
-        server.rpush(START, *alike.COPIES)
-        keep = {**settings, "SIMHASH_GATE_JOURNAL": "journal"}
-        kept = crawl(tmp_path, site, "", spider=SHARED, settings=keep)
-        assert kept.count("journaled") == 4
-        server.rpush(START, "/waiting")
-        server.zadd(QUEUE, {b"the request of another crawler": 0})
-        hits = site.hits.copy()
-        # It ends by itself, though the spider would wait for more to do.
-        settings |= {"MAX_IDLE_TIME_BEFORE_CLOSE": 0, "SIMHASH_GATE_RECOVER": "journal"}
-        again = crawl(tmp_path, site, "", spider=SHARED, settings=settings, feed="again.jsonl")
-    assert site.hits == hits
-    assert sorted([*kept.delivered(), *again.delivered()]) == sorted(alike.COPIES)
-    assert again.count("not_fetched") == 0
-    assert server.lrange(START, 0, -1) == [b"/waiting"]
-    assert server.zrange(QUEUE, 0, -1) == [b"the request of another crawler"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
+from simhash_gate.journal.contents import drops
 from tests.stores.redis_server import executable
 
 ROOT = Path(__file__).parents[2]
@@ -66,15 +67,7 @@ def test_the_news_are_delivered_once(run) -> None:
     # Where the version for phones came first on Monday, the page itself is an update of it.
     assert changed <= {line["url"] for line in verdicts if line.get("outcome") == "duplicate"}
     dropped = sum(line.get("dropped", False) for line in verdicts)
-    recovered = subprocess.run(
-        [sys.executable, "-m", "simhash_gate.cli", "recover", "dropped"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert len(recovered.stdout.splitlines()) == dropped > 0
+    assert len([*drops(str(folder / "dropped"), pytest.fail)]) == dropped > 0
     assert (folder / "report.html").exists()
     assert "INFO: Dropped http" not in log
     assert "Near-duplicates by domain:" in log

@@ -120,7 +120,6 @@ def test_a_store_that_is_named_by_its_path_is_named(run, tmp_path, command: str)
         ("store list pages.jsonl", "Write its URL, such as sqlite:///pages.sqlite"),
         ("store import a.jsonl sqlite:///pages.sqlite", "Write its URL, such as"),
         ("history diff http://example.com/ sqlite:///pages.sqlite", "The store comes first"),
-        ("recover verdicts.jsonl", "the folder of SIMHASH_GATE_JOURNAL"),
         ("replay a.html -s SIMHASHGATE_THRESHOLD=3", "SIMHASH_GATE_NAME=VALUE"),
         ("juggle", "known are crawl, dedupe"),
         ("dedup a.html", "did you mean dedupe?"),
@@ -128,9 +127,6 @@ def test_a_store_that_is_named_by_its_path_is_named(run, tmp_path, command: str)
         ("pairs a.html -k 9", "-k"),
         ("pairs a.html --format parquet", "-o FILE"),  # a terminal can't show it
         ("dedupe a.html -o corpus.csv", "a corpus is a folder"),
-        ("recover journal --distance=far", "'far'"),
-        ("recover journal --distance=9..3", "'9..3'"),
-        ("recover journal --since=soon", "'soon'"),
         ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page, --age or --pages"),
         ("store forget sqlite:///pages.sqlite --age -7d", "such as 7d"),
     ],
