@@ -1,7 +1,7 @@
 """Features of a text for fingerprints of one's own: shingles of any size, weights, stop words.
 
 `SIMHASH_GATE_FEATURES` names a class. Its instances are called with the words of a page, in order,
-and return a weight for each feature. Without it, pages are hashed as `fingerprints.features` says.
+and return a weight for each feature. Without it, pages are hashed as `fingerprints.simhash` says.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.compare.sketch import Hashes, Sketch, hash_of, pair_table
-from simhash_gate.fingerprints.features import shingle_hashes
 from simhash_gate.fingerprints.folding import (
     CHARACTER,
     MORE,
@@ -24,7 +23,12 @@ from simhash_gate.fingerprints.folding import (
     hashes_of,
     words_of_each,
 )
-from simhash_gate.fingerprints.simhash import simhash, simhash_of_hashes, simhash_of_set
+from simhash_gate.fingerprints.simhash import (
+    shingle_hashes,
+    simhash,
+    simhash_of_hashes,
+    simhash_of_set,
+)
 from simhash_gate.fingerprints.volatile import is_of_page, other_words
 from simhash_gate.fingerprints.words import words_and_signs
 from simhash_gate.identity.canonical import canonical_urls

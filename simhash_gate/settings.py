@@ -35,7 +35,7 @@ from simhash_gate.values import (
     whole_number,
 )
 from simhash_gate.values import NAMES as LISTED
-from simhash_gate.workers.cores import PROCESSES, default_workers
+from simhash_gate.workers import PROCESSES, default_workers
 
 if sys.version_info >= (3, 11):
     import tomllib

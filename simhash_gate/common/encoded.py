@@ -1,6 +1,10 @@
-"""Text and numbers as stores keep them: UTF-8 for any text, and signed 64-bit numbers."""
+"""Text and numbers as bytes: as stores keep them, and the encoding that an HTTP header names."""
 
 from __future__ import annotations
+
+import re
+
+_CHARSET = re.compile(r"""charset\s*=\s*["']?([^\s;"']+)""", re.I)
 
 
 def as_bytes(text: str) -> bytes:
@@ -21,3 +25,12 @@ def signed(value: int) -> int:
 def unsigned(value: int) -> int:
     """Return a signed 64-bit value as the unsigned one with the same bits."""
     return value & ((1 << 64) - 1)
+
+
+def charset_in(content_type: str) -> str | None:
+    """Return the label of the encoding in a `Content-Type` as it is written, None without one.
+
+    Browsers know more labels than Python.
+    """
+    match = _CHARSET.search(content_type)
+    return match[1] if match else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import finalize
 
 from simhash_gate.values import FLAG, read_one, whole_number
-from simhash_gate.workers.cores import PROCESSES, default_workers
+from simhash_gate.workers import PROCESSES, default_workers
 from simhash_gate.workers.process import end_process, start_process
 
 if TYPE_CHECKING:

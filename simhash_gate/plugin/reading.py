@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from mmh3 import hash_bytes
 from scrapy.http import Response
 
-from simhash_gate.common.charsets import charset_in
+from simhash_gate.common.encoded import charset_in
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.plugin.threads import result
-from simhash_gate.workers.cores import PROCESSES
+from simhash_gate.workers import PROCESSES
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
 
 if TYPE_CHECKING:

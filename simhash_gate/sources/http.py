@@ -14,7 +14,7 @@ from typing import Any
 
 from w3lib.http import headers_raw_to_dict
 
-from simhash_gate.common.charsets import charset_in
+from simhash_gate.common.encoded import charset_in
 from simhash_gate.common.wording import DamagedError
 from simhash_gate.gate.eligibility import is_success, why_ineligible
 from simhash_gate.sources import GZIP, Entry

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_gate.workers.cores import READER
+from simhash_gate.workers import READER
 
 if TYPE_CHECKING:
     from simhash_gate.options import Options

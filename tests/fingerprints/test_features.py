@@ -2,8 +2,8 @@
 
 import pytest
 
-from simhash_gate.fingerprints.features import shingle_hashes
 from simhash_gate.fingerprints.folding import HashedLines
+from simhash_gate.fingerprints.simhash import shingle_hashes
 from simhash_gate.fingerprints.words import words
 
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from simhash_gate.workers.cores import cores
+from simhash_gate.workers import cores
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="cores are given to a process on Linux")
