@@ -61,7 +61,7 @@ KNOWN = {
     "page": set(),
     "fingerprints": set(),
     "stores": {"common", "fingerprints"},
-    "journal": {"common.files", "common.urls", "common.wording"},
+    "journal": {"common.files", "common.warc", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
     "compare": {"common.wording", "fingerprints", "=page", "stores.base", "stores.store"},
     "gate": {"common", "compare", "fingerprints", "history", "identity", "=page", "values"}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import json
 import os
 import re
@@ -22,11 +21,13 @@ import pytest
 from click.testing import CliRunner
 
 from simhash_gate.cli import main
-from simhash_gate.journal.warc import Drop, Stored, body_of, drop_of, member_at, pack, record_of
+from simhash_gate.journal.contents import drops
+from simhash_gate.journal.warc import Drop, Stored, pack
 from simhash_gate.options import Options
 from simhash_gate.pipeline import read_page
 from simhash_gate.workers.pool import WorkerPool
 from tests.crawls.harness import ROOT, Answer, Site, crawl, html_answer, json_lines, text
+from tests.journal.test_warc import members
 from tests.offline.command import COMMAND, write_lines
 from tests.sources.opened import measured
 
@@ -233,20 +234,18 @@ def test_no_text_in_csv_is_a_formula(tmp_path, monkeypatch) -> None:
 ADDRESS = "http://a.example/\r\nWARC-Type: forged\r\n\r\nHTTP/1.1 200 OK\u2028\u202e"
 
 
-def test_no_header_of_a_journal_is_forged() -> None:
+def test_no_header_of_a_journal_is_forged(tmp_path) -> None:
     said = (ADDRESS, 1.0, *[ADDRESS] * 4, ADDRESS, 0, 3, ADDRESS, 3, None)
     drop = Drop(*said)
     headers = [(b"X-A", b"b\r\nSet-Cookie: forged\r\n\r\n<p>"), (b"Content-Length", b"5")]
     stored = Stored(200, headers, b"words\r\n\r\nWARC/1.1\r\n", "::1\r\nX-B: forged")
-    file, end, found = io.BytesIO(pack(drop, stored)), 0, []
-    while member := member_at(file, end):
-        data, end = member
+    written = pack(drop, stored)
+    for data, _ in members(written):
         head = data.partition(b"\r\n\r\n")[0]
         assert [line for line in head.split(b"\r\n") if b"forged" in line[:18]] == []
-        found.append(record_of(data))
-    metadata, response = found
-    assert drop_of(metadata) == drop
-    assert body_of(response) == stored.body
+    (tmp_path / "some.warc.gz").write_bytes(written)
+    (found,) = drops(str(tmp_path / "some.warc.gz"), pytest.fail)
+    assert (found.drop, found.body) == (drop, stored.body)
 
 
 LEADS_NOWHERE = (

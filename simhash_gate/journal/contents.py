@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from simhash_gate.common.wording import Complain, DamagedError, complaining
+from simhash_gate.common.warc import read_records
+from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.segments import segments
-from simhash_gate.journal.warc import Drop, body_of, drop_of, member_at, need_fastwarc, record_of
+from simhash_gate.journal.warc import Drop, body_of, drop_of, need_fastwarc
 
 
 class Found(NamedTuple):
@@ -17,6 +18,14 @@ class Found(NamedTuple):
     place: str
     drop: Drop
     body: bytes
+
+
+class _Begun(NamedTuple):
+    """The metadata of a page. Its response, with this record ID, comes next."""
+
+    place: str
+    drop: Drop
+    response: str | None
 
 
 def journal_files(path: str) -> list[Path]:
@@ -51,33 +60,27 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:
     """Yield the pages of a file, up to the place where it is damaged."""
-    begun: tuple[str, str, Drop] | None = None
-    kinds, nothing, place, end = set(), True, 0, 0
+    begun: _Begun | None = None
+    kinds, complaints, number = set[str](), list[str](), 0
+
+    def tell(place: str, message: str) -> None:
+        if not complaints:  # the first says where the damage begins
+            complain(place, message)
+        complaints.append(message)
+
     with Path(path).open("rb") as file:
-        while True:
-            try:
-                member = member_at(file, end)
-            except DamagedError as error:
-                complain(path, f"{error}; nothing after it can be read")
-                return
-            if member is None:
-                break
-            place, (data, end) = end, member
-            try:
-                record = record_of(data)
-                kinds.add(record.kind)
-                if record.kind == "metadata" and (drop := drop_of(record)):
-                    response = record.headers.get("WARC-Concurrent-To", "")
-                    begun = (f"{path}, byte {place}", response, drop)
-                elif record.kind == "response" and begun:
-                    (start, response, drop), begun = begun, None
-                    if record.headers.get("WARC-Record-ID") == response:
-                        nothing = False
-                        yield Found(start, drop, body_of(record))
-            except DamagedError as error:
-                begun, nothing = None, False
-                complain(f"{path}, byte {place}", str(error))
+        for place, record, block in read_records(file, path, tell):
+            before, begun = begun, None
+            kinds.add(kind := str(record.headers.get("WARC-Type")))
+            with complaining(tell, place):
+                if kind == "metadata" and (drop := drop_of(record, block)):
+                    begun = _Begun(place, drop, record.headers.get("WARC-Concurrent-To"))
+                elif kind == "response" and before and before.response == record.record_id:
+                    number += 1
+                    yield Found(before.place, before.drop, body_of(record, block))
+    if complaints:
+        return
     if begun:
-        complain(path, f"cut off: no response for {begun[0]}")
-    elif nothing and kinds != {"warcinfo"}:
+        complain(path, f"cut off: no response for {begun.place}")
+    elif not number and kinds != {"warcinfo"}:
         complain(path, "no dropped page is in it: not written by a journal")

@@ -1,7 +1,4 @@
-"""WARC files of dropped pages (ISO 28500, version 1.1): each WARC record is a gzip member.
-
-A journal is read member by member: fastwarc takes a member that is cut off for the end of the file.
-"""
+"""WARC files of dropped pages (ISO 28500, version 1.1): each WARC record is a gzip member."""
 
 from __future__ import annotations
 
@@ -9,14 +6,18 @@ import gzip
 import io
 import json
 import os
-import zlib
+from base64 import b32encode
 from dataclasses import MISSING, dataclass, fields
 from datetime import datetime, timezone
+from hashlib import sha1
 from http.client import responses
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from simhash_gate.common.wording import DamagedError, MissingExtraError, need
+
+if TYPE_CHECKING:
+    from fastwarc.warc import WarcRecord
 
 _LAST_TIME = 253_402_300_800  # the year 10,000, which no calendar shows
 
@@ -93,17 +94,6 @@ _KEPT = b"X-Archive-Orig-"
 """Stands before the names of headers about the transfer, which are not true of the kept body."""
 _OF_THE_TRANSFER = frozenset({b"content-length", b"transfer-encoding"})
 
-_CHUNK = 1 << 16
-_MOST = 1 << 30  # bytes of one record, unpacked: no dropped page has more
-
-
-class WarcRecord(NamedTuple):
-    """One WARC record: its type, its WARC headers, its block."""
-
-    kind: str
-    headers: dict[str, str]
-    block: bytes
-
 
 def need_fastwarc() -> None:
     """Raise `MissingExtraError` where fastwarc is not installed, or on Windows."""
@@ -130,62 +120,32 @@ def pack(drop: Drop, stored: Stored) -> bytes:
     ) + _packed("response", _http(stored), head | url, response, at)
 
 
-def member_at(file: BinaryIO, start: int) -> tuple[bytes, int] | None:
-    """Return the content of the gzip member at a byte, and the byte where it ends.
-
-    Returns None at the end of the file. Raises OSError, and `DamagedError` for a broken one.
-    """
-    file.seek(start)
-    unpacker, content = zlib.decompressobj(16 + zlib.MAX_WBITS), bytearray()
-    while not unpacker.eof:
-        packed = file.read(_CHUNK)
-        if not packed and file.tell() <= start:
-            return None
-        if not packed:
-            raise DamagedError(f"cut off in the record at byte {start}")
-        try:
-            content += unpacker.decompress(packed)
-        except zlib.error as error:
-            raise DamagedError(f"damaged in the record at byte {start}: {error}") from None
-        if len(content) > _MOST:
-            raise DamagedError(f"the record at byte {start} is larger than any page")
-    return bytes(content), file.tell() - len(unpacker.unused_data)
-
-
-def record_of(data: bytes) -> WarcRecord:
-    """Return the record in the content of a gzip member. Raises `DamagedError`."""
-    from fastwarc.warc import ArchiveIterator
-
-    try:
-        for record in ArchiveIterator(io.BytesIO(data), parse_http=False):
-            block = record.reader.read()
-            if record.headers.get("Content-Length") != str(len(block)):
-                raise DamagedError("a record that is not as long as it says")
-            return WarcRecord(str(record.headers.get("WARC-Type")), record.headers.to_dict(), block)
-    except OSError as error:  # fastwarc raises it for broken data, too
-        raise DamagedError(str(error)) from None
-    raise DamagedError("no WARC record")
-
-
-def drop_of(metadata: WarcRecord) -> Drop | None:
+def drop_of(metadata: WarcRecord, block: bytes) -> Drop | None:
     """Return the dropped page of a metadata record, None if the record is of another kind.
 
     Raises `DamagedError`.
     """
     if metadata.headers.get("Content-Type") != "application/json":
         return None
+    _check(metadata, block)
     try:
-        values = json.loads(metadata.block)
+        values = json.loads(block)
     except (ValueError, RecursionError) as error:
         raise DamagedError(f"metadata that are no JSON: {error}") from None
     return Drop.of_json(values)
 
 
-def body_of(response: WarcRecord) -> bytes:
+def body_of(response: WarcRecord, block: bytes) -> bytes:
     """Return the body of a response record. Raises `DamagedError`."""
-    if not response.block.startswith(b"HTTP/"):
-        raise DamagedError("no HTTP status line")
-    return response.block.partition(b"\r\n\r\n")[2]
+    _check(response, block)
+    return block.partition(b"\r\n\r\n")[2]
+
+
+def _check(record: WarcRecord, block: bytes) -> None:
+    """Raise `DamagedError` if a block is not as it was written: gzip tells it too late."""
+    digest = b32encode(sha1(block, usedforsecurity=False).digest()).decode()
+    if record.headers.get("WARC-Block-Digest") != f"sha1:{digest}":
+        raise DamagedError("damaged: its digest is another")
 
 
 def _http(stored: Stored) -> bytes:

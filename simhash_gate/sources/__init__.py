@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 from simhash_gate.common.urls import without_credentials
 
 TOO_LARGE = "too large"
-GZIP = b"\x1f\x8b"
-"""The first bytes of a gzip file."""
 
 
 class Known(NamedTuple):

@@ -15,9 +15,10 @@ from typing import Any
 from w3lib.http import headers_raw_to_dict
 
 from simhash_gate.common.encoded import charset_in
+from simhash_gate.common.warc import GZIP
 from simhash_gate.common.wording import DamagedError
 from simhash_gate.gate.eligibility import is_success, why_ineligible
-from simhash_gate.sources import GZIP, Entry
+from simhash_gate.sources import Entry
 
 HTML = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 _OTHER_TEXT = ("text/", "application/json", "application/xml", "application/javascript")

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from simhash_gate.common.files import open_database
+from simhash_gate.common.warc import GZIP
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File, read_body
+from simhash_gate.sources import TOO_LARGE, Entry, File, read_body
 from simhash_gate.sources.http import gunzip, read_headers, response
 
 # `meta` is a Python literal. The pickled copy beside it is never opened: a pickle can run any code.

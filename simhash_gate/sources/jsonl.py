@@ -11,8 +11,8 @@ from gzip import GzipFile
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from simhash_gate.common.warc import GZIP
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.sources import GZIP
 
 STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "crawl_note"})

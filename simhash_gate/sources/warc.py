@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
-import io
-import lzma
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from zipfile import BadZipFile, ZipExtFile
 
 from simhash_gate.common.times import unix_time
-from simhash_gate.common.wording import Complain, DamagedError, complaining, printable, why
-from simhash_gate.sources import GZIP, TOO_LARGE, Entry, File
+from simhash_gate.common.warc import Opened, read_records
+from simhash_gate.common.wording import Complain, DamagedError, complaining, printable
+from simhash_gate.sources import TOO_LARGE, Entry, File
 from simhash_gate.sources.http import read_headers, response
 
 if TYPE_CHECKING:
+    from zipfile import ZipExtFile
+
     from fastwarc.warc import WarcRecord
 
-_Opened = BufferedReader | ZipExtFile
 SUFFIXES = (".warc", ".warc.gz")
 _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]+)[ \t]*(?:;[^\n]*|\r|\Z)\n?")
 _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
@@ -35,93 +32,31 @@ def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
         yield from responses(opened, file.path, complain, max_bytes)
 
 
-def responses(file: _Opened, path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
+def responses(file: Opened, path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the HTTP responses of an open file. `path` is its name in messages."""
-    from fastwarc.warc import ArchiveIterator
-
-    place, number, damaged = path, 0, ""
-    unpacked = _Unpacked(file)
-    try:
-        for number, record in enumerate(ArchiveIterator(unpacked, parse_http=False), 1):
-            place = f"{path}, record {number}"
-            try:
-                entry = _entry(record, place, max_bytes)
-            except DamagedError as error:
-                complain(place, str(error))
-                damaged = place
-            else:
-                if entry is not None:
-                    yield entry
-    except OSError as error:
-        complain(place, f"{why(error)}; nothing after this can be read")
-        return
-    if unpacked.failure and damaged != place:
-        complain(place, f"cut off, or damaged, after this: {unpacked.failure}")
-    elif not number:
-        complain(path, "no WARC record in it")
+    for place, record, block in read_records(file, path, complain, max_bytes + _HEADERS):
+        with complaining(complain, place):
+            if (entry := _entry(record, block, place, max_bytes)) is not None:
+                yield entry
 
 
-class _Unpacked(io.RawIOBase):
-    """A WARC file, unpacked from gzip. It ends where reading fails; `failure` says why.
-
-    (fastwarc itself takes the start of a cut-off gzip member for the end of the file.)
-    """
-
-    def __init__(self, file: _Opened) -> None:
-        self._packed = file
-        self._file: _Opened | gzip.GzipFile | None = None
-        self._position = 0
-        self.failure = ""
-
-    def tell(self) -> int:
-        """Return the number of bytes that have been read."""
-        return self._position
-
-    def read(self, size: int = -1) -> bytes:
-        """Return some of the next bytes, at most `size`, none at the end."""
-        try:
-            if self._file is None:
-                packed = self._packed.peek(2)[:2] == GZIP
-                self._file = gzip.GzipFile(fileobj=self._packed) if packed else self._packed
-            data = self._file.read1(size)
-        except (OSError, EOFError, zlib.error, BadZipFile, lzma.LZMAError) as error:
-            self.failure = str(error)
-            return b""
-        self._position += len(data)
-        return data
-
-
-def _entry(record: WarcRecord, place: str, max_bytes: int) -> Entry | None:
+def _entry(record: WarcRecord, block: bytes, place: str, max_bytes: int) -> Entry | None:
     """Return the page of a record, None if it has none. Raises `DamagedError`."""
     from fastwarc.warc import WarcRecordType
 
-    declared = record.headers.get("Content-Length") or ""
-    if not declared.isdecimal():
-        raise DamagedError("cut off, or damaged: a record without its length")
-    length = int(declared)
-    skipped, block = "", b""
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
-    is_page = _is_page(record, url)
-    if record.record_type == WarcRecordType.revisit:
-        skipped = "revisit record without a body"
-    elif record.headers.get("WARC-Truncated"):
-        skipped = "incomplete"
-    elif length > max_bytes + _HEADERS:
-        skipped = TOO_LARGE
-    elif is_page:
-        block = record.reader.read()
-    # A record that is cut off reads as a shorter one, without an error.
-    size = len(block) or record.consume()
-    if size != length:
-        raise DamagedError(f"cut off: {size} of its {length} bytes are there")
-    if not is_page:
+    if not _is_page(record, url):
         return None
     if not url:
         raise DamagedError("a response without WARC-Target-URI")
     time = unix_time(record.headers.get("WARC-Date"))
     fields: dict[str, Any] = {"url": url, "id": record.record_id, "time": time}
-    if skipped:
-        return Entry(place, skipped=skipped, **fields)
+    if record.record_type == WarcRecordType.revisit:
+        return Entry(place, skipped="revisit record without a body", **fields)
+    if record.headers.get("WARC-Truncated"):
+        return Entry(place, skipped="incomplete", **fields)
+    if int(record.headers["Content-Length"]) > max_bytes + _HEADERS:
+        return Entry(place, skipped=TOO_LARGE, **fields)
     return _response(_with_headers(record, block), place, max_bytes, **fields)
 
 
@@ -187,7 +122,7 @@ def wacz(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
 
 
 def _members(
-    opened: _Opened, place: str, complain: Complain, max_bytes: int, *, nested: bool
+    opened: Opened, place: str, complain: Complain, max_bytes: int, *, nested: bool
 ) -> Iterator[Entry]:
     try:
         packed = zipfile.ZipFile(opened)
