@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -15,10 +16,10 @@ from pathlib import Path
 
 from benchmarks.reliability.books import Books
 from benchmarks.reliability.crawls import Running
-from benchmarks.reliability.faults import Faults, small_disk
+from benchmarks.reliability.faults import ENDS, LOOKS, Fault, befall, small_disk
 from benchmarks.reliability.plan import AnyPlan, Crawl, Plan, cleaning
 from benchmarks.reliability.site import Server
-from benchmarks.reliability.stores import Memory
+from benchmarks.reliability.stores import Memory, run_command
 
 TICK = 0.03
 MOST_TOLD = 5
@@ -38,6 +39,54 @@ class Outcome:
     def balanced(self) -> bool:
         """Whether nothing was found."""
         return not (self.lost or self.kept_twice or self.unsound)
+
+
+class Faults:
+    """Lets the faults of a round happen when their time has come."""
+
+    def __init__(self, faults: list[Fault], memory: Memory) -> None:
+        self.waiting = list(faults)
+        self.happened: list[Fault] = []
+        self.complaints: list[str] = []
+        self._due: dict[int, float] = {}
+        self._memory = memory
+        self._threads: list[threading.Thread] = []
+
+    def look(self, crawls: dict[str, Running], answered: dict[str, int]) -> None:
+        """Let happen what is due."""
+        for fault in list(self.waiting):
+            crawl = crawls.get(fault.crawl)
+            if crawl is None:
+                continue
+            if crawl.ended:
+                self.waiting.remove(fault)
+            elif answered[fault.crawl] >= fault.answers or crawl.reason():
+                due = self._due.setdefault(id(fault), time.monotonic() + fault.delay)
+                if time.monotonic() >= due:
+                    self.waiting.remove(fault)
+                    self.happened.append(fault)
+                    thread = threading.Thread(target=self._happen, args=(fault, crawl), daemon=True)
+                    thread.start()
+                    self._threads.append(thread)
+
+    def join(self) -> None:
+        """Wait until everything is as before."""
+        for thread in self._threads:
+            thread.join()
+
+    def _happen(self, fault: Fault, crawl: Running) -> None:
+        try:
+            if fault.kind in ENDS:
+                crawl.ended_by = fault.kind
+            if fault.kind in LOOKS:
+                words = ["pairs"] if fault.kind == "pairs" else ["store", fault.kind]
+                done = run_command([*words, self._memory.direct_url], self._memory.place)
+                if "Traceback" in done.stderr or done.returncode not in (0, 1):
+                    self.complaints.append(f"simhash-gate {words}: {done.stderr[-2000:]}")
+            else:
+                befall(fault, crawl, self._memory)
+        except Exception as error:  # a fault that can't happen must not pass for one that did
+            self.complaints.append(f"{fault}: {type(error).__name__}: {error}")
 
 
 class Round:
