@@ -63,7 +63,14 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.warc", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
-    "compare": {"common.wording", "fingerprints", "=page", "stores.base", "stores.store"},
+    "compare": {
+        "common.wording",
+        "fingerprints",
+        "=page",
+        "page.money",
+        "stores.base",
+        "stores.store",
+    },
     "gate": {"common", "compare", "fingerprints", "history", "identity", "=page", "values"}
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},

@@ -43,7 +43,7 @@ def _read_offer(line: str) -> object:
 
 
 READ_BY: dict[Pattern, Callable[[str], object]] = dict.fromkeys(
-    (offer._PRICE, offer._LABELLED, offer._NUMBER), _read_offer
+    (offer._LABELLED, offer._NUMBER), _read_offer
 )
 """Patterns that see short texts only: what sees to that is measured in their place."""
 

@@ -6,43 +6,15 @@ They tell apart two pages that only look alike because of their template.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from simhash_gate.compare.names import are_one, is_cut, own_words, own_words_of
+from simhash_gate.compare.names import are_one, own_words, words_apart
+from simhash_gate.compare.offers import contradicting_fields, contradicting_offers
 
 if TYPE_CHECKING:
-    from simhash_gate.compare.sketch import Offered, Sketch
+    from simhash_gate.compare.sketch import Sketch
 
 _SHOWN = 60
-UNKNOWN = "unknown"
-"""The value of a field that only the data of a page would tell, if these are not known."""
-
-_PRODUCT = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productid", "isbn")
-IN_DATA = {
-    "shown number": (*_PRODUCT, *(f"offer {name}" for name in _PRODUCT), "item"),
-    "shown price": ("price",),
-    "": ("chosen", "startDate", "endDate", "place", "salary"),
-}
-"""Fields that only data have, by the field of a text that says the same ("" if none does)."""
-TEXT_ALONE = "the text alone of"
-"""The field of a page that was read from its text. Its value is the URL."""
-_NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
-
-
-def read_from_text(sketch: Sketch, title: str, url: str) -> Sketch:
-    """Return the sketch of a page whose title and text are known, but not its data.
-
-    It contradicts all data of another page that its text does not show: it may be another product,
-    event or job. Two such pages contradict each other, unless they have the same URL.
-    """
-    shown = dict(sketch.offered)
-    unknown = {
-        name: UNKNOWN for field, names in IN_DATA.items() if field not in shown for name in names
-    }
-    offered = tuple(sorted((unknown | shown | {TEXT_ALONE: url}).items()))
-    return replace(sketch, headline=sketch.headline or title, offered=offered)
-
 
 Differs = Literal["names", "offers", "fields", "texts", "repeats", "carried"]
 CONTRADICTIONS: frozenset[Differs] = frozenset({"names", "offers", "fields"})
@@ -62,11 +34,11 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Differen
     also contradict if one name has an additional word that is nowhere on the other page, unless
     `are_one` finds that templates made the difference. Offers contradict if a common field differs.
     """
-    if reason := _of_fields(kept.compared, new.compared):
+    if reason := contradicting_fields(kept.compared, new.compared):
         return Difference("fields", reason)
     if reason := _of_names(kept, new):
         return Difference("names", reason)
-    if offers and (reason := _of_fields(kept.offered, new.offered) or _of_offers(kept, new)):
+    if offers and (reason := contradicting_offers(kept, new)):
         return Difference("offers", reason)
     return None
 
@@ -74,42 +46,6 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Differen
 def same_name(kept: Sketch, new: Sketch) -> bool:
     """Tell whether both pages have the same name."""
     return bool(new.all_names) and kept.name_key == new.name_key
-
-
-def agreement(kept: Sketch, new: Sketch) -> bool:
-    """Tell whether two pages claim to show one product, by its name, its number and its price."""
-    one = not _numbers(kept).isdisjoint(_numbers(new))
-    return one and same_name(kept, new) and _price(kept) == _price(new) != ""
-
-
-def _of_offers(kept: Sketch, new: Sketch) -> str:
-    """Compare numbers and prices in data with those in text: a print view has no data."""
-    before, now = _numbers(kept), _numbers(new)
-    if before and now and before.isdisjoint(now):
-        return f"{', '.join(sorted(before))} → {', '.join(sorted(now))}"
-    price, other = _price(kept), _price(new)
-    return f"price {price} → {other}" if price and other and price != other else ""
-
-
-def _numbers(page: Sketch) -> set[str]:
-    values = [value for name, value in page.offered if name in _NUMBERS]
-    return {number.casefold() for value in values for number in value.split(", ")}
-
-
-def _price(page: Sketch) -> str:
-    """Return the lowest price in the data, else in the text: it may show the old price, too."""
-    offered = dict(page.offered)
-    prices = offered.get("price") or offered.get("shown price") or ""
-    amounts = [part.split(" ")[0] for part in prices.split(", ")]
-    return min(amounts, key=lambda amount: (len(amount.partition(".")[0]), amount))
-
-
-def _of_fields(kept: Offered, new: Offered) -> str:
-    before = dict(kept)
-    for name, value in new:
-        if name in before and before[name] != value:
-            return f"{name} {before[name] or 'none'} → {value or 'none'}"
-    return ""
 
 
 def _of_names(kept: Sketch, new: Sketch) -> str:
@@ -124,14 +60,8 @@ def _of_names(kept: Sketch, new: Sketch) -> str:
 
 
 def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[str]) -> str:
-    kept_words, new_words = own_words_of(before), own_words_of(now)
-    gone, come = kept_words - new_words, new_words - kept_words
-    # A number that begins one name follows a word in the other: "5 bees", "Print: 5 bees".
-    first = [word for word in gone | come if word.isdecimal()]
-    moved = {word for word in gone | come if len(first) == 1 and word.split(" ")[-1] in first}
-    if moved & gone and moved & come:
-        gone, come = gone - moved, come - moved
-    if not (kept_words and new_words and (gone or come)) or is_cut(before, now):
+    gone, come = words_apart(before, now)
+    if not (gone or come):
         return ""
     if gone and come:
         other = _lacks(new, gone, article=True) and _lacks(kept, come, article=True)

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.compare.contradictions import Difference, agreement, contradiction, same_name
+from simhash_gate.compare.contradictions import Difference, contradiction, same_name
 from simhash_gate.compare.names import words_of_line
+from simhash_gate.compare.offers import same_offer
 from simhash_gate.compare.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.words import SIGNS, words
@@ -36,12 +37,7 @@ class CloserLook:
     """
 
     def __init__(
-        self,
-        page: Page,
-        memory: SiteMemory | None,
-        *,
-        least_words: int,
-        verify: bool,
+        self, page: Page, memory: SiteMemory | None, *, least_words: int, verify: bool
     ) -> None:
         self._page = page
         self._memory = memory
@@ -96,7 +92,7 @@ class CloserLook:
                 return f"other {said}"
         if record.digest == self._page.digest:
             return ""
-        one_offer = agreement(kept, new)
+        one_offer = same_offer(kept, new) and same_name(kept, new)
         gone, lacking = kept.words.lacking(new.words), new.words.lacking(kept.words)
         come = self._own(lacking, self._labels if one_offer else ())
         lines = kept.lines.lacking(new.lines), new.lines.lacking(kept.lines)

@@ -53,6 +53,28 @@ def own_words_of(names: Iterable[str]) -> frozenset[str]:
     return frozenset.intersection(*of_names) or frozenset().union(*of_names)
 
 
+def words_apart(names: Sequence[str], others: Sequence[str]) -> tuple[set[str], set[str]]:
+    """Return the words that only the names of one page have, and those only of the other.
+
+    If each has such a word, the names contradict each other. None counts if one page has no name,
+    or a name that is cut where the other goes on.
+    """
+    words_of_names, its_words = own_words_of(names), own_words_of(others)
+    own, its_own = {*words_of_names - its_words}, {*its_words - words_of_names}
+    # A number that begins one name follows a word in the other: "5 bees", "Print: 5 bees".
+    first = [word for word in own | its_own if word.isdecimal()]
+    moved = {word for word in own | its_own if len(first) == 1 and word.split(" ")[-1] in first}
+    if moved & own and moved & its_own:
+        own, its_own = own - moved, its_own - moved
+    compared = words_of_names and its_words and not _is_cut(names, others)
+    return (own, its_own) if compared else (set(), set())
+
+
+def words_of_name(name: str) -> tuple[str, ...]:
+    """Return what is equal of two names that say the same: the words, or a name without any."""
+    return tuple(words(name)) or (name,)
+
+
 def numbers_and_signs(tokens: Sequence[str], places: Iterable[int]) -> Iterator[str]:
     """Yield the numbers and signs at `places` of a text, each with the word before it.
 
@@ -115,7 +137,7 @@ def are_one(names: Sequence[str], others: Sequence[str]) -> bool:
     return any(_is_one(name, other) for name in names for other in others)
 
 
-def is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
+def _is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
     """Tell whether a name of one page ends in dots where a name of the other goes on."""
     pairs = [(name, other) for name in names for other in others]
     return any(

@@ -15,20 +15,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
-from simhash_gate.compare.contradictions import TEXT_ALONE, UNKNOWN
+from simhash_gate.compare.names import words_of_name
+from simhash_gate.compare.offers import TEXT_ALONE, UNKNOWN, fields_apart
 from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.fingerprints.words import words
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.gate.visit import Visit, what_else
-from simhash_gate.history.versions import History, Offer, Version
+from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
 
 if TYPE_CHECKING:
+    from simhash_gate.compare.sketch import Offered
     from simhash_gate.stores.store import Store
 
 MOST_VISITED = 50_000
@@ -231,9 +232,7 @@ def version_in(record: Record, history: History) -> Version:
         return _version(record, "", None, of_text=False)
 
 
-def _version(
-    record: Record, headline: str, offers: tuple[Offer, ...] | None, of_text: bool
-) -> Version:
+def _version(record: Record, headline: str, offers: Offered | None, of_text: bool) -> Version:
     return Version(
         record.first_seen,
         record.last_seen,
@@ -276,10 +275,12 @@ def what_changed(before: Version, page: Page, policy: Policy, visit: Visit) -> s
     assert page.fingerprint is not None
     headline, offers, _ = _name_and_offers(page.sketch)
     found = list(filter(None, [what_else(before, visit)]))
-    if before.headline and headline and list(words(before.headline)) != list(words(headline)):
+    named = bool(before.headline and headline)
+    if named and words_of_name(before.headline) != words_of_name(headline):
         found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
-    if before.offers is not None and before.offers != offers:
-        found.extend(_offers_changed(before.offers, offers or ()))
+    for field, *values in fields_apart(before.offers, offers) if before.offers is not None else ():
+        was, becomes = ("none" if it is None else it[:_SHOWN] for it in values)
+        found.append(f"{field} {was!r}, now {becomes!r}")
     bits = hamming_distance(before.fingerprint, page.fingerprint)
     if before.digest != page.digest if before.digest else bits > policy.threshold:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
@@ -291,20 +292,11 @@ def age_of(before: Version, at: float) -> str:
     return f"last seen {span_of(abs(at - before.last_seen))} ago"
 
 
-def _offers_changed(before: tuple[Offer, ...], now: tuple[Offer, ...]) -> list[str]:
-    was, becomes = dict(before), dict(now)
-    fields = [field for field in was | becomes if was.get(field) != becomes.get(field)]
-    return [
-        f"{field} {was.get(field, 'none')[:_SHOWN]!r}, now {becomes.get(field, 'none')[:_SHOWN]!r}"
-        for field in fields
-    ] or ["another order of what is offered"]
-
-
-def _name_and_offers(data: bytes) -> tuple[str, tuple[Offer, ...], bool]:
+def _name_and_offers(data: bytes) -> tuple[str, Offered, bool]:
     """Return what a page claims, and if it was read from its text, which does not tell all."""
     if not data:
         return "", (), False
     sketch = decode(data)
-    offers = [Offer(*each) for each in (*sketch.offered, *sketch.compared)]
-    known = tuple(it for it in offers if it.value != UNKNOWN and it.field != TEXT_ALONE)
+    offers = (*sketch.offered, *sketch.compared)
+    known = tuple(it for it in offers if it[1] != UNKNOWN and it[0] != TEXT_ALONE)
     return sketch.headline, known, len(known) < len(offers)

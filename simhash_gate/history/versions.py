@@ -5,18 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from simhash_gate.history.validators import Validators
 
 _FORMAT = 4
-
-
-class Offer(NamedTuple):
-    """A field with its value, of the page's offer or from the user's list of compared fields."""
-
-    field: str
-    value: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +18,10 @@ class Version:
 
     `first_seen` and `last_seen` are the Unix times of these visits. `fingerprint`, `digest`,
     `links` and `structure` are unsigned 64-bit numbers as a `Page` has them, 0 if there is none.
-    `run` is the run that kept this version. `headline` is the page's name. `offers` are its data as
-    a `Page` has them, None if unknown. `etag` and `modified` are its `ETag` and `Last-Modified`,
-    `variant` names the variant that was asked for. `url` is the address that it came by first.
-    `asker` and `carries` are those of a record.
+    `run` is the run that kept this version. `headline` is the page's name. `offers` are the fields
+    of its offer and those that the user compares, each with its value, None if unknown. `etag` and
+    `modified` are its `ETag` and `Last-Modified`, `variant` names the variant that was asked for.
+    `url` is the address that it came by first. `asker` and `carries` are those of a record.
     """
 
     first_seen: float
@@ -42,7 +35,7 @@ class Version:
     links: int = 0
     structure: int = 0
     headline: str = ""
-    offers: tuple[Offer, ...] | None = None
+    offers: tuple[tuple[str, str], ...] | None = None
     etag: str = ""
     modified: str = ""
     variant: str = ""
@@ -132,4 +125,4 @@ def _version(*fields: Any) -> Version:
     version = Version(*fields)
     if version.offers is None:
         return version
-    return replace(version, offers=tuple(Offer(*offer) for offer in version.offers))
+    return replace(version, offers=tuple((name, value) for name, value in version.offers))

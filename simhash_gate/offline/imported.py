@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from simhash_gate.common.wording import Complain, complaining, how_many
-from simhash_gate.compare.contradictions import read_from_text
+from simhash_gate.compare.offers import read_from_text
 from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy

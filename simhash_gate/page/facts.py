@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from html import unescape
-from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from lxml.html import HtmlElement
@@ -15,10 +14,9 @@ from simhash_gate.page.address import is_front
 from simhash_gate.page.elements import Elements, find_elements
 from simhash_gate.page.structured import (
     Node,
-    amounts_in,
     nodes,
     nodes_on_top,
-    offers_of,
+    prices_of,
     read_json_ld,
     read_microdata,
     text,
@@ -56,7 +54,6 @@ _SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganiza
 _DATE = re.compile(
     r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?"
 )
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _LONGEST = 200
 _MOST_ENTRIES = 20  # of a list, that tell what it lists
@@ -250,19 +247,7 @@ def _date(main: Node, meta: dict[str, str]) -> str | None:
 
 
 def _price(main: Node, meta: dict[str, str]) -> str | None:
-    found = [
-        _amount(*amount)
-        for offer in offers_of(main)
-        for amount in chain.from_iterable(amounts_in(offer, "price", "lowPrice"))
-    ]
-    names = ("product:price", "og:price")
-    found += (_amount(meta.get(f"{n}:amount"), meta.get(f"{n}:currency")) for n in names)
-    return next(filter(None, found), None)
-
-
-def _amount(number: str | None, currency: str | None) -> str | None:
-    found = _NUMBER.search(number or "")
-    return f"{found[0]} {currency or ''}".strip() if found else None
+    return next((str(it) for it in prices_of(main, meta) if it.amount[0].isdigit()), None)
 
 
 def _sites(top: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:

@@ -15,12 +15,12 @@ from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
 from simhash_gate.page.elements import Elements
+from simhash_gate.page.money import AMOUNT, Money, find_money, read_money
 from simhash_gate.page.structured import (
     Node,
-    amounts_in,
-    nodes,
     nodes_on_top,
     offers_of,
+    prices_of,
     read_microdata,
     text,
     types,
@@ -43,16 +43,8 @@ _LINES = 200  # of an article
 _SHORT = 60  # characters: what is longer tells of something
 _LABEL = 20
 _DIGIT = re.compile(r"\d")
-_SYMBOL = r"[$\u00a2-\u00a5\u20a0-\u20cf]"
-_CODE = r"(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|PLN|[Ee]uros?|Rs\.?|kr\.?|zł)"
-_AMOUNT = r"\d+(?:[.,\u00a0\u202f' ]\d+)*"
-_CURRENCIES = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY", "₹": "INR", "zł": "PLN"}
-_CURRENCIES |= dict.fromkeys(("Euro", "euro", "Euros", "euros"), "EUR")
-_PRICE = re.compile(
-    rf"(?:{_SYMBOL}|(?<!\w){_CODE})\s?{_AMOUNT}|{_AMOUNT}\s?(?:{_SYMBOL}|{_CODE})(?!\w)"
-)
 _LABELLED = re.compile(
-    rf"^(?:price|preis|prix|precio|prezzo|preço|цена)\s*:?\s+({_AMOUNT})$", re.IGNORECASE
+    rf"^(?:price|preis|prix|precio|prezzo|preço|цена)\s*:?\s+({AMOUNT})$", re.IGNORECASE
 )
 _NUMBER = re.compile(
     r"\b(?:SKU|EAN|GTIN|ISBN|MPN|(?:Art(?:ikel|icle|\.)?|Item|Model|Part|Product)[\s-]*"
@@ -79,7 +71,7 @@ def find_offer(facts: Facts) -> tuple[Field, ...]:
 
 def has_price(texts: Iterable[str]) -> bool:
     """Tell if there is a price in some short texts, one or two after the other."""
-    return _PRICE.search(" ".join(text[:_SHORT] for text in texts)) is not None
+    return bool(find_money(" ".join(text[:_SHORT] for text in texts)))
 
 
 def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[Field, ...]:
@@ -88,21 +80,19 @@ def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[F
     What a label stands before, in a table or a list, counts wherever it is. If there is none, the
     first price counts in the lines `after` the article.
     """
-    prices: set[str] = set()
+    prices: list[Money] = []
     labelled = number = ""
     start = next((at + 1 for at, block in enumerate(blocks) if block.kind == "heading"), 0)
     for place, line in _short_lines(blocks[start : start + _LINES]):
         if place < _NEAR:
-            prices.update(map(_normal_price, _PRICE.findall(line)))
+            prices += find_money(line)
         if not number or not labelled:
             number = number or next(iter(_NUMBER.findall(line)), "")
             labelled = labelled or next(iter(_LABELLED.findall(line)), "")
-    if not prices and labelled:
-        prices.add(_normal_price(labelled))
-    elif not prices:
+    if not prices:
         lines = (line for line in after if len(line) <= _SHORT)
-        prices.update(map(_normal_price, next(filter(None, map(_PRICE.findall, lines)), [])))
-    price = ", ".join(sorted(prices)[:_MOST])
+        prices = read_money(labelled) or next(filter(None, map(find_money, lines)), [])
+    price = ", ".join(sorted(set(map(str, prices)))[:_MOST])
     return tuple(field for field in (("shown number", number), ("shown price", price)) if field[1])
 
 
@@ -136,23 +126,17 @@ def _fields(facts: Facts) -> Iterator[Field]:
 def _product(main: Node, facts: Facts) -> Iterator[Field]:
     for name in NUMBERS:
         yield name.lower(), text(main.get(name))
-    offers = [part for offer in offers_of(main) for part in nodes(offer.get("offers")) or [offer]]
+    for price in prices_of(main, facts.meta):
+        yield "price", str(price)
+    offers = offers_of(main)
     for offer in offers:
-        amounts = amounts_in(offer, "price", "lowPrice", "highPrice")
-        for amount, currency in next(filter(None, amounts), []):
-            yield "price", f"{_as_decimal(amount)} {currency}".strip()
         yield "availability", _local_name(text(offer.get("availability")))
         if len(offers) == 1:
             for name in NUMBERS:
                 yield f"offer {name.lower()}", text(offer.get(name))
-    meta = facts.meta
     if not offers:
-        for name in ("product:price", "og:price"):
-            if shown := meta.get(f"{name}:amount"):
-                yield "price", f"{_as_decimal(shown)} {meta.get(f'{name}:currency', '')}".strip()
-                break
-        yield "availability", _local_name(meta.get("product:availability", ""))
-    yield "item", meta.get("product:retailer_item_id", "")
+        yield "availability", _local_name(facts.meta.get("product:availability", ""))
+    yield "item", facts.meta.get("product:retailer_item_id", "")
 
 
 def _chosen(elements: Elements) -> Iterator[Field]:
@@ -206,25 +190,6 @@ def _leaves(node: object, depth: int) -> Iterable[str]:
 def _local_name(address: str) -> str:
     """Return the name of a value, without the address of its vocabulary."""
     return re.split("[/:#]", address)[-1]
-
-
-def _normal_price(price: str) -> str:
-    """Return a price as data would give it: `1.299,00 €` is `1299.00 EUR`."""
-    found = re.search(_AMOUNT, price)
-    amount = found[0] if found else ""
-    digits = re.sub(r"\D", "", amount)
-    if re.search(r"[.,]\d\d\Z", amount):
-        digits = f"{digits[:-2]}.{digits[-2:]}"
-    currency = price.replace(amount, "").strip()
-    return f"{_as_decimal(digits)} {_CURRENCIES.get(currency, currency)}".rstrip()
-
-
-def _as_decimal(amount: str) -> str:
-    """Return an amount in one form: `12`, `12.0` and `12.00` are the same."""
-    try:
-        return f"{float(amount):.2f}"
-    except ValueError:
-        return amount
 
 
 _MOST_ELEMENTS = 20  # elements

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
 from lxml import etree
 from lxml.html import HtmlElement
+
+from simhash_gate.page.money import Money, read_money
 
 Node = dict[str, Any]
 """A thing that is described: its `@type`, and its properties, as JSON-LD writes them."""
@@ -119,14 +121,27 @@ def _text_of(value: Any) -> str:
     return " ".join(str(value).split()) if isinstance(value, (str, int, float)) else ""
 
 
-def offers_of(main: Node) -> Iterator[Node]:
-    """Yield the offers of a product, and of its variants."""
-    for node in (main, *nodes(main.get("hasVariant"))):
-        yield from nodes(node.get("offers"))
+def offers_of(main: Node) -> list[Node]:
+    """Return the offers of a product, and of its variants; of several that are one, each part."""
+    products = (main, *nodes(main.get("hasVariant")))
+    offers = [offer for product in products for offer in nodes(product.get("offers"))]
+    return [part for offer in offers for part in nodes(offer.get("offers")) or [offer]]
 
 
-def amounts_in(offer: Node, *names: str) -> Iterator[list[tuple[str, str]]]:
-    """Yield amounts and their currency, by their names: those of an offer, of each part of it."""
+def prices_of(main: Node, meta: Mapping[str, str]) -> list[Money]:
+    """Return the prices of a product: those of its offers, or else the one of the metadata."""
+    found = [price for offer in offers_of(main) for price in _prices_of(offer)]
+    for name in ("product:price", "og:price"):
+        amount, currency = (meta.get(f"{name}:{part}", "") for part in ("amount", "currency"))
+        found = found or read_money(amount, currency)
+    return found
+
+
+def _prices_of(offer: Node) -> list[Money]:
+    """Return the prices of an offer, or else those of the first part of it that has one."""
     for node in (offer, *nodes(offer.get("priceSpecification"))):
         currency = text(node.get("priceCurrency")) or text(offer.get("priceCurrency"))
-        yield [(amount, currency) for name in names if (amount := text(node.get(name)))]
+        amounts = (text(node.get(name)) for name in ("price", "lowPrice", "highPrice"))
+        if found := [price for amount in amounts for price in read_money(amount, currency)]:
+            return found
+    return []

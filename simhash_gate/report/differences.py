@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from simhash_gate.common.urls import text_without_credentials
 from simhash_gate.common.wording import shortened
+from simhash_gate.compare.names import words_of_name
+from simhash_gate.compare.offers import differs
 from simhash_gate.compare.sketch import Sketch
-from simhash_gate.fingerprints.words import UNSEGMENTED, words
+from simhash_gate.fingerprints.words import UNSEGMENTED
 
 T = TypeVar("T")
 Line = tuple[str, str]
@@ -31,7 +33,8 @@ _EMPHASIS = "*_`"
 class FieldPair(NamedTuple):
     """One thing that two pages claim: what A says and what B says, None for nothing.
 
-    `kind` is `names`, `offered` or `fields`. `name` is that of the field, "" for a name.
+    `kind` is `names`, `offered` or `fields`. `name` is that of the field, "" for a name. Both pages
+    have a name if they write it with the same words.
     """
 
     kind: str
@@ -42,9 +45,8 @@ class FieldPair(NamedTuple):
     @property
     def differs(self) -> bool:
         """Whether the two pages say different things, or one of them says nothing."""
-        if self.a is None or self.b is None or self.kind != "names":
-            return self.a != self.b
-        return words_of_name(self.a) != words_of_name(self.b)
+        both = self.a is not None and self.b is not None
+        return not both if self.kind == "names" else differs(self.name, self.a, self.b)
 
 
 class Part(NamedTuple):
@@ -199,8 +201,7 @@ def _plain(text: str) -> str:
 
 def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
     """Yield all that two pages claim."""
-    names = {words_of_name(name): name for name in names_of(a)}
-    others = {words_of_name(name): name for name in names_of(b)}
+    names, others = _names(a), _names(b)
     both = [key for key in others if key in names]
     for key in dict.fromkeys([*both, *names, *others]):
         yield FieldPair("names", "", names.get(key), others.get(key))
@@ -212,12 +213,11 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
 
 def names_of(sketch: Sketch) -> list[str]:
     """Return the names of a page, the headline first, each once."""
+    return list(_names(sketch).values())
+
+
+def _names(sketch: Sketch) -> dict[tuple[str, ...], str]:
     found: dict[tuple[str, ...], str] = {}
     for name in sketch.all_names:
         found.setdefault(words_of_name(name), name)
-    return list(found.values())
-
-
-def words_of_name(name: str) -> tuple[str, ...]:
-    """Return the words that tell a name from others. A name without words is one itself."""
-    return tuple(words(name)) or (name,)
+    return found

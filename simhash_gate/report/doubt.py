@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.compare.names import own_words
+from simhash_gate.compare.names import words_apart
+from simhash_gate.compare.offers import other_prices
 from simhash_gate.report.judged import LoggedVerdict
 
 MANY = 5
@@ -28,10 +28,7 @@ def contradict(title: str, other: str) -> bool:
 
     The gate also looks for such words in the texts, which are not at hand here.
     """
-    if not title or not other or title == other:
-        return False
-    own, its_own = own_words(title), own_words(other)
-    return not (own <= its_own or its_own <= own)
+    return all(words_apart([title], [other]))
 
 
 def has_another_name(page: LoggedVerdict) -> bool:
@@ -72,14 +69,7 @@ ORDER = (
 )
 """The order of duplicates, for a reader."""
 
-_MONEY = "$\u00a2-\u00a5\u20a0-\u20cf"
-_CODE = "EUR|USD|GBP|CHF|JPY|CNY|INR|TRY|PLN|SEK|NOK|DKK|CZK|RUB|BRL|AUD|CAD"
-_AMOUNT = r"\d[\d.,']{0,15}"
-_PRICE = re.compile(
-    rf"(?:[{_MONEY}]|\b(?:{_CODE})\b)\s?{_AMOUNT}|{_AMOUNT}\s?(?:[{_MONEY}]|(?:{_CODE})\b)"
-)
 _SAME = ("text", "text at a closer look", "entries, in any order", "name, number and price")
-_ROUND = re.compile(r"[.,]00(?!\d)")
 
 
 class Doubt(NamedTuple):
@@ -118,18 +108,6 @@ def difference(page: LoggedVerdict, found: Doubt | None = None) -> list[str]:
         if more:
             phrases.append(how_many(more, "word", "+,"))
     return [*phrases, *filter(None, [_detail(page)])]
-
-
-def other_prices(kept: str, page: str) -> bool:
-    """Tell if each of two texts says an amount of money that the other does not say."""
-    before, now = _amounts(kept), _amounts(page)
-    return not (before <= now or now <= before)
-
-
-def _amounts(text: str) -> set[str]:
-    """Return the amounts of money in a text, however they are written: 12,50 € is $12.50."""
-    found = (_ROUND.sub("", price) for price in _PRICE.findall(text))
-    return {"".join(filter(str.isdigit, price)) for price in found}
 
 
 def _detail(page: LoggedVerdict) -> str:

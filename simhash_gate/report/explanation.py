@@ -19,6 +19,7 @@ from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of
 from simhash_gate.common.wording import how_many, printable
 from simhash_gate.compare.contradictions import contradiction
+from simhash_gate.compare.offers import other_prices
 from simhash_gate.compare.sketch import Sketch, decode
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import Policy, without_www
@@ -35,7 +36,7 @@ from simhash_gate.report.differences import (
     parts_of,
     side_by_side,
 )
-from simhash_gate.report.doubt import Doubt, difference, doubt, other_prices
+from simhash_gate.report.doubt import Doubt, difference, doubt
 from simhash_gate.report.findings import advice_on
 from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 from simhash_gate.stores.base import Record

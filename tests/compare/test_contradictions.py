@@ -2,12 +2,9 @@
 
 import pytest
 
-from simhash_gate.compare.contradictions import (
-    IN_DATA,
-    contradiction,
-    read_from_text,
-)
+from simhash_gate.compare.contradictions import contradiction
 from simhash_gate.compare.names import numbers_and_signs, words_of_line
+from simhash_gate.compare.offers import IN_DATA, fields_apart, read_from_text
 from simhash_gate.compare.sketch import Hashes, Sketch
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page.offer import NUMBERS
@@ -132,14 +129,28 @@ def shown(price: str, number: str = "A-1") -> Sketch:
 def test_what_a_print_view_shows_is_compared_with_what_data_say() -> None:
     shop = claims("A drill", price="12.90 EUR", sku="A-1")
     assert not said(shop, shown("12.90 EUR"))
-    assert said(shop, shown("14.90 EUR")) == "price 12.90 → 14.90"
+    assert said(shop, shown("14.90 EUR")) == "price 12.90 EUR → 14.90 EUR"
 
 
 def test_the_lowest_of_the_prices_that_a_page_shows_is_the_one_of_today() -> None:
     sale = claims("A drill", price="9.90 EUR", sku="A-1")
-    assert said(sale, shown("12.90 EUR")) == "price 9.90 → 12.90"
+    assert said(sale, shown("12.90 EUR")) == "price 9.90 EUR → 12.90 EUR"
     variants = claims("A drill", price="9.90 EUR", sku="A-1, A-2, A-3, A-4")
     assert not said(variants, shown("9.90 EUR"))
+
+
+def test_prices_are_compared_as_money() -> None:
+    shop = claims("A drill", price="12.90 CAD", sku="A-1")
+    assert not said(shop, shown("12.90 $"))
+    assert said(shop, shown("12.90 EUR")) == "price 12.90 CAD → 12.90 EUR"
+    assert not said(shop, claims("A drill", price="12.90"))
+    assert said(shop, claims("A drill", price="12.90 CAD, 14.90 CAD"))
+
+
+def test_a_field_that_one_page_lacks_is_told_and_is_no_contradiction() -> None:
+    kept, new = (("price", "5.00 EUR"), ("sku", "A-1")), (("chosen", "red"), ("price", "5.00"))
+    assert fields_apart(kept, new) == [("sku", "A-1", None), ("chosen", None, "red")]
+    assert contradiction(Sketch("A drill", offered=kept), Sketch("A drill", offered=new)) is None
 
 
 def test_of_the_users_fields_one_that_only_one_page_has_differs_too() -> None:
@@ -166,7 +177,7 @@ def test_what_its_text_shows_is_known() -> None:
     kept = read_from_text(text, "Boots", A)
     assert said(kept, claims("Boots", sku="A-1", price="12.00 EUR")) == ""
     assert "a-1 → a-2" in said(kept, claims("Boots", sku="A-2"))
-    assert "12.00 → 13.00" in said(kept, claims("Boots", price="13.00 EUR"))
+    assert "12.00 EUR → 13.00 EUR" in said(kept, claims("Boots", price="13.00 EUR"))
     assert said(kept, claims("Boots", sku="A-1", chosen="red")) == "chosen unknown → red"
 
 

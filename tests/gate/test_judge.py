@@ -219,8 +219,11 @@ def test_what_a_page_is_called_and_offers_is_part_of_what_it_says(gate) -> None:
     assert verdict.outcome == "updated"
     assert verdict.reason.startswith("price '19.90', now '17.90'; last seen")
     latest = the_next_run(later, "latest")
+    with_currency = a_page(sketch=sketch_of("RED shoe", ("price", "17.90 EUR")))
+    assert judge(latest, with_currency, "/a").outcome == "unchanged"
     renamed = a_page(sketch=sketch_of("Blue shoe", ("price", "17.90")))
-    assert judge(latest, renamed, "/a").reason.startswith("headline 'Red shoe', now 'Blue shoe'")
+    verdict = judge(the_next_run(latest, "last"), renamed, "/a")
+    assert verdict.reason.startswith("headline 'RED shoe', now 'Blue shoe'; last seen")
 
 
 def test_a_page_that_says_again_what_it_said_long_ago_is_an_update(gate) -> None:

@@ -59,6 +59,7 @@ def test_an_article_is_told_however_its_json_is_written(data):
         {**HIVE, "offers": [OFFER, {**OFFER, "price": 30}]},
         {**HIVE, "offers": {"@type": "AggregateOffer", "lowPrice": 19.99, **CURRENCY}},
         {**HIVE, "offers": {"@type": "Offer", "priceSpecification": [OFFER]}},
+        {**HIVE, "offers": [{**OFFER, "price": "on request"}, {**OFFER, "price": "19,99 €"}]},
         {"@type": "ProductGroup", "name": "A hive", "hasVariant": [HIVE, {**HIVE, "name": "B"}]},
         {**HIVE, "isRelatedTo": [{"@type": "Product", "name": "B", "offers": OFFER}]},
     ],
