@@ -15,10 +15,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.crawls.harness import PLAIN_TEXT, Answer, html_answer, text
+from tests.crawls.harness import PLAIN_TEXT, Answer, html_answer, serving, text
 
 CATEGORIES = "lamps", "chairs", "tables"
 LANGUAGES = {"en": "Welcome", "de": "Willkommen", "fr": "Bienvenue"}
@@ -556,50 +556,29 @@ def everyday_site() -> Iterator[str]:
     counted: Counter[tuple[str, str]] = Counter()
     counting = threading.Lock()
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        wbufsize = -1
+    def answer(request: BaseHTTPRequestHandler) -> Answer:
+        nonlocal edition
+        asked_url = urlsplit(request.path)  # of a proxy the whole URL is asked
+        _, crawl, path = (*asked_url.path.split("/", 2), "")[:3]
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        body = request.rfile.read(int(headers.get("content-length") or 0)).decode()
+        if crawl == "edition":
+            edition = int(path)
+            counted.clear()
+            return Answer(b"published", headers=PLAIN_TEXT)
+        json_body = "json" in headers.get("content-type", "")
+        form = json.loads(body) if json_body else dict(parse_qsl(body))
 
-        def do_GET(self) -> None:
-            nonlocal edition
-            asked_url = urlsplit(self.path)  # of a proxy the whole URL is asked
-            _, crawl, path = (*asked_url.path.split("/", 2), "")[:3]
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-            if crawl == "edition":
-                edition = int(path)
-                counted.clear()
-            json_body = "json" in self.headers.get("Content-Type", "")
-            form = json.loads(body) if json_body else dict(parse_qsl(body))
+        def times(what: str) -> int:
+            with counting:
+                counted[crawl, what] += 1
+                return counted[crawl, what]
 
-            def times(what: str) -> int:
-                with counting:
-                    counted[crawl, what] += 1
-                    return counted[crawl, what]
+        query = dict(parse_qsl(asked_url.query))
+        return answer_to(Asked(crawl, f"/{path}", query, form, headers, edition, times))
 
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            query = dict(parse_qsl(asked_url.query))
-            asked = Asked(crawl, f"/{path}", query, form, headers, edition, times)
-            published = Answer(b"published", headers=PLAIN_TEXT)
-            answer = published if crawl == "edition" else answer_to(asked)
-            with contextlib.suppress(OSError):
-                self.send_response(answer.status)
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(answer.body)))
-                self.end_headers()
-                self.wfile.write(answer.body)
-
-        def do_POST(self) -> None:
-            self.do_GET()
-
-        def log_message(self, *args) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with serving(answer) as url:
+        yield url
 
 
 def answer_to(asked: Asked) -> Answer:

@@ -103,41 +103,53 @@ class Site:
 
     @contextlib.contextmanager
     def running(self) -> Iterator[Site]:
-        site = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-            wbufsize = -1  # headers and body in one packet: else a body may wait 40 ms
-
-            def do_GET(self) -> None:
-                site.hits[self.path] += 1
-                route = site.routes.get(self.path, Answer(b"not here", 404))
-                if isinstance(route, Answering):
-                    answer = route.answer_to(self.headers)
-                else:
-                    answer = route(site.hits[self.path]) if callable(route) else route
-                site.answers[self.path, answer.status] += 1
-                time.sleep(answer.delay)
-                with contextlib.suppress(OSError):
-                    self.send_response(answer.status)
-                    for name, value in answer.headers.items():
-                        self.send_header(name, value)
-                    if answer.length:
-                        self.send_header("Content-Length", str(len(answer.body)))
-                    else:
-                        self.send_header("Connection", "close")
-                    self.end_headers()
-                    self.wfile.write(answer.body)
-
-            def log_message(self, *args) -> None:
-                pass
-
-        with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-            server.daemon_threads = True
-            self.url = f"http://127.0.0.1:{server.server_address[1]}"
-            threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        with serving(self._answer) as self.url:
             yield self
-            server.shutdown()
+
+    def _answer(self, request: BaseHTTPRequestHandler) -> Answer:
+        path = request.path
+        self.hits[path] += 1
+        route = self.routes.get(path, Answer(b"not here", 404))
+        if isinstance(route, Answering):
+            answer = route.answer_to(request.headers)
+        else:
+            answer = route(self.hits[path]) if callable(route) else route
+        self.answers[path, answer.status] += 1
+        return answer
+
+
+@contextlib.contextmanager
+def serving(answer_to: Callable[[BaseHTTPRequestHandler], Answer]) -> Iterator[str]:
+    """Answer requests on loopback while the block runs; yield the URL of the server."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        wbufsize = -1  # headers and body in one packet: else a body may wait 40 ms
+
+        def do_GET(self) -> None:
+            answer = answer_to(self)
+            time.sleep(answer.delay)
+            with contextlib.suppress(OSError):
+                self.send_response(answer.status)
+                for name, value in answer.headers.items():
+                    self.send_header(name, value)
+                if answer.length:
+                    self.send_header("Content-Length", str(len(answer.body)))
+                else:
+                    self.send_header("Connection", "close")
+                self.end_headers()
+                self.wfile.write(answer.body)
+
+        do_POST = do_GET  # noqa: N815
+
+        def log_message(self, *args) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
 
 
 SPIDER = """

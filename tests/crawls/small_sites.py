@@ -12,8 +12,6 @@ import asyncio
 import json
 import random
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
@@ -23,6 +21,8 @@ from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
+
+from tests.crawls.harness import html_answer, serving
 
 WORDS = [
     f"{a}{b}{c}"
@@ -146,37 +146,18 @@ async def crawl(url: str, site: dict, settings: dict) -> list:
 
 async def serve(lines) -> None:
     shown: dict = {}
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self) -> None:
-            body = page_of(shown["site"], shown["edition"], self.path).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_address[1]}"
-    while line := await asyncio.get_running_loop().run_in_executor(None, lines.readline):
-        shown["site"] = site = json.loads(line)
-        told = {}
-        with TemporaryDirectory() as folder:
-            store = f"sqlite:///{Path(folder)}/store.sqlite"
-            gate = {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_STORE": store}
-            for edition in (1, 2):
-                shown["edition"] = edition
-                told[f"plain {edition}"] = await crawl(url, site, {})
-                told[f"gate {edition}"] = await crawl(url, site, gate)
-        print(json.dumps(told), flush=True)
-    server.shutdown()
+    with serving(lambda asked: html_answer(page_of(**shown, path=asked.path))) as url:
+        while line := await asyncio.get_running_loop().run_in_executor(None, lines.readline):
+            site = json.loads(line)
+            told = {}
+            with TemporaryDirectory() as folder:
+                store = f"sqlite:///{Path(folder)}/store.sqlite"
+                gate = {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_STORE": store}
+                for edition in (1, 2):
+                    shown |= {"site": site, "edition": edition}
+                    told[f"plain {edition}"] = await crawl(url, site, {})
+                    told[f"gate {edition}"] = await crawl(url, site, gate)
+            print(json.dumps(told), flush=True)
 
 
 def main() -> None:
