@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Request
+from scrapy.core import scraper
 from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
@@ -23,7 +24,7 @@ from simhash_gate.plugin.features import site_warnings
 from simhash_gate.plugin.features.resend_dropped import Resending
 from simhash_gate.plugin.features.site_warnings import AlikePages
 from simhash_gate.plugin.judging import SettledJudge
-from simhash_gate.plugin.lifecycle import Lifecycle
+from simhash_gate.plugin.lifecycle import MIN_RESPONSE_SIZE, Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Listeners, Stage
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.store_thread import StoreThread
@@ -141,23 +142,6 @@ def test_a_page_is_settled_when_its_items_are_done(followed) -> None:
     assert not followed.is_forgotten(request)
 
 
-@pytest.mark.parametrize("when", ["callback", "item", "cut short", "never reached"])
-def test_a_page_that_fails_is_forgotten_once(followed, when: str) -> None:
-    request, response = followed.page(1)
-    if when == "item":
-        followed.goes_through(request, response, {"n": 1})
-        followed.lifecycle.item_done(response, well=False)
-    else:
-        followed.enters(request, called=when != "never reached")
-        if when == "callback":
-            followed.lifecycle.failed(response)
-        followed.lifecycle.left(request)
-    followed.lifecycle.failed(response)
-    assert followed.diary.stages.count(Stage.FAILED) == 1
-    assert followed.diary.stages[-1] is Stage.FAILED
-    assert followed.is_forgotten(request)
-
-
 @pytest.mark.parametrize("swallowed_by", ["downloader middleware", "spider middleware"])
 def test_a_page_that_another_middleware_swallows_is_missed_when_all_is_idle(
     followed, swallowed_by: str
@@ -192,6 +176,7 @@ def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(fo
 
 
 def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
+    assert scraper.Slot.MIN_RESPONSE_SIZE == MIN_RESPONSE_SIZE
     followed = Followed(CONCURRENT_REQUESTS=0, SCRAPER_SLOT_MAX_ACTIVE_SIZE=0)
     requests = [followed.page(number)[0] for number in range(3)]
     followed.lifecycle.reached(requests[0])
