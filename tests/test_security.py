@@ -327,8 +327,6 @@ LARGE = {
     "JSON-LD 100,000 deep": '<script type="application/ld+json">'
     + '{"a":[' * NESTED
     + "</script><p>words",
-    "200,000 links": "<ul>" + "<li><a href=/x>word</a>" * 200_000,
-    "100,000 rows": "<table>" + "<tr><td>1<td>word" * 100_000,
     "a class of 3 MB": f"<div class='{'a ' * 1_500_000}'>{'<pre>word</pre>' * 9_000}",
     "1 MB of one letter": "<p>" + "a" * 1_000_000,
     "1 MB of one digit": "<p>" + "1" * 1_000_000,

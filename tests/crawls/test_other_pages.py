@@ -15,36 +15,11 @@ NOTES, OTHER_NOTES = (
 )
 
 
-def product(name: str, price: str = "", *, data: str = "", notes: str = NOTES) -> Answer:
+def product(name: str, *, notes: str = NOTES) -> Answer:
     return html_answer(
-        f"<!doctype html><html><head><title>{name}</title>{data}</head><body><main>"
-        f"<h1>{name}</h1><p class=price>{price}</p>{notes}</main></body></html>"
+        f"<!doctype html><html><head><title>{name}</title></head><body><main>"
+        f"<h1>{name}</h1>{notes}</main></body></html>"
     )
-
-
-def ld(sku: str, price: str) -> str:
-    node = {
-        "@type": "Product",
-        "name": "A drill",
-        "sku": sku,
-        "offers": {"@type": "Offer", "price": price, "priceCurrency": "EUR"},
-    }
-    return f'<script type="application/ld+json">{json.dumps(node)}</script>'
-
-
-def test_other_names_prices_and_variants_are_other_pages_and_copies_are_dropped(tmp_path) -> None:
-    routes = {
-        "/red": product("Red drill"),
-        "/blue": product("Blue saw"),
-        "/copy": product("Red drill"),
-        "/drill": product("A drill", data=ld("D-1", "19.90")),
-        "/sale/drill": product("A drill", data=ld("D-1", "17.90")),
-        "/drill/large": product("A drill", data=ld("D-2", "19.90")),
-        "/drill/again": product("A drill", data=ld("D-1", "19.90")),
-    }
-    result = crawl(tmp_path, routes, settings=IN_ORDER)
-    assert set(routes) - set(result.delivered()) == {"/copy", "/drill/again"}
-    assert result.count("dropped") == 2
 
 
 @pytest.mark.parametrize(
