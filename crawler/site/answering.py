@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from crawler.site.articles import Article
 from crawler.truth import Served, Truth
@@ -98,24 +98,9 @@ class Answering(ABC):
         """Write down what was served."""
         self.log.append(Served(serve, target, reply.status, reply.html, *reply[3:]))
 
-    def content(self, url: str) -> str:
-        """Return what one URL shows; blank where it shows no page."""
-        for _ in range(5):
-            reply = static_file(url) or self.answer(url, 1)  # at first some pages are too busy
-            if "Location" not in reply.headers:
-                return reply.content
-            url = urljoin(url, reply.headers["Location"])
-        return ""
-
     def told(self, target: str, body: bytes) -> Reply:
-        """Return the response to a POST: what each URL shows of a list in JSON, without serving."""
-        try:
-            urls = json.loads(body) if target == "/-/contents" else None
-        except ValueError:
-            urls = None
-        if not isinstance(urls, list):
-            return Reply(404, {"Content-Type": "text/plain"}, b"nothing is told here")
-        return _json([self.content(url) for url in urls if isinstance(url, str)])
+        """Return the response to a POST."""
+        return Reply(404, {"Content-Type": "text/plain"}, b"nothing is told here")
 
     def truth(self) -> Truth:
         """Return what the site knows."""

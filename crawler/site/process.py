@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,11 +89,6 @@ def truth(url: str) -> Truth:
     """Return what the site at `url` knows. Raises SiteError."""
     known = Truth(*_ask(url, "/-/truth"))
     return known._replace(log=[Served(*entry) for entry in known.log])
-
-
-def contents(url: str, shown_at: Collection[str]) -> list[str]:
-    """Return what URLs of the site at `url` show, in their order. Raises SiteError."""
-    return list(_ask(url, "/-/contents", json.dumps(list(shown_at)).encode()))
 
 
 def set_time(url: str, moment: float) -> None:

@@ -94,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         self.close_connection = False
 
     def do_POST(self) -> None:
-        """Tell what URLs show, which are a list in JSON."""
+        """Answer a POST, which asks the site itself."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self._send(self.server.site.told(self.path, body))
 

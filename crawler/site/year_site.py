@@ -59,7 +59,7 @@ class YearSite(Answering):
             chrome.notice = NOTICE if paper.notice.holds(moment) else ""
 
     def told(self, target: str, body: bytes) -> Reply:
-        """Set the moment, or tell what URLs show."""
+        """Set the moment."""
         if target != "/-/time":
             return super().told(target, body)
         self.set_time(float(body))

@@ -144,11 +144,6 @@ class Scene(Answering):
         reply = web_page(200 if key else 404, html, content=key)
         return self.of_article(reply, page.article, 1) if page.article else reply
 
-    def content(self, url: str) -> str:
-        """Return what one URL shows; blank where it shows no page."""
-        found = self.find(Address.of(url), 1)
-        return found.key if found else ""
-
     def link(self, article: Article, place: str) -> Link:
         """Return a link to an article under the URL that a place of the site has for it."""
         pool = self.pools[article.number]

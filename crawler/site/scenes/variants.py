@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable
-from dataclasses import replace
-from functools import cached_property
 from random import Random
 
-from crawler.site.answering import Reply
 from crawler.site.articles import Article
 from crawler.site.content import (
     EDITIONS,
@@ -19,7 +15,6 @@ from crawler.site.content import (
     Link,
     also,
     design_of,
-    listing,
 )
 from crawler.site.news import CAMPAIGNS, SOURCES
 from crawler.site.scenes.scene import Address, Found, Scene
@@ -195,76 +190,6 @@ class Partial(Scene):
         return address.without(noise).plain()
 
 
-class Turning(Scene):
-    """A parameter that says nothing until the site changes, half-way through the crawl.
-
-    A story of the old half of the articles is the same in every edition. From the change on, each
-    page links to the latest stories, which the editions of a number have for themselves.
-    """
-
-    turn = 0.6
-    """Which share of the old half must have been served before the site changes."""
-
-    def __init__(self, articles: int, seed: int) -> None:
-        self.old = (articles + 1) // 2
-        self.seen: set[str] = set()
-        super().__init__(articles, seed)
-        later = [self.link(article, "latest") for article in self.articles[self.old :]]
-        self.lists |= listing("/latest", "Latest", later)
-
-    @cached_property
-    def later(self) -> frozenset[str]:
-        """The URLs of the stories of the new half."""
-        return frozenset(map(self.base, self.articles[self.old :]))
-
-    @property
-    def turned(self) -> bool:
-        """Whether the site has changed."""
-        return len(self.seen) >= self.turn * self.old
-
-    def base(self, article: Article) -> str:
-        if article.number < self.old:
-            return f"/stories/{1000 + article.number}"
-        number, second = divmod(article.number - self.old, 2)  # two new articles share a number
-        edition = "evening" if second else "morning"
-        return f"/stories/{1000 + self.old + number}?edition={edition}"
-
-    def variants(self, article: Article, rng: Random) -> list[str]:
-        if article.number >= self.old:
-            return []
-        editions = rng.sample(["morning", "evening", "weekend"], rng.randint(2, 3))
-        return [also(self.base(article), f"edition={edition}") for edition in editions]
-
-    def plain(self, address: Address) -> str:
-        number = address.path.removeprefix("/stories/")
-        old = number.isdecimal() and int(number) < 1000 + self.old
-        return address.without({"edition"} if old else ()).plain()
-
-    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
-        for path, entries in by_list.items():
-            by_list[path] = [*self.there_first(entries)]
-        super().make_shelves(by_list)
-
-    def there_first(self, links: Iterable[Link]) -> tuple[Link, ...]:
-        """Return the links that were there before the change."""
-        return tuple(link for link in links if link.href not in self.later)
-
-    def find(self, address: Address, hit: int) -> Found | None:
-        found = super().find(address, hit)
-        if found is None:
-            return None
-        page = found.page
-        entries, related = (Link("/latest", "Latest stories"), *page.entries), page.related
-        if not self.turned:
-            entries, related = self.there_first(page.entries), self.there_first(related)
-        return found._replace(page=replace(page, entries=entries, related=related))
-
-    def note(self, target: str, serve: int, reply: Reply) -> None:
-        super().note(target, serve, reply)
-        if reply.article and int(reply.article[1:]) < self.old:
-            self.seen.add(reply.article)
-
-
 VIEWS = {"grid": "hashed", "list": "semantic", "compact": "table"}
 FACETS = ("year", "length", "sort", "view", "page")
 LONG = 300
@@ -342,5 +267,4 @@ SCENES: dict[str, type[Scene]] = {
     "facets": Facets,
     "aliases": Aliases,
     "partial": Partial,
-    "turning": Turning,
 }
