@@ -87,16 +87,12 @@ class Answering(ABC):
             reply = reply._replace(body=gzip.compress(reply.body, 1, mtime=0))
         with self._lock:
             serve = len(self.log) + 1
-            self.note(target, serve, reply)
+            self.log.append(Served(serve, target, reply.status, reply.html, *reply[3:]))
         article = reply.article and f"{reply.article};{reply.version}"
         told = {"Serve": str(serve), "Article": article, "Product": reply.product}
         told["Offer"] = reply.offer
         reply.headers.update({f"X-Demo-{name}": value for name, value in told.items() if value})
         return reply
-
-    def note(self, target: str, serve: int, reply: Reply) -> None:
-        """Write down what was served."""
-        self.log.append(Served(serve, target, reply.status, reply.html, *reply[3:]))
 
     def told(self, target: str, body: bytes) -> Reply:
         """Return the response to a POST."""

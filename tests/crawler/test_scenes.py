@@ -36,7 +36,7 @@ def walk(site):
         url = queue.pop(0)
         if url in found or urlsplit(url).path in ("/search", "/account/login"):
             continue
-        expected = site.find(Address.of(url), 1)
+        expected = site.find(Address.of(url))
         reply = site.reply(url)
         assert reply.status == 200
         assert reply.content == expected.key

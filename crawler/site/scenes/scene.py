@@ -107,22 +107,13 @@ class Scene(Answering):
         """Return the links to other views that the page of an article has."""
         return ()
 
-    def shelf(self, article: Article) -> str:
-        """Return the list that has an article in any case."""
-        return f"/{article.section}"
-
-    def elsewhere(self, address: Address, hit: int) -> Found | None:
-        """Return what is neither an article nor a list."""
-        return None
-
-    def find(self, address: Address, hit: int) -> Found | None:
+    def find(self, address: Address) -> Found | None:
         """Return what an address shows."""
         plain = self.plain(address)
         if article := self.bases.get(plain):
             return self.found(article, address)
-        if page := self.lists.get(plain):
-            return Found(page, plain)
-        return self.elsewhere(address, hit)
+        page = self.lists.get(plain)
+        return Found(page, plain) if page else None
 
     def found(self, article: Article, address: Address) -> Found:
         """Return an article as it is shown at an address."""
@@ -137,7 +128,7 @@ class Scene(Answering):
 
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""
-        page, key = self.find(Address.of(url), hit) or Found(
+        page, key = self.find(Address.of(url)) or Found(
             Content(title="Page not found", related=self.some("missing", 6)), key=""
         )
         html = render(page, self.chrome, target_of(url), hit)
@@ -171,26 +162,22 @@ class Scene(Answering):
             rng.shuffle(places)
             # The first list names all articles, the others what URLs are left.
             first, *others = rng.sample(self.pools[article.number], len(self.pools[article.number]))
-            by_list[self.shelf(article)].append(Link.to(article, first))
+            by_list[f"/{article.section}"].append(Link.to(article, first))
             for i, href in enumerate(others):
                 by_list[places[i % len(places)]].append(Link.to(article, href))
         home = [self.link(article, "home") for article in latest[:30]]
         self.lists |= listing("/", TITLE, home, size=60)
-        self.make_shelves(by_list)
-        small = small_pages(self.seed)
-        self.lists |= small
-        self.more += [Link(path, page.title) for path, page in small.items()]
-
-    def make_shelves(self, by_list: dict[str, list[Link]]) -> None:
-        """Make the lists below the home page; `by_list` holds their entries."""
         for path in sorted({*by_list, *(f"/{section}" for section in SECTIONS)}):
-            entries, name = by_list[path], path.rpartition("/")[2]
+            name = path.rpartition("/")[2]
             title, design = name.replace("-", " ").title(), "semantic"
             if name in SECTIONS:
                 design = design_of(name)
             else:
                 self.more.append(Link(path, title))
-            self.lists |= listing(path, title, entries, design=design)
+            self.lists |= listing(path, title, by_list[path], design=design)
+        small = small_pages(self.seed)
+        self.lists |= small
+        self.more += [Link(path, page.title) for path, page in small.items()]
 
     def _pool(self, article: Article, rng: Random) -> list[str]:
         found = list(dict.fromkeys(self.variants(article, rng)))

@@ -207,11 +207,11 @@ class Facets(Scene):
         places = rng.sample(["home", "section", "tag"], rng.randint(0, 2))
         return [also(self.base(article), f"from={place}") for place in places]
 
-    def find(self, address: Address, hit: int) -> Found | None:
+    def find(self, address: Address) -> Found | None:
         """Return one page of a section as its facets say; None if it has no such page."""
         name = address.path.removeprefix("/")
         if name not in SECTIONS:
-            return super().find(address, hit)
+            return super().find(address)
         shelved = [article for article in self.articles if article.section == name]
         years = sorted({f"{article.published:%Y}" for article in shelved}) or [""]
         year, length = address.first("year", years[-1]), address.first("length")
