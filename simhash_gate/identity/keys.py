@@ -12,7 +12,13 @@ from typing import Literal, NamedTuple
 
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import Address, address_of
-from simhash_gate.identity.lists import SESSION, TRACKING, is_one_of
+from simhash_gate.identity.lists import (
+    SESSION,
+    TRACKING,
+    is_one_of,
+    is_session,
+    is_session_part,
+)
 
 By = Literal["spider", "canonical", "list", "url"]
 
@@ -147,6 +153,15 @@ def own_key(url: str) -> str:
 
 
 _PLAIN = Keys()
+
+
+def without_sessions(address: Address) -> Address:
+    """Return an address without what surely names a visitor's session."""
+    return address._replace(
+        path=tuple(part for part in address.path if not is_session_part(part)),
+        extra=tuple(pair for pair in address.extra if not is_session(*pair.partition("=")[::2])),
+        query=tuple(pair for pair in address.query if not is_session(*pair)),
+    )
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:

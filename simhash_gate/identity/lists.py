@@ -28,7 +28,23 @@ SESSION = re.compile(
 )
 """Parameters of the query or the path that name a visitor's session on most sites."""
 
+_SESSION_VALUE = re.compile(r"[\w,.!~%-]{16,}\Z")
+_SESSION_PART = re.compile(r"\((?:\w\(\w{16,}\))+\)\Z")
+
 _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
+
+
+def is_session(name: str, value: str) -> bool:
+    """Tell whether a parameter surely is a session: by its name, and by a value of 16 characters.
+
+    `sid=123` may be the number of a page.
+    """
+    return SESSION.match(name) is not None and _SESSION_VALUE.match(value) is not None
+
+
+def is_session_part(part: str) -> bool:
+    """Tell whether a part of a path is a session of ASP.NET, such as `(S(lit3py55t21z5v55vlm))`."""
+    return _SESSION_PART.match(part) is not None
 
 
 @lru_cache(maxsize=4_096)

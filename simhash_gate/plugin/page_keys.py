@@ -18,8 +18,9 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policies
 from simhash_gate.gate.visit import Visit
+from simhash_gate.identity.address import address_of
 from simhash_gate.identity.canonical import canonical_of
-from simhash_gate.identity.keys import Keys, PageKey
+from simhash_gate.identity.keys import Keys, PageKey, without_sessions
 from simhash_gate.page import Page
 from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
@@ -126,8 +127,9 @@ def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Po
 class PageKeyFingerprinter(RequestFingerprinter):
     """Gives requests one fingerprint by the spider's word, and without names that track visitors.
 
-    It does not use canonical links, or what the pages of a host have shown: a fingerprint must
-    never change. Requests that it drops are not tested, and never sent again.
+    Sessions are left out, too. Canonical links are not used: a fingerprint must never change.
+    Requests that it drops are not tested, and never sent again. Other fingerprinters that rewrite
+    URLs, such as that of duplicate-url-discarder, take it as their fallback.
     """
 
     def __init__(self, crawler: Crawler | None = None) -> None:
@@ -139,8 +141,7 @@ class PageKeyFingerprinter(RequestFingerprinter):
         word = request.meta.get(PAGE_KEY)
         if request.method == "GET" and not request.body and word is not None:
             return sha1(f"simhash_gate {word}".encode("utf-8", "replace")).digest()
-        if "?" in request.url:
-            url = self._plain.address(request.url).url
-            if url != request.url:
-                return super().fingerprint(request.replace(url=url))
+        plain = without_sessions(self._plain.address(request.url))
+        if plain != address_of(request.url):
+            return super().fingerprint(request.replace(url=plain.url))
         return super().fingerprint(request)

@@ -22,6 +22,7 @@ ADDRESSES = [
 ]
 """The addresses of pages in the first crawl, and in the second one."""
 UNCHANGED, CHANGED, GONE = 0, 1, 2
+FINGERPRINTER = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
 
 
 def with_link(answer: Answer, href: str) -> Answer:
@@ -163,11 +164,22 @@ def test_scrapy_itself_can_drop_requests_by_what_never_matters(tmp_path) -> None
 """
     routes = {"/a": page(1), "/b?ref=1": page(2), "/b?ref=2": page(3), "/word/1": page(4)}
     asked = "/a /a?utm_source=x&gclid=7 /b?ref=1 /b?ref=2 /word/1 /word/2 /a?own=1"
-    name = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
-    settings = {"REQUEST_FINGERPRINTER_CLASS": name, "SIMHASH_GATE_TRACKING": "own"}
+    settings = {"REQUEST_FINGERPRINTER_CLASS": FINGERPRINTER, "SIMHASH_GATE_TRACKING": "own"}
     result = crawl(tmp_path, routes, asked, spider=words, settings=settings)
     assert {*result.site.hits} == {*routes}
     assert result.stats["dupefilter/filtered"] == 3
+
+
+SESSIONS = ("0a1b" * 8, "2c3d" * 8)
+FORMS = ("/a;jsessionid={}", "/b?PHPSESSID={}&x=1", "/c?sid={}", "/(S({}))/d", "/e?utm_id={}")
+
+
+def test_sessions_are_left_out_of_fingerprints_and_numbers_of_pages_are_not(tmp_path) -> None:
+    routes = {f.format(s): page(n) for n, f in enumerate(FORMS) for s in SESSIONS}
+    numbered = {f"/c?sid={n}": page(10 + n) for n in range(2)}
+    settings = {"REQUEST_FINGERPRINTER_CLASS": FINGERPRINTER}
+    result = crawl(tmp_path, routes | numbered, settings=settings)
+    assert {*result.site.hits} == {*numbered, *(form.format(SESSIONS[0]) for form in FORMS)}
 
 
 def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tmp_path) -> None:
@@ -179,9 +191,8 @@ def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tm
         for href in response.css("footer a::attr(href)").getall():
             yield self.request(href, meta=response.meta)
 """
-    name = "simhash_gate.plugin.page_keys.PageKeyFingerprinter"
     routes = {"/a": page(1, links='<a href="/b">b</a> <a href="/c">c</a>')}
     routes |= {"/b": page(2), "/c": page(3)}
-    settings = {"REQUEST_FINGERPRINTER_CLASS": name}
+    settings = {"REQUEST_FINGERPRINTER_CLASS": FINGERPRINTER}
     result = crawl(tmp_path, routes, "", spider=words, settings=settings)
     assert outcomes(result) == dict.fromkeys(routes, "new")
