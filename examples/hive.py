@@ -1,8 +1,9 @@
 """python hive.py: files for the examples of docs/commands.md, in the folder `hive`.
 
-Pages, a manifest, a store of two pages with their past, and a journal.
+Pages, a manifest, a store of two pages with their past, a journal, and the verdict log of a crawl.
 """
 
+import json
 from contextlib import closing
 from pathlib import Path
 
@@ -94,6 +95,14 @@ def dropped(number, distance, threshold):
     return pack(drop, Stored(200, [(b"Content-Type", b"text/html")], body))
 
 
+def verdicts():
+    """Yield the lines of a crawl that met each of 40 pages by two URLs."""
+    for number in range(40):
+        url = f"https://hive.example/bees/{number}"
+        yield {"url": url, "outcome": "new"}
+        yield {"url": f"{url}?from=mail", "outcome": "duplicate", "matched_url": url}
+
+
 def main():
     """Write everything to the folder `hive`."""
     folder = Path("hive")
@@ -103,6 +112,7 @@ def main():
         (folder / f"{name}.html").write_text(PAGE.format(clock=clock, weeks=weeks, ad=ad))
     (folder / "error.html").write_text("<html><body></body></html>")
     (folder / "pages.jsonl").write_text(MANIFEST)
+    (folder / "verdicts.jsonl").write_text("".join(json.dumps(line) + "\n" for line in verdicts()))
     with closing(open_store(f"sqlite:///{folder.absolute()}/hive.sqlite")) as store:
         fill(store)
     file = journal / "dropped-20240601T120000000000Z-0badcafe.warc.gz"

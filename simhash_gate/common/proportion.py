@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import sqrt
+from functools import lru_cache
+from math import exp, lgamma, log, log1p, sqrt
 from typing import NamedTuple
 
 
@@ -32,3 +33,24 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Interval:
     scale = 1 + squared / trials
     low, high = (centre - spread) / scale, (centre + spread) / scale
     return Interval(low if successes else 0.0, high if successes < trials else 1.0)
+
+
+@lru_cache(maxsize=4096)
+def upper_bound(successes: int, trials: int, confidence: float = 0.95) -> float:
+    """Return the upper end of the exact one-sided interval of a share.
+
+    It is the share at which so few successes have the chance 1 - `confidence`. Without trials, it
+    is 1. Source: Clopper and Pearson, The use of confidence or fiducial limits (1934).
+    """
+    if successes >= trials:
+        return 1.0
+    ways = [
+        lgamma(trials + 1) - lgamma(i + 1) - lgamma(trials - i + 1) for i in range(successes + 1)
+    ]
+    low, high = 0.0, 1.0
+    while high - low > 1e-6:
+        share = (low + high) / 2
+        there, not_there = log(share), log1p(-share)
+        chance = sum(exp(w + i * there + (trials - i) * not_there) for i, w in enumerate(ways))
+        low, high = (share, high) if chance > 1 - confidence else (low, share)
+    return high

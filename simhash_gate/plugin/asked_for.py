@@ -28,7 +28,7 @@ _OF_VISITOR = frozenset(
 _OF_OTHERS = frozenset(
     """
     allow_offsite autothrottle_dont_adjust_delay bindaddress cache_timestamp cached_response depth
-    depth_reset http_auth_domain is_secure give_up_log_level is_start_request link_text priority
+    depth_reset dud http_auth_domain is_secure give_up_log_level is_start_request link_text priority
     priority_adjust referrer_policy rule verbatim_url splash zyte_api zyte_api_automap
     zyte_api_provider
     """.split()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
+from simhash_gate.cli import main
 from tests.crawls.harness import Answer, Site, corrected, crawl, page
 from tests.crawls.test_revisits import outcomes
 
@@ -180,6 +183,42 @@ def test_sessions_are_left_out_of_fingerprints_and_numbers_of_pages_are_not(tmp_
     settings = {"REQUEST_FINGERPRINTER_CLASS": FINGERPRINTER}
     result = crawl(tmp_path, routes | numbered, settings=settings)
     assert {*result.site.hits} == {*numbered, *(form.format(SESSIONS[0]) for form in FORMS)}
+
+
+DISCARDING = """
+import tldextract.tldextract  # asks the network for a list
+tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+class Spider(Base):
+    name = "test"
+    def request(self, path, **more):
+        return super().request(path, meta={"dud": "past" not in path}, **more)
+"""
+
+
+def test_a_crawl_tells_rules_to_the_next_which_tells_when_one_is_wrong(tmp_path) -> None:
+    """The second crawl requests pages by new values of `ref`, which then chooses what is shown."""
+    logs = [str(tmp_path / f"{n}.jsonl") for n in (1, 2)]
+    rules = tmp_path / "rules.json"
+    plain = {f"/a?id={n}": page(n) for n in range(30)}
+    settings = {"SIMHASH_GATE_VERDICTS": logs[0], "CONCURRENT_REQUESTS": 1}
+    with Site(plain | {f"/a?id={n}&ref=x": page(n) for n in range(30)}).running() as site:
+        crawl(tmp_path, site, " ".join(site.routes), settings=settings)
+        assert main(["urls", logs[0], "-o", str(rules)]) == 0
+        spared = {f"/a?id={n}&ref=y;jsessionid={SESSIONS[0]}": page(50 + n) for n in range(30)}
+        past = {"/a?id=1&ref=past": page(99), "/a?id=2&ref=past": page(2)}
+        site.routes, site.hits = plain | spared | past, Counter()
+        settings |= {
+            "SIMHASH_GATE_VERDICTS": logs[1],
+            "REQUEST_FINGERPRINTER_CLASS": "duplicate_url_discarder.Fingerprinter",
+            "DUD_FALLBACK_REQUEST_FINGERPRINTER_CLASS": FINGERPRINTER,
+            "DUD_LOAD_RULE_PATHS": str(rules),
+        }
+        result = crawl(tmp_path, site, " ".join(site.routes), spider=DISCARDING, settings=settings)
+    assert {*site.hits} == {*plain, *past}
+    assert outcomes(result)["/a?id=1&ref=past"] == "new"
+    assert result.count("dropped") == 1  # the other one is a copy, though its meta differs
+    assert [len(json.loads(rules.read_text())), main(["urls", *logs, "-o", str(rules)])] == [1, 0]
+    assert json.loads(rules.read_text()) == []
 
 
 def test_what_the_spider_says_of_a_page_is_not_said_of_those_that_it_leads_to(tmp_path) -> None:

@@ -190,7 +190,6 @@ OF_STORES = ["store info", "store list", "store export", "store forget --pages 1
 OF_PAGES = ["pairs", "tune", "report"]
 OTHERS = [
     *("store forget --age 1d", "history list"),
-    *("urls list", "urls forget {} a.com"),
 ]
 
 

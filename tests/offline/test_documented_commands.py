@@ -1,4 +1,4 @@
-"""The examples of docs/commands.md, run: what they show is what comes out."""
+"""The examples of docs/commands.md and docs/urls.md, run: what they show is what comes out."""
 
 import re
 import runpy
@@ -9,7 +9,7 @@ import pytest
 from simhash_gate.cli import COMMANDS
 from tests.crawls.harness import ROOT
 
-DOCS = (ROOT / "docs/commands.md").read_text("utf-8")
+DOCS = "".join((ROOT / f"docs/{name}.md").read_text("utf-8") for name in ("commands", "urls"))
 CONSOLES = re.findall(r"```console\n(.*?)```", DOCS, re.DOTALL)
 EXAMPLES = [
     example

@@ -1,0 +1,298 @@
+"""Suggest rules about URLs, from what the verdict logs of crawls say of addresses.
+
+A rule is tried on all addresses of a host. Those that it makes one are fetches that it would have
+spared. An address that showed another page than the one that is fetched contradicts the rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
+from itertools import chain, combinations
+from typing import Any
+
+from simhash_gate.common.proportion import upper_bound
+from simhash_gate.offline.url_rules import Rule, Suggestion, Url, name_of
+from simhash_gate.report.judged import LoggedVerdict
+
+BOUND = 0.1
+"""With a confidence of 95 %, a smaller share of what a rule spares would show another page."""
+FEWEST = 29
+"""A rule that spares fewer fetches can't have that evidence."""
+_MOST_COPIES = 12  # of one page that are compared with each other
+_MOST_VALUES = 10  # of parameters that are tried on one kind of paths
+_MOST_PATHS = 40  # rules about paths that are tried at a time
+_SIMPLE = re.compile(r"[\w.~-]+=[\w.~-]*")  # means the same in a pattern and in a URL
+
+Shown = dict[int, set[str]]
+"""The contents that an address showed, by the number of the crawl."""
+
+
+class Crawls:
+    """What the addresses of sites showed, crawl by crawl."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self._hosts: defaultdict[str, dict[Url, Shown]] = defaultdict(dict)
+        self._crawl = 0
+        self._same: dict[str, str] = {}  # another URL of the page; the first one has itself
+
+    def begin(self) -> None:
+        """Begin a crawl. Pages change, so only what one crawl saw is compared."""
+        for url in self._same:
+            address = Url.of(url)
+            shown = self._hosts[address.host.removeprefix("www.")].setdefault(address, {})
+            shown.setdefault(self._crawl, set()).add(self._first(url))
+        self._crawl += 1
+        self._same = {}
+
+    def add_line(self, line: Mapping[str, Any]) -> None:
+        """Take notice of a line of a log. Raises ValueError that names what is wrong in it."""
+        if "crawl" in line:
+            self.begin()
+        if "outcome" not in line:
+            return
+        verdict = LoggedVerdict.of(line)
+        if not (verdict.means.page and verdict.means.judged):
+            return
+        urls = [verdict.url]
+        if verdict.kept and not verdict.means.kept:  # it says what that page says
+            urls.append(verdict.kept.url)
+        addresses = [str(Url.of(url)) for url in urls if url.startswith(("http://", "https://"))]
+        for address in addresses:
+            self._same[self._first(address)] = self._first(addresses[-1])
+        self.pages += bool(addresses)
+
+    def _first(self, url: str) -> str:
+        while (other := self._same.setdefault(url, url)) != url:
+            url = other
+        return url
+
+    def suggest(self) -> Iterator[Suggestion]:
+        """Yield the rules of each host, in the order in which they are to be applied."""
+        self.begin()
+        for host, shown in sorted(self._hosts.items()):
+            yield from Host(host, shown).suggest()
+
+
+class Evidence:
+    """Pairs of an address that is not fetched, and the one that is; and which are contradictions.
+
+    A rule is refuted by one crawl alone, for that may be the first to see that a page has changed.
+    """
+
+    def __init__(self) -> None:
+        self.spared: list[tuple[Url, Url]] = []
+        self.lost: list[tuple[Url, Url]] = []
+        self._spared: Counter[int] = Counter()  # by crawl
+        self._lost: Counter[int] = Counter()
+
+    def add(self, other: Url, kept: Url, differ: Mapping[int, bool]) -> None:
+        """Take notice of a pair, and whether the crawls that met both saw two pages."""
+        lost = [crawl for crawl, differs in differ.items() if differs]
+        (self.lost if lost else self.spared).append((other, kept))
+        self._spared.update(differ.keys())  # else the values would be added
+        self._lost.update(lost)
+
+    @property
+    def upper(self) -> float:
+        """The share of contradictions that is not exceeded, with a confidence of 95 %."""
+        return upper_bound(len(self.lost), len(self.lost) + len(self.spared))
+
+    @property
+    def refuted_by(self) -> int | None:
+        """The first crawl with too many contradictions.
+
+        A page may have been edited between two fetches: one in 200, or one of more than 45.
+        """
+        refuting = (
+            crawl
+            for crawl, lost in self._lost.items()
+            if lost > max(self._spared[crawl] * 0.005, self._spared[crawl] > 45)
+        )
+        return min(refuting, default=None)
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the rule is written."""
+        return self.refuted_by is None and self.upper < BOUND
+
+
+class Host:
+    """The addresses of a host, with or without `www.`, and the rules that were found for it."""
+
+    def __init__(self, host: str, shown: Mapping[Url, Shown]) -> None:
+        # The pattern of a host also matches it with `www.`, but not the other way round.
+        self._host = host if any(url.host == host for url in shown) else f"www.{host}"
+        self._shown = shown
+        self._found: list[Suggestion] = []
+        self._now = {url: url for url in shown}  # what the rules so far make of an address
+        self._parts = Counter(part for url in shown for part in url.path)
+        # The first crawl in which a parameter mattered somewhere. Those before it saw another site.
+        self._matters_since: dict[str, int] = {}
+        self._index()
+
+    def suggest(self) -> list[Suggestion]:
+        """Return the rules. The widest are found first: the others see what they have left."""
+        tries = (self._try_names, self._try_kinds, self._try_values, self._try_paths)
+        found = -1
+        while len(self._found) > found and len(self._shown) > FEWEST:
+            found = len(self._found)
+            self._pairs = list(self._copies())
+            self._matter: dict[str, Set[str]] = {}
+            for attempt in tries:
+                attempt()
+                if len(self._found) > found:
+                    break
+        return self._found
+
+    def _index(self) -> None:
+        self._urls: defaultdict[Url, list[Url]] = defaultdict(list)
+        self._contents: defaultdict[Url, Shown] = defaultdict(dict)
+        self._having: defaultdict[str, dict[Url, None]] = defaultdict(dict)  # by a parameter
+        for url, now in self._now.items():
+            self._urls[now].append(url)
+            for crawl, contents in self._shown[url].items():
+                self._contents[now].setdefault(crawl, set()).update(contents)
+            for parameter in now.query:
+                self._having[name_of(parameter)][now] = None
+
+    def _copies(self) -> Iterator[tuple[Url, Url]]:
+        """Yield pairs of addresses that showed one page, and are two by the rules so far."""
+        pages: defaultdict[tuple[int, str, str], list[Url]] = defaultdict(list)
+        for url, shown in self._contents.items():
+            for crawl, contents in shown.items():
+                pages[crawl, min(contents), url.origin].append(url)
+        pairs = (
+            combinations(sorted(same, key=lambda url: url.plainness)[:_MOST_COPIES], 2)
+            for same in pages.values()
+        )
+        return iter(dict.fromkeys(chain.from_iterable(pairs)))
+
+    def _by_kind(self) -> dict[str, list[tuple[Url, Url]]]:
+        """Return pairs with the same path, by kinds of paths. Small kinds are left out."""
+        kinds: defaultdict[str, list[tuple[Url, Url]]] = defaultdict(list)
+        for a, b in self._pairs:
+            if a.path == b.path:
+                kinds[self._kind(a)].append((a, b))
+        return {kind: pairs for kind, pairs in kinds.items() if len(pairs) >= FEWEST}
+
+    def _try_names(self) -> None:
+        """Try to remove parameters from all addresses."""
+        self._matter[""] = self._remove(_names((a, b) for a, b in self._pairs if a.path == b.path))
+
+    def _try_kinds(self) -> None:
+        """Try to remove those that matter somewhere from one kind of paths."""
+        for kind, pairs in self._by_kind().items():
+            self._matter[kind] = self._remove(self._matter[""] & _names(pairs), kind)
+
+    def _try_values(self) -> None:
+        """Try to remove those that matter there if one of them has a value, such as start=0."""
+        for kind, pairs in self._by_kind().items():
+            matter = self._matter[kind]
+            differ = (q for a, b in pairs for q in sorted(a.query ^ b.query))
+            given = Counter(q for q in differ if name_of(q) in matter)
+            for value, _ in given.most_common(_MOST_VALUES):
+                if _SIMPLE.fullmatch(value):
+                    having = [(a, b) for a, b in pairs if value in a.query | b.query]
+                    self._remove(_names(having), kind, value)
+
+    def _try_paths(self) -> None:
+        """Try to remove parts of the path in which copies differ."""
+        pairs = [(a.path, b.path) for a, b in self._pairs if a.query == b.query]
+        rules = Counter(rule for pair in pairs for rule in self._of_paths(*sorted(pair, key=len)))
+        for rule, _ in rules.most_common(_MOST_PATHS):
+            self._take(rule)
+
+    def _remove(self, names: Set[str], path: str = "", given: str = "") -> Set[str]:
+        """Take the rule for those parameters that make no difference. Return those that do.
+
+        They are removed together, for some come only together. Each needs its own evidence.
+        """
+
+        def rule(names: Iterable[str]) -> Rule:
+            return Rule("queryRemoval", tuple(sorted(names)), path, given)
+
+        refuted = {name: self._evidence(rule([name])).refuted_by for name in names}
+        left = {name for name, crawl in refuted.items() if crawl is None}
+        while left:
+            of_name: defaultdict[str, Evidence] = defaultdict(Evidence)
+            for other, kept, differ in self._merged(rule(left)):
+                for name in other.names(kept):
+                    of_name[name].add(other, kept, differ)
+            refuted |= {name: of_name[name].refuted_by for name in left}
+            out = {name for name in left if refuted[name] is not None}
+            if not (out := out or {name for name in left if not of_name[name].is_enough}):
+                self._take(rule(left))
+                break
+            left -= out
+        since = {name: crawl for name, crawl in refuted.items() if crawl is not None}
+        self._matters_since = since | self._matters_since
+        return since.keys()
+
+    def _take(self, rule: Rule) -> None:
+        evidence = self._evidence(rule)
+        if not evidence.is_enough:
+            return
+        of = self._urls
+        spared = [(of[other][0], of[kept][0]) for other, kept in evidence.spared]
+        lost = [(url, of[kept][0]) for other, kept in evidence.lost for url in of[other]]
+        self._found.append(Suggestion(self._host, rule, spared, lost, evidence.upper))
+        excluded = {url for url, _ in lost}
+        for url, now in self._now.items():
+            if rule.matches(url) and url not in excluded:
+                self._now[url] = rule.apply(now)
+        self._index()
+
+    def _evidence(self, rule: Rule) -> Evidence:
+        found = Evidence()
+        for pair in self._merged(rule):
+            found.add(*pair)
+        return found
+
+    def _merged(self, rule: Rule) -> Iterator[tuple[Url, Url, dict[int, bool]]]:
+        """Yield an address that a rule spares, and the one that is fetched in place of it.
+
+        With them comes whether the crawls that met both saw two pages.
+        """
+        merged: defaultdict[Url, set[Url]] = defaultdict(set)
+        of_query = rule.processor == "queryRemoval"
+        having = chain.from_iterable(self._having[str(name)] for name in rule.args)
+        for now in dict.fromkeys(having) if of_query else self._urls:
+            # If one of the addresses matches, all count: that finds more contradictions, not fewer.
+            if any(map(rule.matches, self._urls[now])) and (new := rule.apply(now)) != now:
+                merged[new].add(now)
+        since = max((self._matters_since.get(str(name), 0) for name in rule.args), default=0)
+        for new, urls in merged.items():
+            there = {new} & self._urls.keys()
+            kept, *others = sorted(urls | there, key=lambda url: url.plainness)
+            before = self._contents[kept]
+            for other in others:
+                contents = self._contents[other]
+                both = [crawl for crawl in before.keys() & contents if crawl >= since]
+                if differ := {crawl: before[crawl].isdisjoint(contents[crawl]) for crawl in both}:
+                    yield other, kept, differ
+
+    def _kind(self, url: Url) -> str:
+        """Return the pattern of paths that are like that of an address."""
+        return "".join(map(self._star, url.path[:3])) + ("|" if len(url.path) <= 3 else "/")
+
+    def _star(self, part: str) -> str:
+        return "/*" if re.search(r"\d", part) or self._parts[part] < 5 else part
+
+    def _of_paths(self, short: tuple[str, ...], long: tuple[str, ...]) -> Iterator[Rule]:
+        """Yield the rule that makes two paths one: for parts that one has more, or that differ."""
+        more = len(long) - len(short)
+        for start in range(len(long)):
+            end = start + max(more, 1)
+            left = short if more else short[:start] + short[end:]
+            if long[:start] + long[end:] == left:
+                cut = [self._star(part) if more else "/*" for part in long[start:end]]
+                parts = [*map(self._star, long[:start]), *cut, "|" if end == len(long) else "/"]
+                yield Rule("subpathRemoval", tuple(range(start, end)), "".join(parts))
+                return
+
+
+def _names(pairs: Iterable[tuple[Url, Url]]) -> set[str]:
+    return {name for a, b in pairs for name in a.names(b)}
