@@ -28,6 +28,15 @@ def table(log: str) -> tuple[list[str], list[dict[str, str]]]:
     return lines[:start], [dict(zip(head, row, strict=False)) for row in rows]
 
 
+def test_many_drops_are_worth_a_word_on_sparing_them(tmp_path) -> None:
+    routes = {f"/{number}": page(number // 3, noise=number, words=60) for number in range(156)}
+    log = crawl(tmp_path, routes, settings={"CONCURRENT_REQUESTS": 1}).log
+    assert "104 pages were fetched, and dropped as copies. `simhash-gate urls` suggests" in log
+    del routes["/155"], routes["/154"], routes["/152"], routes["/151"], routes["/149"]
+    log = crawl(tmp_path, routes, settings={"CONCURRENT_REQUESTS": 1}).log
+    assert "dropped as copies. " not in log
+
+
 def test_the_sum_is_that_of_the_rows_and_of_the_stats(tmp_path) -> None:
     result = crawl(tmp_path, ROUTES, spider=SPIDER, settings={"CONCURRENT_REQUESTS": 1})
     legend, rows = table(result.log)

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 
 SAMPLE = 1000
 """Times of pages that are kept for each domain."""
+MANY, SHARE = 100, 0.2
+"""So many drops, and more than this share of a crawl's pages, are worth a word on sparing them."""
 MOST_DOMAINS = 50
 """Rows of the closing table."""
 MOST_TALLIES, OTHERS = 10_000, "(others)"
@@ -155,6 +157,13 @@ class GateStats(Listener):
                 f"A trial: {PREFIX}ACTION is 'tag'. `simhash-gate why URL` tells why.",
             )
         self._tell_carried()
+        dropped = self._number("dropped")
+        if dropped >= MANY and dropped > SHARE * self._number("checked"):
+            self._crawl.note(
+                f"{dropped} pages were fetched, and dropped as copies.",
+                "`simhash-gate urls` suggests rules from a verdict log "
+                f"({PREFIX}VERDICTS), so that later crawls need not fetch such pages.",
+            )
         named = self._policies.of_domains
         if (
             self._domains
