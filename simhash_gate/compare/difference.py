@@ -11,7 +11,14 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.compare.contradictions import Difference, contradiction, same_name
 from simhash_gate.compare.names import words_of_line
 from simhash_gate.compare.offers import same_offer
-from simhash_gate.compare.sketch import NO_SKETCH, Sketch, decode, pairs_apart, sentences_of
+from simhash_gate.compare.sketch import (
+    NO_SKETCH,
+    Sketch,
+    decode,
+    name_in,
+    pairs_apart,
+    sentences_of,
+)
 from simhash_gate.fingerprints.folding import HashedLines, hashes_of
 from simhash_gate.fingerprints.words import SIGNS, words
 
@@ -43,7 +50,7 @@ class CloserLook:
         self._memory = memory
         self._least_words = least_words
         self._sketch = decode(page.sketch or NO_SKETCH)
-        self._name = self._sketch.name_key
+        self._name = name_in(page.sketch or NO_SKETCH)
         self._is_sketched = verify and bool(page.sketch)
         short = page.words < least_words
         self.exact = page.listing or (short and not self._is_sketched)

@@ -162,6 +162,11 @@ class Sketch:
         return b"".join((head, *parts, text))
 
 
+def name_in(data: bytes) -> int:
+    """Return the `name_key` of an encoded sketch, which need not be made again."""
+    return int.from_bytes(data[:4], "big")
+
+
 @lru_cache(maxsize=1024)
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for other bytes."""

@@ -8,7 +8,7 @@ import queue
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from threading import Thread
+from threading import Thread, get_ident
 from typing import Any, Generic, TypeVar
 
 from scrapy.utils.asyncio import is_asyncio_available
@@ -32,12 +32,34 @@ async def result(future: Future[T]) -> T:
     if future.done():
         return future.result()
     if is_asyncio_available():
-        return await asyncio.wrap_future(future)
+        return await _on_loop(future)
     from twisted.internet import reactor
 
     arrived: Deferred[None] = Deferred()
     future.add_done_callback(lambda _: reactor.callFromThread(arrived.callback, None))
     await arrived
+    return future.result()
+
+
+async def _on_loop(future: Future[T]) -> T:
+    """Wait as `asyncio.wrap_future` does, which wakes the loop up even from its own thread."""
+    loop, here = asyncio.get_running_loop(), get_ident()
+    arrived: asyncio.Future[None] = loop.create_future()
+
+    def arrive(_: Future[T]) -> None:
+        if arrived.done():  # the wait was cancelled
+            return
+        if get_ident() == here:
+            arrived.set_result(None)
+        else:
+            loop.call_soon_threadsafe(arrive, future)
+
+    future.add_done_callback(arrive)
+    try:
+        await arrived
+    except asyncio.CancelledError:
+        future.cancel()
+        raise
     return future.result()
 
 

@@ -1,10 +1,10 @@
 """A page-reading process: options and pages come in on stdin, results go out on stdout.
 
 The parent sends the options and the memory limit. Then it sends for each page the function that
-reads it, its body, its URL and its encoding, without waiting for answers. The process answers the
-options with None. It answers each page, in order, with the result of the function, or with the
-reason as a string if reading failed. A process that has grown too large answers None once more, and
-ends without reading the other pages.
+reads it, the size of its body, its URL and its encoding, and the body behind these, without waiting
+for answers. The process answers the options with None. It answers each page, in order, with the
+result of the function, or with the reason as a string if reading failed. A process that has grown
+too large answers None once more, and ends without reading the other pages.
 
 It ends when stdin ends, even in the middle of a page: so it never outlives its parent.
 """
@@ -31,9 +31,12 @@ _STATM = Path("/proc/self/statm")
 
 
 def _receive(received: SimpleQueue[Any]) -> None:
+    stdin = sys.stdin.buffer
     try:
+        received.put(pickle.load(stdin))
         while True:
-            received.put(pickle.load(sys.stdin.buffer))
+            function, size, *rest = pickle.load(stdin)
+            received.put((function, stdin.read(size), *rest))
     except (EOFError, OSError, pickle.UnpicklingError):  # the last message may be cut off
         os._exit(0)
     except Exception:  # for example, a function that can't be imported here

@@ -1,6 +1,7 @@
 """The parent's end of a page-reading process: it sends pages and gets results without blocking.
 
-Messages go out as one pickle after the other. Answers have their `LENGTH` in front.
+Messages go out as one pickle after the other, with the body of a page behind its own: so no body
+is copied. Answers have their `LENGTH` in front.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class WorkerProcess:
         self._answered = answered
         self._ended = ended
         self._since = loop.time()
-        self._unsent: deque[memoryview] = deque()
+        self._unsent: list[memoryview] = []
         self._received = bytearray()
         self.process = process
         assert process.stdin is not None
@@ -149,7 +150,7 @@ class WorkerProcess:
         if not self.jobs and self.ready:
             self._since = self._loop.time()
         self.jobs.append(job)
-        self._send((job.function, job.body, job.url, job.encoding))
+        self._send((job.function, len(job.body), job.url, job.encoding), job.body)
 
     def end_if_overdue(self, timeout: float) -> None:
         """Kill the process if the time for its page, or for its start, is over."""
@@ -173,23 +174,26 @@ class WorkerProcess:
             self.close()
             self._ended(self, reason)
 
-    def _send(self, message: object) -> None:
-        self._unsent.append(memoryview(pickle.dumps(message, pickle.HIGHEST_PROTOCOL)))
-        if len(self._unsent) == 1:
+    def _send(self, message: object, body: bytes = b"") -> None:
+        waits = bool(self._unsent)
+        head = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        self._unsent += [memoryview(part) for part in (head, body) if part]
+        if not waits:
             self._write()
 
     def _write(self) -> None:
         while self._unsent:
             try:
-                written = os.write(self._stdin, self._unsent[0])
+                written = os.writev(self._stdin, self._unsent)
             except BlockingIOError:
                 self._loop.add_writer(self._stdin, self._write)
                 return
             except OSError:  # the process has ended: reading its answers will show that
                 break
-            self._unsent[0] = self._unsent[0][written:]
-            if not self._unsent[0]:
-                self._unsent.popleft()
+            while self._unsent and written >= len(self._unsent[0]):
+                written -= len(self._unsent.pop(0))
+            if written:
+                self._unsent[0] = self._unsent[0][written:]
         self._loop.remove_writer(self._stdin)
 
     def _receive(self) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import Future
 from dataclasses import fields
+from threading import Thread
 
 import pytest
 from scrapy.http import HtmlResponse
@@ -13,6 +15,7 @@ from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import reading
 from simhash_gate.plugin.reading import PageReader
+from simhash_gate.plugin.threads import _on_loop
 from simhash_gate.settings import read_settings
 
 
@@ -88,3 +91,18 @@ def test_the_bytes_are_bounded(monkeypatch) -> None:
     assert 2 <= len(reader.pages._recent._values) < 10
     reader.read(body(["/"] * 1_000), url)
     assert reader.read(pages[-1], url)[1]
+
+
+def test_a_result_comes_from_any_thread_and_who_stops_waiting_cancels_it() -> None:
+    futures: list[Future[int]] = [Future() for _ in range(3)]
+
+    async def wait() -> list[int]:
+        waits = [asyncio.ensure_future(_on_loop(future)) for future in futures]
+        await asyncio.sleep(0)
+        futures[0].set_result(0)
+        Thread(target=futures[1].set_result, args=(1,)).start()
+        waits[2].cancel()
+        return await asyncio.gather(*waits[:2])
+
+    assert asyncio.run(wait()) == [0, 1]
+    assert futures[2].cancelled()
