@@ -55,20 +55,6 @@ class Products(Everyday):
             yield self.ask(f"/p/{n}")
 
 
-class CategoriesSpider(Everyday):
-    name = "categories"
-
-    def parse(self, response):
-        yield from response.follow_all(css="nav a[href*='/c/']", callback=self.parse_category)
-
-    def parse_category(self, response):
-        yield from response.follow_all(css=".card a", callback=self.parse_product)
-        yield from response.follow_all(css="a.next", callback=self.parse_category)
-
-    def parse_product(self, response):
-        yield product_item(response)
-
-
 class ListsOnlySpider(Everyday):
     name = "lists_only"
 
@@ -278,42 +264,7 @@ class FilesSpider(Everyday):
         yield {"file_urls": [response.urljoin(response.css("a.file").attrib["href"])]}
 
 
-class FileLinksSpider(FilesSpider):
-    """Takes the addresses of the reports, and loads none."""
-
-    name = "file_links"
-    custom_settings = {}
-    key = ("file_urls",)
-
-
-class PhotosSpider(Products):
-    name = "photos"
-    custom_settings = {"ITEM_PIPELINES": {Stored: 1}, "FILES_STORE": "files"}
-    key = ("name", "files")
-
-    def parse(self, response):
-        source = response.urljoin(response.css("main img").attrib["src"])
-        yield {"name": response.css("h1::text").get(), "file_urls": [source]}
-
-
-class ShopSpider(Products):
-    """What spiders of a shop have in common."""
-
-    def parse(self, response):
-        yield {**product_item(response), **self.more(response)}
-
-    def more(self, response):
-        return {}
-
-
-class SubclassedSpider(ShopSpider):
-    name = "subclassed"
-
-    def more(self, response):
-        return {"related": response.css("aside .card a::text").getall()}
-
-
-class NamesSpider(ShopSpider):
+class NamesSpider(Products):
     """Takes one thing of the pages of which another spider takes another, both in one store."""
 
     name = "names"
@@ -322,7 +273,7 @@ class NamesSpider(ShopSpider):
         yield {"name": response.css("h1::text").get(), "price": product_item(response)["price"]}
 
 
-class RelatedSpider(ShopSpider):
+class RelatedSpider(Products):
     name = "related"
     beside = "names"
 

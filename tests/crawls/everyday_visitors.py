@@ -11,7 +11,7 @@ from scrapy import FormRequest
 from scrapy.downloadermiddlewares.retry import get_retry_request
 from scrapy.http import JsonRequest
 
-from tests.crawls.everyday_spiders import Everyday, Products, card_items, product_item
+from tests.crawls.everyday_spiders import Everyday, card_items, product_item
 
 TABLE = """id,path
 a1,/p/1
@@ -307,19 +307,3 @@ class StartTableSpider(Everyday):
         yield {"row": row, "title": response.css("h1::text").get()} | {
             "says": " ".join(response.css("main p::text").getall())[-60:]
         }
-
-
-class AvailabilitySpider(Products):
-    """Asks for each product whether it is there; many pages say the same."""
-
-    name = "availability"
-
-    def parse(self, response):
-        yield response.follow(
-            response.css("a.add")[0],
-            self.parse_stock,
-            meta={"name": response.css("h1::text").get()},
-        )
-
-    def parse_stock(self, response):
-        yield {"name": response.meta["name"], "stock": response.css(".stock::text").get()}
