@@ -60,8 +60,9 @@ class PageText:
         """Return the lines of a page that was read."""
         blocks = document.blocks
         texts = [block.text for block in blocks]
-        within = _within(document) | dict.fromkeys(_by_price(document))
-        known = set(texts) | within.keys()
+        known = {*texts, *document.ads}
+        within = _within(document, known) | dict.fromkeys(_by_price(document, known))
+        known = {*texts, *within}
         texts += [
             *within,
             *(line for line in dict.fromkeys(document.shown.lines) if line not in known),
@@ -107,12 +108,11 @@ def is_long(tokens: list[str]) -> bool:
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
-def _within(document: Document) -> dict[str, None]:
+def _within(document: Document, known: set[str]) -> dict[str, None]:
     """Return the lines between the sentences of the article that reading left out.
 
-    Links and advertisements are none. Of a listing they are sentences.
+    Links are none, nor what is `known`. Of a listing they are sentences.
     """
-    texts = {block.text for block in document.blocks} | document.ads
     sentences = {
         block.text
         for block in document.blocks
@@ -127,25 +127,26 @@ def _within(document: Document) -> dict[str, None]:
     for start, end in pairwise(places.values()):
         if end - start <= _LONGEST_GAP:
             for line, said in zip(shown.lines[start:end], shown.said[start:end], strict=True):
-                if said and line not in texts and (short or _is_sentence(line)):
+                if said and line not in known and (short or _is_sentence(line)):
                     within[line] = None
     return within
 
 
-def _by_price(document: Document) -> list[str]:
+def _by_price(document: Document, known: set[str]) -> list[str]:
     """Return what follows the headline and the article up to the next link, if it has a price.
 
     The last line before that is what the links are about.
     """
-    shown, texts = document.shown, {block.text for block in document.blocks} | document.ads
-    parts = shown.after(document.name), shown.after(document.blocks[-1].text)[:-1]
-    found = [[line for line in part[:_LONGEST_GAP] if line not in texts] for part in parts]
+    after = document.shown.after
+    parts = after(document.name), after(document.blocks[-1].text)[:-1]
+    found = [[line for line in part[:_LONGEST_GAP] if line not in known] for part in parts]
     return [line for part in found if has_price(part) for line in part]
 
 
 def _is_sentence(line: str) -> bool:
     """Tell if a line has five words or more; two wide characters count as one."""
-    return line.count(" ") + (letters(line) - len(line)) // 4 >= SENTENCE - 1
+    more = SENTENCE - 1 - line.count(" ")
+    return more <= 0 or (letters(line) - len(line)) // 4 >= more
 
 
 def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:

@@ -123,7 +123,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "anchors": document.anchors,
         "without": options.without,
         **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
-        "structure": simhash_of_set(tag_paths(document.shown.tags)),
+        "structure": simhash_of_set({*tag_paths(document.shown.tags)}),
         "targets": _targets(document.shown.hrefs, base),
         "canonical": "\n".join({*canonical_urls(body, url)}),
     }

@@ -62,7 +62,9 @@ _ONLINE = (
     r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)"
     r"(?:(?:\s\w+){0,2}\sonline|\sbrowsing)\b"
 )
-_VOLATILE = re.compile("|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO)), re.I)
+_ANY = "|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO))
+# Each begins where a word does, or with one of these: most places need not be asked for all.
+_VOLATILE = re.compile(rf"(?=[\d©(]|\b\w)(?:{_ANY})", re.I)
 _DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
 # Each of the above has one of these. `re` is quick to find a set of characters.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")

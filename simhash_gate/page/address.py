@@ -161,6 +161,7 @@ _FILE = re.compile(
     r"[a-z][a-z0-9]{0,4}\Z",
     re.I,
 )
+_PAGE = re.compile(r"[^?#]*/[^.?#/]*(?:[?#][^.]*)?")
 _IMAGE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.I)
 
 
@@ -173,7 +174,7 @@ def file_addresses(links: Iterable[HtmlElement], base: str) -> set[str]:
     found = set()
     for link in links:
         href = link.get("href", "")
-        if href[:1] == "/" and "." not in href and "download" not in link.attrib:
+        if _PAGE.fullmatch(href) and "download" not in link.attrib:
             continue  # as most do: to see in any other way that it leads to no file takes longer
         address = absolute(href) or ""
         path, query = _path_and_query(address)

@@ -118,11 +118,13 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
     copies: set[HtmlElement] = set()
     for (size, _), boxes in boxes_by_size.items():
         originals: dict[str, HtmlElement] = {}
+        text, last = "", None
         to_read -= size * len(boxes)
         for box in boxes if len(boxes) > 1 and to_read > 0 else ():
-            text = text_in(box)
-            first = originals.get(text)
-            if first is None or first in box.iterancestors():
+            around = {*box.iterancestors()}
+            text = text if last in around else text_in(box)  # of one size, it says the same
+            first, last = originals.get(text), box
+            if first is None or first in around:
                 originals[text] = box
             elif not (
                 any(True for _ in box.iter("pre", "code", "table")) or _is_refrain(box, first)

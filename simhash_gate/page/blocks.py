@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import is_address
-from simhash_gate.page.flow import KINDS, MARKS, Flow, is_start
+from simhash_gate.page.flow import KINDS, MARKS, Flow
 from simhash_gate.page.measure import size_of
 from simhash_gate.page.survey import lines_of, single_spaced
 from simhash_gate.page.vocabulary import CELLS
@@ -93,7 +93,7 @@ class _Runs:
             elif token[0] not in _WITHIN_LINES:
                 if not token[0]:
                     self._end_line()
-                elif is_start(token):
+                elif len(token) == 2:
                     self._start(*token)
                 else:
                     self._end(token[0])

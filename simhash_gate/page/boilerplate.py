@@ -7,6 +7,7 @@ and are what a page is about.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import cast
 
@@ -144,7 +145,7 @@ def _has_paragraphs(element: HtmlElement, size: int) -> bool:
     return len(runs) > 1 or sum(map(letters, runs)) >= _LONG_PARAGRAPH
 
 
-def is_called(element: HtmlElement, words: Collection[str]) -> bool:
+def is_called(element: HtmlElement, words: AbstractSet[str]) -> bool:
     """Tell if the tag, class or id of an element has one of some words in it."""
     return has_word(f"{element.tag} {element.get('class', '')} {element.get('id', '')}", words)
 

@@ -112,6 +112,8 @@ def inline(
 
     `nested` tells that a mark is around them: then one that might end it is none.
     """
+    if len(contents) == 1 and isinstance(contents[0], str):  # as most are
+        return _escape(contents[0])
     pieces: list[tuple[str, str]] = []  # a mark that must fit its neighbours, and what is in it
     for kind, group in groupby(contents, type):
         if kind is str:

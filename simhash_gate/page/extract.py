@@ -24,9 +24,8 @@ from simhash_gate.page.asides import (
     is_gallery,
     post_metadata,
 )
-from simhash_gate.page.measure import Measures, drop_all
+from simhash_gate.page.measure import Measures, drop_all, size_of
 from simhash_gate.page.parse import printable
-from simhash_gate.page.survey import survey
 from simhash_gate.page.title import Titles, headlines_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
 
@@ -104,7 +103,7 @@ class ReadabilityExtractor:
 
         try:
             summary = html.fragment_fromstring(Document(page.root).summary(html_partial=True))
-            found = survey(summary).measures.text[summary] >= self.least_text
+            found = size_of(summary) >= self.least_text
         except Exception:  # readability raises whatever lxml does on odd trees
             found = False
         if found:
@@ -120,8 +119,7 @@ def is_leftover(article: Article, page: Cleaned) -> bool:
     It is short, a small part of all that the page says, and has no headline.
     """
     element = article.element
-    size = page.measures.text.get(element)
-    size = survey(element).measures.text[element] if size is None else size
+    size = page.measures.text.get(element) or size_of(element)
     if size > _LEFTOVER or size > _LEFTOVER_SHARE * page.size:
         return False
     if article.titled:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, NamedTuple
 
 from lxml.etree import iterwalk
 
@@ -68,16 +68,11 @@ Start = tuple[str, object]
 whether it only places things on the page. `td`, `th`: how many columns and rows it is in, if more.
 """
 End = tuple[str]
-"""The end of an element: its tag alone; those of `EMPTY` have none."""
+"""The end of an element: its tag alone, where a start has two parts; those of `EMPTY` have none."""
 BREAK: End = ("",)
 """The edge of any other block, of which Markdown tells only that a line ends there."""
 
 Token = str | Start | End
-
-
-def is_start(token: Start | End) -> TypeGuard[Start]:
-    """Tell if a token is a start, and no end."""
-    return len(token) == 2
 
 
 class Flow(NamedTuple):

@@ -20,7 +20,6 @@ _DISPLAY = re.compile("display|block", re.I)
 _STYLE = re.compile(r"\A\{ ?\\(?:display|text)style (.*)\}\Z")
 _LOOKS_LIKE_TEX = re.compile(r"[\\^_={]")
 _GLYPH = re.compile(r"\bmjx-c([0-9A-F]{2,5})\b")
-_PROGRAM = re.compile("mathjax|katex", re.I)
 _START = 2_000  # characters of a script
 _WITHIN = r"((?:(?!\\[()\[\]]).){1,2000})"
 _SOURCE = re.compile(rf"\\\({_WITHIN}\\\)|\\\[{_WITHIN}\\\]|\$\$([^$]{{1,2000}})\$\$", re.S)
@@ -35,7 +34,7 @@ def show_formulas(root: HtmlElement, elements: Elements) -> None:
     by_tag = elements.by_tag
     scripts = by_tag["script"]
     done = _show_scripts(scripts)
-    if any(_PROGRAM.search(f"{e.get('src')} {e.text}"[:_START]) for e in scripts):
+    if any(map(_draws_formulas, scripts)):
         for element in list(root.iter("*")):
             _show_source(element)
     pictures = (image for image in by_tag["img"] if _picture_of_formula(image))
@@ -51,6 +50,11 @@ def show_formulas(root: HtmlElement, elements: Elements) -> None:
                 box = ancestor if _is_formula(ancestor) else box
             done.add(box)
             _show(box)
+
+
+def _draws_formulas(script: HtmlElement) -> bool:
+    said = f"{script.get('src')} {script.text}"[:_START].lower()
+    return "mathjax" in said or "katex" in said
 
 
 def _show_scripts(scripts: Iterable[HtmlElement]) -> set[HtmlElement]:

@@ -22,7 +22,7 @@ from simhash_gate.page.converter import (
     inline,
     paragraph,
 )
-from simhash_gate.page.flow import MARKS, Flow, Token, is_start
+from simhash_gate.page.flow import MARKS, Flow, Token
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, LISTS
 
 _TABLE = CELLS | {"table", "tr"}
@@ -69,7 +69,7 @@ class _Writer:
         for token in self._tokens:
             if isinstance(token, str):
                 self._text(token)
-            elif is_start(token):
+            elif len(token) == 2:
                 _STARTS.get(token[0], _Writer._start)(self, *token)
             elif not token[0]:
                 self._end_line()
@@ -372,7 +372,7 @@ def _code(tokens: Iterator[Token]) -> str:
             parts.append("\n")
         elif token[0] not in MARKS and token[0] != "img":
             if token[0] == "pre":
-                nested += 1 if is_start(token) else -1
+                nested += 1 if len(token) == 2 else -1
                 if nested < 0:
                     break
             if parts and not parts[-1].endswith("\n"):

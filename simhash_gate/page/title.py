@@ -30,6 +30,7 @@ SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»
 """What stands between the parts of a title."""
 
 _WORD = re.compile(r"\w+")
+_MAY_BE_WIDE = re.compile("[\u1100-\U0010ffff]")
 _JOINTS = re.compile(r"[-_\s]+")
 _SUFFIXES = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "go", "gouv", "ne", "net", "or", "org"}
@@ -148,9 +149,8 @@ class Titles(NamedTuple):
 
 def letters(text: str) -> int:
     """Return how long a text is, in letters: a wide character of Chinese says as much as three."""
-    if text.isascii():
-        return len(text)
-    return sum(3 if east_asian_width(character) in "WF" else 1 for character in text)
+    wide = _MAY_BE_WIDE.findall(text)
+    return len(text) + 2 * sum(east_asian_width(character) in "WF" for character in wide)
 
 
 def text_of(heading: HtmlElement) -> str:

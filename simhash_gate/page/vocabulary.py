@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
@@ -90,7 +90,7 @@ FLOW = word_set("p pre ul ol table dl blockquote figure")
 LEAVES = FLOW | HEADINGS | INLINE | word_set("header footer hgroup")
 
 
-_PIECE = re.compile(r"[^A-Za-z0-9]+")
+_PIECE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MEAN_WORD = 2.5  # letters: `topAd` is a name
 _CODE = frozenset("])")  # `top-[var(--nav-height)]` is a style, and no name
@@ -109,20 +109,23 @@ def speaks_only_of(tokens: frozenset[str], names: str) -> bool:
     return all(_boilerplate_words(name) <= tokens for name in names.split())
 
 
-def has_word(names: str, words: Collection[str]) -> bool:
+def has_word(names: str, words: AbstractSet[str]) -> bool:
     """Tell if a class or id, or one of several, has one of some words in it."""
-    return any(word in words for name in names.split() for word in _with_pairs(name_words(name)))
+    return any(not words.isdisjoint(_with_pairs(name_words(name))) for name in names.split())
 
 
+@lru_cache(maxsize=16_384)
 def name_words(name: str) -> list[str]:
     """Return the words of one class or id.
 
     A piece with digits inside is a hash, and has none; of what looks like one only longer words
     count: `gNav` is a name, `kKBcAd` is not.
     """
-    pieces = (piece.rstrip("0123456789") for piece in _PIECE.split(name))
-    found = (_WORD.findall(piece) for piece in pieces if piece.isalpha())
-    return [word.lower() for words in found for word in _not_by_chance(words)]
+    words: list[str] = []
+    for piece in _PIECE.findall(name):
+        found = [piece] if piece.islower() else _not_by_chance(_WORD.findall(piece))
+        words += map(str.lower, found)
+    return words
 
 
 def _not_by_chance(words: list[str]) -> list[str]:
@@ -130,6 +133,7 @@ def _not_by_chance(words: list[str]) -> list[str]:
     return [word for word in words if len(word) > _BY_CHANCE] if hashed else words
 
 
+@lru_cache(maxsize=16_384)
 def _boilerplate_words(name: str) -> frozenset[str]:
     """Return the words of one class or id that name boilerplate, if it is what they name."""
     if not name[-1].isalnum() and name[-1] in _CODE:
