@@ -98,7 +98,7 @@ def test_no_line_of_the_log_is_forged(crawled) -> None:
     for each in done:
         lines = each.log.split("\n")
         ours = [line for line in lines if "[simhash_gate" in line]
-        assert len(ours) > 10
+        assert len(ours) >= 10
         assert [line for line in ours if not is_harmless(line)] == []
         assert not [line for line in each.log.splitlines() if line.startswith(FORGED)]
 
@@ -172,7 +172,7 @@ def test_names_of_files_ids_and_urls_move_no_terminal(
         monkeypatch.delenv("NO_COLOR", raising=False)
     commands = [["pairs", ".", *how.split()]]
     if not how:
-        commands += [["fingerprint", ".", "--text"], ["replay", "."], ["tune", "."]]
+        commands += [["fingerprint", ".", "--text"], ["replay", "."]]
         commands += [["why", str(line["url"]), "."] for line in lines]
         commands += [["dedupe", ".", "-o", "out", "--duplicates", "no.csv", "--report", "r.html"]]
     for command in commands:
@@ -199,7 +199,7 @@ def test_a_url_that_is_no_text_ends_no_process(tmp_path) -> None:
     lines = [{"url": f"http://a.example/\ud800/{n}/\udfff", "html": html} for n in range(3)]
     lines += [{"url": "\ud800", "html": "<p>few words<img src=a>"}]
     write_lines(tmp_path / "pages.jsonl", lines)
-    for words in (["replay"], ["pairs"], ["fingerprint"], ["tune"], ["dedupe", "-o", "out"]):
+    for words in (["replay"], ["pairs"], ["fingerprint"], ["dedupe", "-o", "out"]):
         done = subprocess.run(
             [*COMMAND, *words, "pages.jsonl", "-s", "SIMHASH_GATE_WORKERS=0"],
             cwd=tmp_path,

@@ -411,7 +411,6 @@ def _kinds(folder: Path, original: Original) -> dict[str, Make]:
         "manifests": of_lines(pages[:20], "replay", "{path}", *_INLINE),
         "imports": of_lines(kept, "store", "import", other, "{path}", *_INLINE),
         "reports": of_lines(told, "report", "{path}", "-o", "{folder}/report.html"),
-        "tuning": of_lines(told, "tune", "{path}", *_INLINE),
         "questions": of_lines(told, "why", "http://a.example/1", "{path}", *_INLINE),
     }
 

@@ -27,7 +27,6 @@ COMMANDS = {
     "report": "Make an HTML report of verdicts.",
     "similar": "Find the pages that are like one page.",
     "store": "Fill a store; list, remove or move its pages.",
-    "tune": "Show how far apart pages are; suggest thresholds.",
     "urls": "Suggest rules that skip requests for known pages.",
     "why": "Tell what became of a page, and why; or compare two.",
 }

@@ -44,7 +44,7 @@ class Result:
 
 Run = Callable[..., Result]
 
-READS_PAGES = {"why", "dedupe", "fingerprint", "import", "pairs", "replay", "similar", "tune"}
+READS_PAGES = {"why", "dedupe", "fingerprint", "import", "pairs", "replay", "similar"}
 INLINE = "SIMHASH_GATE_WORKERS=0"
 """Pages are read by the command itself, unless a test says otherwise: to start processes for two
 or three pages takes a second."""

@@ -59,7 +59,6 @@ def test_a_file_of_another_kind_is_not_complained_of_line_by_line(run, manifest)
         "report {} -o out",
         "pairs {} -o out",
         "similar {} 0000000000000000",
-        "tune {} --json",
         "dedupe {} -o out",
         "store import sqlite:///store {}",
     ],
@@ -187,7 +186,7 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
 
 
 OF_STORES = ["store info", "store list", "store export", "store forget --pages 1"]
-OF_PAGES = ["pairs", "tune", "report"]
+OF_PAGES = ["pairs", "report"]
 OTHERS = [
     *("store forget --age 1d", "history list"),
 ]

@@ -36,7 +36,6 @@ def said(result) -> str:
         "fingerprint {}",
         "pairs {} --clusters",
         f"similar {{}} {SECRET}nowhere",
-        "tune {}",
         "report {}",
         f"why a.html b.html --url {SECRET}b --markdown --json",
     ],
@@ -45,14 +44,10 @@ def test_commands_name_pages_without_passwords(run, pages, command: str) -> None
     assert "secret" not in said(run(*command.format(pages).split()))
 
 
-def test_pages_are_found_by_urls_with_passwords(run, pages, manifest) -> None:
+def test_pages_are_found_by_urls_with_passwords(run, pages) -> None:
     result = run("similar", pages, f"{SECRET}a")
     assert result.column("page") == [f"{SHOWN}copy"]
     assert "secret" not in said(result)
-    label = {"a": f"{SECRET}a", "b": f"{SECRET}copy", "duplicate": True}
-    result = run("tune", pages, "--json", "--pairs", manifest(label, name="labels.jsonl"))
-    assert "secret" not in said(result)
-    assert "are not two pages" not in result.err
 
 
 def test_a_store_is_filled_listed_and_cleared_without_passwords(
@@ -82,7 +77,7 @@ def test_the_password_of_a_store_is_shown_nowhere(run, redis_server, tmp_path, f
     fill(record(1))
     (tmp_path / "pages.jsonl").write_text(run("store", "export", url).out)
     assert run("store", "import", full, "pages.jsonl").status == 0
-    for command in ("pairs", "tune --json", "replay", "report", "store info"):
+    for command in ("pairs", "replay", "report", "store info"):
         for store in (full, empty):
             assert "swordfish" not in said(run(*command.split(), store))
     assert "swordfish" not in said(run("similar", full, "a.html"))
@@ -95,7 +90,7 @@ def test_what_earlier_versions_wrote_is_shown_without_passwords(
         json.loads(line.replace(SHOWN, SECRET)) for line in run("replay", pages).out.splitlines()
     ]
     log = manifest(*verdicts, name="log.jsonl")
-    for command in ("report", "pairs", "tune"):
+    for command in ("report", "pairs"):
         assert "secret" not in said(run(command, log))
 
 
