@@ -23,6 +23,7 @@ FEWEST = 29
 _MOST_COPIES = 12  # of one page that are compared with each other
 _MOST_VALUES = 10  # of parameters that are tried on one kind of paths
 _MOST_PATHS = 40  # rules about paths that are tried at a time
+_MOST_STARS = 4  # in a pattern: url-matcher tries all places of each in the path of a stranger
 _SIMPLE = re.compile(r"[\w.~-]+=[\w.~-]*")  # means the same in a pattern and in a URL
 
 Shown = dict[int, set[str]]
@@ -290,7 +291,8 @@ class Host:
             if long[:start] + long[end:] == left:
                 cut = [self._star(part) if more else "/*" for part in long[start:end]]
                 parts = [*map(self._star, long[:start]), *cut, "|" if end == len(long) else "/"]
-                yield Rule("subpathRemoval", tuple(range(start, end)), "".join(parts))
+                if (pattern := "".join(parts)).count("*") <= _MOST_STARS:
+                    yield Rule("subpathRemoval", tuple(range(start, end)), pattern)
                 return
 
 

@@ -144,6 +144,13 @@ def test_a_rule_is_for_its_host_alone(load, names: tuple[str, ...]) -> None:
     assert library.process_url(other) == other
 
 
+def test_paths_of_a_stranger_do_not_take_long() -> None:
+    """A pattern with a star for each of many parts takes url-matcher ages."""
+    deep = Url.of(HOST + "/7" * 5_000)
+    assert not Rule("subpathRemoval", (0,), "/*" * 500 + "/print|").matches(deep)
+    assert not suggest([*pages("/7" * 9 + "/{n}", ""), *pages("/7" * 9 + "/{n}/print", "")])
+
+
 PARTS = st.sampled_from(["/a", "/b", "/s", "/7", "/x;v=1", "/"])
 QUERIES = st.dictionaries(st.sampled_from("abcd"), st.sampled_from(["0", "1", "22"]))
 RULES = st.one_of(
@@ -151,7 +158,7 @@ RULES = st.one_of(
         Rule,
         st.just("queryRemoval"),
         st.lists(st.sampled_from("abcd"), min_size=1, unique=True).map(tuple),
-        st.sampled_from(["", "/a", "/*|", "/*/b/", "/s/*|", "/a|"]),
+        st.sampled_from(["", "/a", "/*|", "/*/b/", "/s/*|", "/A|", "/*/*/b|", "/*7*/|"]),
         st.sampled_from(["", "a=0", "b=22"]),
     ),
     st.builds(
