@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_gate.fingerprints.folding import HashedLines, words_of_each
-from simhash_gate.fingerprints.volatile import is_date, is_of_page, is_volatile
-from simhash_gate.fingerprints.words import SIGNS
+from simhash_gate.fingerprints.words import SIGNS, is_date, is_of_page, is_volatile
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.offer import has_price
 from simhash_gate.page.title import letters

@@ -29,10 +29,9 @@ from simhash_gate.fingerprints.simhash import (
     simhash_of_hashes,
     simhash_of_set,
 )
-from simhash_gate.fingerprints.volatile import is_of_page, other_words
-from simhash_gate.fingerprints.words import words_and_signs
-from simhash_gate.identity.canonical import canonical_urls
-from simhash_gate.identity.lists import without_visitor
+from simhash_gate.fingerprints.words import is_of_page, other_words, words_and_signs
+from simhash_gate.identity.address import without_visitor
+from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
 from simhash_gate.options import READABILITY, STEADY, Options, made_of, pipeline_version
 from simhash_gate.page import METADATA, UNREADABLE, Page

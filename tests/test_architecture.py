@@ -203,7 +203,7 @@ def loaded(code: str, packages: set[str]) -> str:
 
 def test_what_runs_without_scrapy_does_not_load_it() -> None:
     modules = ["workers.main", "pipeline", "gate.judge", "stores", "cli", "offline.replay"]
-    code = "; ".join(f"import simhash_gate.{name}" for name in [*modules, "journal.contents"])
+    code = "; ".join(f"import simhash_gate.{name}" for name in [*modules, "journal.segments"])
     assert loaded(code, {"scrapy", "twisted"}) == ""
 
 

@@ -59,7 +59,7 @@ def test_no_text_takes_a_pattern_far_longer_than_it_is_longer() -> None:
             slow[place] = pattern.pattern, how, attack
     assert not slow
     # Of names of parameters: what such a pattern looks for ends in one class of letters.
-    assert made_of_texts == {"simhash_gate.identity.lists"}
+    assert made_of_texts == {"simhash_gate.identity.address"}
 
 
 def _patterns() -> tuple[dict[tuple[Pattern, str], str], set[str]]:

@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from simhash_gate.cli import main
-from simhash_gate.journal.contents import drops
+from simhash_gate.journal.segments import drops
 from simhash_gate.journal.warc import Drop, Stored, pack
 from simhash_gate.options import Options
 from simhash_gate.pipeline import read_page

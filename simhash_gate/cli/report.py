@@ -22,7 +22,7 @@ from simhash_gate.cli.console import (
 )
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining
-from simhash_gate.journal.contents import drops
+from simhash_gate.journal.segments import drops
 from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
 from simhash_gate.offline.replay import replay
 from simhash_gate.page import Page

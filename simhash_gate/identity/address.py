@@ -1,4 +1,4 @@
-"""Take a URL apart, in the form that all URLs of one request have."""
+"""A URL taken apart, in the form that all URLs of one request have. Names that seldom matter."""
 
 from __future__ import annotations
 
@@ -65,3 +65,69 @@ def address_of(url: str) -> Address:
     query = [pair.partition("=")[::2] for pair in parts.query.split("&", _MOST_PARTS) if pair]
     host = parts.netloc.lower().rpartition("@")[2].removesuffix(_PORTS.get(parts.scheme, "@"))
     return Address(parts.scheme, host, tuple(segments), extra, slash, tuple(query))
+
+
+TRACKING = frozenset(
+    """
+    utm_* mtm_* pk_* piwik_* matomo_* hsa_* __hs* _hs* at_* wt.mc_* mc_cid mc_eid mkt_tok fbclid
+    gclid gclsrc dclid msclkid twclid yclid ysclid ttclid wickedid li_fat_id igshid igsh gbraid
+    wbraid srsltid _ga _gl _ke _openstat s_cid sc_cid sc_campaign s_kwcid irclickid irgwc vero_id
+    vero_conv oly_anon_id oly_enc_id rb_clickid guce_referrer ml_subscriber* elqtrack elqtrackid
+    elqaid elqat ef_id epik zanpid tduid cvid cmpid campaignid adgroupid gad_source gad_campaignid
+    bsft_clkid bsft_uid dm_i trk_contact trk_msg trk_module trk_sid mkwid pcrid fb_action_ids
+    fb_action_types fb_source ref_src spm trk refsrc xtor yadclid yadordid ymclid utm guccounter
+    """.split()
+)
+"""Query parameters that count where visitors come from. `*` stands for any end.
+
+They are no part of a page's key. Each was met on many sites that have nothing else in common.
+"""
+
+SESSION = re.compile(
+    r"(?:phpsessid|jsessionid|aspsessionid\w*|cfid|cftoken|sid|session_?id|sessid|oscsid|zenid"
+    r"|xtcsid|s_?id|osessionid)\Z",
+    re.IGNORECASE,
+)
+"""Parameters of the query or the path that name a visitor's session on most sites."""
+
+_SESSION_VALUE = re.compile(r"[\w,.!~%-]{16,}\Z")
+_SESSION_PART = re.compile(r"\((?:\w\(\w{16,}\))+\)\Z")
+
+_PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
+
+
+def is_session(name: str, value: str) -> bool:
+    """Tell whether a parameter surely is a session: by its name, and by a value of 16 characters.
+
+    `sid=123` may be the number of a page.
+    """
+    return SESSION.match(name) is not None and _SESSION_VALUE.match(value) is not None
+
+
+def is_session_part(part: str) -> bool:
+    """Tell whether a part of a path is a session of ASP.NET, such as `(S(lit3py55t21z5v55vlm))`."""
+    return _SESSION_PART.match(part) is not None
+
+
+@lru_cache(maxsize=4_096)
+def is_one_of(names: frozenset[str], name: str) -> bool:
+    """Tell whether a name is one of `names`, in any case. `*` ends a name that may go on."""
+    return _pattern_of(names).match(name) is not None
+
+
+@lru_cache(maxsize=16)
+def _pattern_of(names: frozenset[str]) -> re.Pattern[str]:
+    alternatives = "|".join(
+        re.escape(name.removesuffix("*")) + (r"[\w.]*" if name.endswith("*") else "")
+        for name in sorted(names)
+    )
+    return re.compile(rf"(?:{alternatives})\Z", re.IGNORECASE)
+
+
+def without_visitor(urls: str) -> str:
+    """Return URLs, a line each, without the parameters of sessions and of campaigns."""
+
+    def kept(match: re.Match[str]) -> str:
+        return "" if SESSION.match(match[2]) or is_one_of(TRACKING, match[2]) else match[0]
+
+    return _PARAMETER.sub(kept, urls) if "=" in urls else urls

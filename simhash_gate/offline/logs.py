@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.journal.contents import Found
+from simhash_gate.journal.segments import Found
 from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
 from simhash_gate.sources import Entry
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object

@@ -17,7 +17,7 @@ from simhash_gate.common.wording import Complain, MissingExtraError, complaining
 from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
-from simhash_gate.journal.contents import drops, journal_files
+from simhash_gate.journal.segments import drops, journal_files
 from simhash_gate.offline.chosen import Chosen, text_of
 from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_in, logs_of_project
 from simhash_gate.offline.why import compared, trial_of

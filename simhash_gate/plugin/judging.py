@@ -22,7 +22,7 @@ from simhash_gate.gate.policy import Policy, Site
 from simhash_gate.gate.verdict import VERDICT_KEY, NotCompared, Verdict
 from simhash_gate.gate.visit import Visit
 from simhash_gate.page import Page
-from simhash_gate.plugin.asked_for import AskedFor
+from simhash_gate.plugin.asked_for import AskedFor, validators_in
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged
@@ -46,7 +46,6 @@ from simhash_gate.plugin.requests import (
 from simhash_gate.plugin.spider_middleware import is_installed, only_looks
 from simhash_gate.plugin.store_thread import StoreFailures
 from simhash_gate.plugin.threads import pause, result
-from simhash_gate.plugin.variants import validators_in
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.values import SettingsError
 from simhash_gate.workers.pool import ReadError

@@ -16,8 +16,8 @@ from scrapy.http import Response
 from simhash_gate.gate.policy import Action
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
+from simhash_gate.plugin.asked_for import Variants
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.plugin.variants import Variants
 from simhash_gate.plugin.yields import Yields
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import Identity

@@ -15,7 +15,7 @@ from simhash_gate.common.times import unix_time
 from simhash_gate.common.wording import Complain, complaining, why
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.gate.policy import is_public_host
-from simhash_gate.identity.canonical import canonical_urls
+from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.sources import TOO_LARGE, Entry, File, Known, read_body
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.markdown import front_matter, markdown_as_html

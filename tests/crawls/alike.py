@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from simhash_gate import read_page
-from simhash_gate.journal import contents
+from simhash_gate.journal import segments
 from tests.crawls.harness import Crawl, Route, Site, crawl, page
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def drops(beside: Beside, folder: Path) -> Crawl:
     assert result.delivered() == ORIGINALS
     assert counts(result) == {**DROPPED, "journaled": 2}
     got = {item["path"]: item["markdown"] for item in result.items if "markdown" in item}
-    for found in contents.drops(f"{folder}/journal", pytest.fail):
+    for found in segments.drops(f"{folder}/journal", pytest.fail):
         page = read_page(found.body, url=found.drop.url, encoding=found.drop.encoding)
         got[urlsplit(found.drop.url).path] = page.markdown
     assert got == {path: read_page(ROUTES[path].body, url=path).markdown for path in ROUTES}

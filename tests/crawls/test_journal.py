@@ -13,8 +13,7 @@ from filelock import FileLock
 
 from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History
-from simhash_gate.journal.contents import drops
-from simhash_gate.journal.segments import segments
+from simhash_gate.journal.segments import drops, segments
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
 from tests.stores.kept import histories

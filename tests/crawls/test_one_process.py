@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_gate.journal.contents import drops
+from simhash_gate.journal.segments import drops
 from tests.crawls.harness import ROOT, SPIDER, Site, json_lines, page
 from tests.crawls.loaded import LoadedProcess
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from simhash_gate.journal.contents import drops
+from simhash_gate.journal.segments import drops
 from tests.stores.redis_server import executable
 
 ROOT = Path(__file__).parents[2]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from simhash_gate.fingerprints.volatile import is_of_page, is_volatile, other_words
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import is_of_page, is_volatile, other_words, words
 
 VOLATILE = """
 Updated 12:04

@@ -2,8 +2,7 @@
 
 import pytest
 
-from simhash_gate.journal.contents import drops
-from simhash_gate.journal.segments import SEGMENTS, Segments, segments
+from simhash_gate.journal.segments import SEGMENTS, Segments, drops, segments
 from tests.journal.pages import packed
 
 BOUND = 1 << 20

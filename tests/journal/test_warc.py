@@ -11,7 +11,7 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from simhash_gate.common.wording import DamagedError
-from simhash_gate.journal.contents import Found, drops
+from simhash_gate.journal.segments import Found, drops
 from simhash_gate.journal.warc import Drop, Stored, pack, warcinfo
 from tests.journal.pages import drop, packed
 

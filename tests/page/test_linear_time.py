@@ -11,8 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from simhash_gate.identity.address import address_of
-from simhash_gate.identity.canonical import canonical_urls
-from simhash_gate.identity.keys import Keys
+from simhash_gate.identity.keys import Keys, canonical_urls
 from simhash_gate.pipeline import read_page
 
 SIZES = (62_500, 250_000, 1_000_000)

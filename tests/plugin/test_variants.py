@@ -8,7 +8,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from simhash_gate.plugin.variants import MOST_COOKIES, Variants
+from simhash_gate.plugin.asked_for import MOST_COOKIES, Variants
 
 URL = "https://example.com/"
 

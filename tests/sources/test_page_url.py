@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_gate.identity.canonical import canonical_of, canonical_urls
+from simhash_gate.identity.keys import canonical_of, canonical_urls
 from simhash_gate.sources.files import url_of_path
 
 URL = "https://example.com/a?b=1&c=2"

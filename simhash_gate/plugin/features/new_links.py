@@ -27,7 +27,7 @@ from scrapy.http import Response
 from simhash_gate.common.urls import is_of_domain
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.identity.lists import without_visitor
+from simhash_gate.identity.address import without_visitor
 from simhash_gate.plugin.features.resend_dropped import to_send_again
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
 from simhash_gate.plugin.parked import Parked

@@ -32,6 +32,7 @@ from simhash_gate.history.validators import (
 )
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import precise
+from simhash_gate.plugin.asked_for import validators_in
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.features.conditions import (
     NOT_MODIFIED,
@@ -50,7 +51,6 @@ from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, is_retry
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.threads import result
-from simhash_gate.plugin.variants import validators_in
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
