@@ -39,6 +39,7 @@ from simhash_gate.page.address import joined
 from simhash_gate.page.blocks import Block, plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
+from simhash_gate.page.measure import STEPS
 from simhash_gate.page.skeleton import link_targets, tag_paths
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = [
     "READABILITY",
     "STEADY",
+    "STEPS",
     "Line",
     "Options",
     "Page",

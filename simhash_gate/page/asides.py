@@ -44,6 +44,8 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
     """Remove the lists of links, and the paid links, that stand within an article.
 
     A list of more than `MANY_LINKS` stays, if it says enough: those are the entries of an index.
+    for: news with related stories and paid links between the paragraphs; not for what an article
+    recommends on other sites, nor for tables of `div`s.
     """
     largest = LARGEST * measures.text[article]
     least = _INDEX * measures.text[article]
@@ -63,7 +65,7 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         ):
             gone.append(element)
             walk.skip_subtree()
-    drop_all(gone, measures)
+    drop_all(gone, measures, rule="drop_link_lists")
 
 
 def _leads_away(box: HtmlElement) -> bool:
@@ -88,6 +90,7 @@ def is_aside(element: HtmlElement, headline_path: set[HtmlElement], measures: Me
     """Tell if an element is not all of the article by what the headline stands in.
 
     It is above the headline, a column, below an index, or beside a box with a text of its own.
+    for: short posts beside a longer column.
     """
     if (
         element.tag == "aside"
@@ -109,6 +112,7 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
 
     Code and tables repeat lines for a reason, and so do paragraphs, and boxes of one kind in the
     same boxes: a refrain.
+    for: threads with quotes, and boxes that come again for narrow screens; not for songs.
     """
     boxes_by_size: dict[tuple[int, int], list[HtmlElement]] = defaultdict(list)
     for box in article.iter(*_BOXES):
@@ -130,7 +134,7 @@ def drop_copies(article: HtmlElement, measures: Measures) -> None:
                 any(True for _ in box.iter("pre", "code", "table")) or _is_refrain(box, first)
             ):
                 copies.add(box)
-    drop_all(_outer(article, copies), measures)
+    drop_all(_outer(article, copies), measures, rule="drop_copies")
 
 
 def _outer(article: HtmlElement, boxes: AbstractSet[HtmlElement]) -> list[HtmlElement]:
@@ -169,14 +173,20 @@ _DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
 
 
 def is_thread(root: HtmlElement, facts: Facts) -> bool:
-    """Tell if a page says, to search engines or by its software, that it is a thread of a forum."""
+    """Tell if a page says, to search engines or by its software, that it is a thread of a forum.
+
+    for: forums, whose software calls the posts comments.
+    """
     known = any(has_word(value, FORUMS) for value in facts.software)
     boxes = (root, *root.iterchildren("body"))
     return facts.discusses or known or any(is_called(box, FORUMS) for box in boxes)
 
 
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
-    """Tell if entries, each with a link and a picture, say most of a box."""
+    """Tell if entries, each with a link and a picture, say most of a box.
+
+    for: the category of a shop, with a text beside its products.
+    """
     size = measures.text.__getitem__
     entries = (list(filter(_is_entry, group)) for group in _majority(box, size))
     least = _MOST * size(box)
@@ -189,6 +199,7 @@ def drop_other_products(
     """Remove other products, and what buyers say, from the article of one product.
 
     They are three neighbours of one kind or more, with a link and a picture, or with a date.
+    for: products with similar ones and reviews below.
     """
     gone: set[HtmlElement] = set()
     for holder in article.iter("*"):
@@ -201,7 +212,7 @@ def drop_other_products(
             is_short = size < min(_MOST * measures.text[article], _CARD * len(group))
             if (is_short and _are_mostly(_is_entry, group)) or _are_mostly(_is_signed, group):
                 gone.update(group)
-    drop_all(_outer(article, gone), measures)
+    drop_all(_outer(article, gone), measures, rule="drop_other_products")
 
 
 def _is_entry(box: HtmlElement) -> bool:
@@ -209,7 +220,10 @@ def _is_entry(box: HtmlElement) -> bool:
 
 
 def post_metadata(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
-    """Return what stands around the posts of an article, in document order; none if it has none."""
+    """Return what stands around the posts of an article, in document order; none if it has none.
+
+    for: threads with an author, a date and counters around each post.
+    """
     found = list(_places(_posts(article, measures), measures))
     if not any(_are_mostly(_is_dated, boxes) for boxes in found):
         return []

@@ -59,7 +59,10 @@ _FORM_CHECKS = ("role", *_HIDING)
 
 
 def is_boilerplate(element: HtmlElement) -> bool:
-    """Tell if something says that an element is boilerplate."""
+    """Tell if something says that an element is boilerplate.
+
+    for: any site with menus, a footer, a sidebar or advertisements.
+    """
     tag = element.tag
     if tag in _KNOWN_TAGS:
         article = element.iterancestors("article", "main") if tag in ("header", "footer") else ()
@@ -78,6 +81,7 @@ def _is_of_text(element: HtmlElement, name: str, value: str) -> bool:
 
     Highlighters call remarks in code comments. An id is where links lead: to a line, to a thing of
     a library, or to a section, after the words of its heading.
+    for: documentation with a section "Cookies", and highlighted remarks in code.
     """
     if name not in _NAMES:
         return False
@@ -100,6 +104,8 @@ def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlE
     """Tell if nothing but a name says that this is boilerplate, and its contents say otherwise.
 
     So may a tag or a role that notes within a text have too.
+    for: products in a box called "promo", lists in one called "skip", paragraphs in one called
+    "nav", and documentation with warnings between its paragraphs.
     """
     if _is_note(element, size):
         return True
@@ -166,6 +172,7 @@ def names_of_posts(
 
     Of a page without headings, all boxes count. Comments follow an article, and advertisements
     stand within; posts are all that there is.
+    for: threads that do not say that they are one.
     """
     posts: set[str] = set()
     other_names: set[str] = set()

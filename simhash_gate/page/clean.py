@@ -64,12 +64,12 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     facts = find_facts(root) if facts is None else facts
     titles = find_titles(root, "", facts) if titles is None else titles
     thread = is_thread(root, facts)
-    drop_all(consent_layers(root, titles))
+    drop_all(consent_layers(root, titles), rule="consent_layers")
     elements = facts.elements
     unhide_content(root, elements.hidden)
     text_forms = forms_to_fill_in(elements)
     drop_invisible(root, titles, elements)
-    drop_all(gutters(elements))
+    drop_all(gutters(elements), rule="gutters")
     body = root.find("body")
     body = root if body is None else body
     shown = survey(root)
@@ -105,7 +105,7 @@ def _drop_boilerplate(
     else:  # a link is as long as it was
         shrunk = [e for e in boilerplate.gone if next(e.iterancestors("a"), None) is None]
         forget(shrunk, measures)
-        drop_all(boilerplate.gone)
+        drop_all(boilerplate.gone, rule="is_boilerplate")
     return boilerplate
 
 
@@ -196,6 +196,7 @@ def _drop_forms(
 
     Login and contact pages are, and in many shops what is said of a product. Where a reader only
     chooses, what there is to choose from is said.
+    for: shops with the product in the order form; login and contact pages.
     """
     form_set = set(forms)
     outer = [form for form in forms if form_set.isdisjoint(form.iterancestors("form"))]
@@ -204,7 +205,7 @@ def _drop_forms(
         small = [form for form in outer if measures.text[form] <= largest]
         by_class = Counter(form.get("class") for form in small)  # a form for each entry of a list
         gone = {form for form in small if form in text_forms or by_class[form.get("class")] > 1}
-        drop_all([form for form in small if form in gone], measures)
+        drop_all([form for form in small if form in gone], measures, rule="drop_forms")
         for form in small:
             form.tag = "fieldset"
 
@@ -215,6 +216,7 @@ def _drop_large(
     """Take out large boxes of a page of few words: larger than the article, and still a menu.
 
     What holds the headline is none, nor is that without which next to nothing is said.
+    for: short pages under a long menu, or above a long footer.
     """
     if not large:
         return
@@ -232,4 +234,4 @@ def _drop_large(
         is_menu_tag = menu and element.tag in BOILERPLATE_TAGS and rest >= _LEFT * size
         is_small = measures.prose(root) >= 2 * measures.prose(element)
         if rest >= _SOME_TEXT and (headlines or is_menu_tag or is_small):
-            drop_all([element], measures)
+            drop_all([element], measures, rule="drop_large")

@@ -39,6 +39,7 @@ def consent_layers(root: HtmlElement, titles: Titles) -> list[HtmlElement]:
     A layer stands near the root, outside of what is the page's own. It speaks of cookies, has
     something to press, and an address, class or id in it names the subject. It speaks of them again
     and again, or is itself called after them.
+    for: sites whose consent tool has a name that tells nothing.
     """
     if _COOKIE.search(f"{titles.title} {titles.whole}"):
         return []

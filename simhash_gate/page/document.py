@@ -117,7 +117,7 @@ def read_document(
         return None
     show_frames(root)
     elements = find_elements(root)  # with these held, to find one again takes a third of the time
-    drop_all(permalinks(elements))
+    drop_all(permalinks(elements), rule="permalinks")
     show_formulas(root, elements)
     facts = find_facts(root, url, elements)
     links = pack_anchors(root, facts.base) if anchors else b""
@@ -181,7 +181,10 @@ def says_title_alone(found: list[Block], article: Article) -> bool:
 
 
 def declared_article(main: Node, title: str) -> Article | None:
-    """Return what the node of a page's main entity says, under the title; None if it is little."""
+    """Return what the node of a page's main entity says, under the title; None if it is little.
+
+    for: pages that scripts fill, and recipes, with their text in JSON-LD.
+    """
     article = html.Element("article")
     if title:
         _add(article, "h1", title)

@@ -83,7 +83,7 @@ class SteadyExtractor:
         if not listing:
             drop_link_lists(element, measures)
             if page.thread:
-                drop_all(post_metadata(element, measures), measures)
+                drop_all(post_metadata(element, measures), measures, rule="post_metadata")
         drop_copies(element, measures)
         if _start_at_headline(element, page):
             return Article(element, listing)
@@ -128,7 +128,10 @@ def is_leftover(article: Article, page: Cleaned) -> bool:
 
 
 def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
-    """The page's one `main`, if most of its prose is there, and whether that is a listing."""
+    """The page's one `main`, if most of its prose is there, and whether that is a listing.
+
+    for: templates with a column that is longer than the article.
+    """
     mains = [e for e in page.root.iter("main", "div", "section") if _is_main(e)]
     if len(mains) != 1:
         return None
@@ -138,7 +141,10 @@ def _main(page: Cleaned) -> tuple[HtmlElement, bool] | None:
 
 
 def _article_with_headline(page: Cleaned) -> tuple[HtmlElement, bool] | None:
-    """The `article` that alone has the page's headline, however long the lists beside it are."""
+    """The `article` that alone has the page's headline, however long the lists beside it are.
+
+    for: news beside longer columns.
+    """
     is_headline = cache(partial(says_title, titles=page.titles))  # many articles may hold a heading
     articles = [
         e
@@ -199,6 +205,7 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
 
     What stands between is the head: a name, a price, what can be chosen. Of a story it may be a
     byline, and is none of it.
+    for: products: name, price and number stand beside the description.
     """
     inner = {element, *element.iterancestors()}
     if headline is None or headline in inner or element in headline.iterancestors():
@@ -217,15 +224,19 @@ def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned
         if prose <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
             return element
     while element is not box:
-        drop_all([*element.itersiblings()], measures)
+        drop_all([*element.itersiblings()], measures, rule="with_head")
         if element is not top:
-            drop_all([*element.itersiblings(preceding=True)][::-1], measures)
+            above = [*element.itersiblings(preceding=True)][::-1]
+            drop_all(above, measures, rule="with_head")
         element = element.getparent()
     return box
 
 
 def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
-    """Tell if two neighbours are parts of the same text: sections of it, by their own tag."""
+    """Tell if two neighbours are parts of the same text: sections of it, by their own tag.
+
+    for: articles in sections of one kind.
+    """
     return (
         element is not other
         and element.tag == other.tag
@@ -238,6 +249,7 @@ def _has_sections(box: HtmlElement, best: HtmlElement, measures: Measures, least
     """Tell if what stands beside the largest part of a text is part of it too, under a heading.
 
     Each part begins with a heading of one level, or it follows that. A list of links is no part.
+    for: handbooks with one section that is longer than all others.
     """
     level, before = _first_heading(best), best.getprevious()
     parts = [part for part in box if level and _first_heading(part) == level]
@@ -253,6 +265,7 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
     """Remove what stands above the headline: notices, kickers, a template's copy of it.
 
     False if the article begins with no heading at all.
+    for: archives and blogs with a notice above the headline.
     """
     limit = max(_PREAMBLE * page.measures.text[article], _NOTICE)
     found = None
@@ -262,7 +275,8 @@ def _start_at_headline(article: HtmlElement, page: Cleaned) -> bool:
             found = heading
     known = found is not None or bool(_first_heading(article))
     while found is not None and found is not article:
-        drop_all([*found.itersiblings(preceding=True)][::-1], page.measures)
+        above = [*found.itersiblings(preceding=True)][::-1]
+        drop_all(above, page.measures, rule="start_at_headline")
         found = found.getparent()
         if found is not None:
             found.text = None
@@ -284,7 +298,10 @@ def _first_heading(box: HtmlElement) -> str:
 
 
 def _put_headline(article: HtmlElement, titles: Titles) -> None:
-    """Give the article the headline that its template keeps elsewhere, or writes as plain text."""
+    """Give the article the headline that its template keeps elsewhere, or writes as plain text.
+
+    for: templates with the headline outside of the article, or in the head alone.
+    """
     if titles.title and article.tag not in LEAVES:
         first = next((e for e in article.iter("*") if (e.text or "").strip()), None)
         if first is not None and words_of(first.text) in titles.variants:

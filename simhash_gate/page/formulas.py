@@ -30,7 +30,10 @@ _RAISED = {"msup": ("sup",), "msub": ("sub",), "msubsup": ("sub", "sup")}
 
 
 def show_formulas(root: HtmlElement, elements: Elements) -> None:
-    """Put one element in the place of each formula of a page: `math` if its TeX is known."""
+    """Put one element in the place of each formula of a page: `math` if its TeX is known.
+
+    for: pages with MathJax, KaTeX or MathML, which say a formula up to three times.
+    """
     by_tag = elements.by_tag
     scripts = by_tag["script"]
     done = _show_scripts(scripts)

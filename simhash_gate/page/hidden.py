@@ -12,7 +12,7 @@ from lxml.html import HtmlElement
 
 from simhash_gate.page.address import image_source
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
-from simhash_gate.page.measure import drop_all, size_of
+from simhash_gate.page.measure import drop_all, note_step, size_of
 from simhash_gate.page.title import Titles, words_of
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, INVISIBLE, MEDIA
 
@@ -38,7 +38,10 @@ def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
 
 
 def _is_opened(element: HtmlElement) -> bool:
-    """Tell if a control opens an element: a tab, or a fold of what is the page's own."""
+    """Tell if a control opens an element: a tab, or a fold of what is the page's own.
+
+    for: the tabs of a product, and the closed sections of a handbook.
+    """
     role = element.get("role")
     named = role == "region" or (role != "dialog" and "aria-labelledby" in element.attrib)
     return role == "tabpanel" or (
@@ -51,7 +54,10 @@ def _is_opened(element: HtmlElement) -> bool:
 
 
 def _is_fold(element: HtmlElement) -> bool:
-    """Tell if one of several alike is opened by what stands before it: an answer, a description."""
+    """Tell if one of several alike is opened by what stands before it: an answer, a description.
+
+    for: the answers of an FAQ.
+    """
     if element.get("role") == "dialog" or next(element.iter(*_CONTROLS), None) is not None:
         return False
     label = element.getprevious()
@@ -70,6 +76,7 @@ def _put_in_place(hidden: list[HtmlElement], root: HtmlElement) -> None:
     """Put what a server sent late into its place, as React's scripts do.
 
     It comes in a hidden box `S:n` at the end of the page; its place is the template `B:n` or `P:n`.
+    for: articles that React sends as a stream.
     """
     pieces = [(box, found[1]) for box in hidden if (found := _SENT_LATE.match(box.get("id", "")))]
     places = {place.get("id"): place for place in root.iter("template")} if pieces else {}
@@ -107,6 +114,7 @@ def drop_invisible(
 
     Of what is played, its sources are left. With titles, what is said to readers without scripts
     stays if it is the page.
+    for: any page with scripts, forms or drawings.
     """
     found = (find_elements(root) if elements is None else elements).by_tag
     for template in found["template"]:
@@ -117,18 +125,24 @@ def drop_invisible(
     _show_images(found)
     _end_lines(found["pre"])
     _take_texts_of_controls(found)
+    note_step(root.iter(*_NEVER_SHOWN - {"script", "style"}), rule="drop_invisible")
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
-    drop_all([box for box in found["input"] if box.tag == "input" and not _is_task(box)])
+    inputs = [box for box in found["input"] if box.tag == "input" and not _is_task(box)]
+    drop_all(inputs, rule="drop_invisible")
     if found["noscript"]:
         if titles is not None:
             _show_if_the_page(found["noscript"], root, titles)
+        note_step(root.iter("noscript"), rule="drop_invisible")
         strip_elements(root, "noscript", with_tail=False)
     for media in chain.from_iterable(found[tag] for tag in MEDIA):
         _leave_sources(media)
 
 
 def _end_lines(codes: Iterable[HtmlElement]) -> None:
-    """End the lines of code where only a style sheet ends them."""
+    """End the lines of code where only a style sheet ends them.
+
+    for: code with a `span` for each line, as highlighters write it.
+    """
     outer = (pre for pre in codes if next(pre.iterancestors("pre"), None) is None)
     for pre in outer:
         lines = [e for e in pre.iter("span", "code") if "line" in e.get("class", "").split()]
@@ -138,7 +152,10 @@ def _end_lines(codes: Iterable[HtmlElement]) -> None:
 
 
 def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:
-    """Show images of AMP, and what readers without scripts get for an image that stands in."""
+    """Show images of AMP, and what readers without scripts get for an image that stands in.
+
+    for: articles of AMP, and lazy images of a blog.
+    """
     for image in found["amp-img"]:
         image.tag = "img"
         del image[:]
@@ -169,11 +186,15 @@ def _is_pixel(image: HtmlElement) -> bool:
 
 
 def _take_texts_of_controls(found: Mapping[str, list[HtmlElement]]) -> None:
-    """Leave of buttons what they are labelled with, as a value, if it is no text of the page."""
+    """Leave of buttons what they are labelled with, as a value, if it is no text of the page.
+
+    for: shops with a button at each product; not for an FAQ whose questions are buttons.
+    """
     for button in found["button"]:
         if _is_text(button):
             button.tag = "div"
         else:
+            note_step([button], rule="take_texts_of_controls")
             button.set("value", " ".join("".join(button.itertext()).split()))
             del button[:]
             button.text = None
@@ -196,7 +217,11 @@ def _is_text(button: HtmlElement) -> bool:
 
 
 def _leave_sources(media: HtmlElement) -> None:
-    """Take out what is within something that is played, but for its sources."""
+    """Take out what is within something that is played, but for its sources.
+
+    for: videos that ask for another browser.
+    """
+    note_step([media], rule="leave_sources")
     sources = list(media.iter("source"))
     media.text, media[:] = None, sources
     for source in sources:
@@ -208,6 +233,7 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
     """Show what is said to readers without scripts, if it is most of what a page says.
 
     A plea to turn them on is short, and has not the name of the page.
+    for: threads of Discourse: the posts are there, and scripts fill the rest.
     """
     name = f" {' '.join(words_of(titles.title))} "
     outer = [note for note in notes if next(note.iterancestors("noscript"), None) is None]
@@ -225,7 +251,10 @@ def _is_task(element: HtmlElement) -> bool:
 
 
 def permalinks(elements: Elements) -> list[HtmlElement]:
-    """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`."""
+    """Return the links that lead to what they stand in, and say no word: `¶`, `#`, `§`.
+
+    for: documentation, such as that by Sphinx.
+    """
     return [
         link
         for link in elements.by_tag["a"]
@@ -238,7 +267,10 @@ def permalinks(elements: Elements) -> list[HtmlElement]:
 
 
 def gutters(elements: Elements) -> list[HtmlElement]:
-    """Return the table cells that hold nothing but the line numbers of the code beside them."""
+    """Return the table cells that hold nothing but the line numbers of the code beside them.
+
+    for: code beside its line numbers, in a table of two cells.
+    """
     cells = elements.by_tag["td"]
     holders: set[HtmlElement | None] = set()  # of code
     for pre in elements.by_tag["pre"] if cells else ():

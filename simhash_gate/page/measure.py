@@ -6,7 +6,8 @@ The text after an element that goes stays, and so do the sums of what is left.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from lxml.etree import tostring
@@ -16,8 +17,13 @@ from simhash_gate.page.parse import printable
 
 LARGEST = 0.4  # of the page's text: what holds more is no boilerplate, whatever it is called
 
+STEPS: ContextVar[list[dict[str, object]] | None] = ContextVar("steps", default=None)
+"""What rules have taken out of the page that is read; None where nobody asks for it."""
+
 _LISTING = 0.6
 _WHITE = b" \t\n\v\f\r"
+_SHOWN = 80  # characters of a step
+_NAMES = (("id", "#"), ("class", "."))
 
 
 def text_in(element: HtmlElement) -> str:
@@ -48,11 +54,24 @@ class Measures:
         return self.links[element] > _LISTING * self.text[element]
 
 
-def drop_all(gone: Collection[HtmlElement], measures: Measures | None = None) -> None:
+def note_step(gone: Iterable[HtmlElement], *, rule: str) -> None:
+    """Write down what a rule takes out, if somebody asked: the elements that say something."""
+    steps = STEPS.get()
+    for element in () if steps is None else gone:
+        names = (f"{sign}{v}" for n, sign in _NAMES for v in element.get(n, "").split())
+        shown, size = f"{element.tag}{''.join(names)}"[:_SHOWN], size_of(element)
+        text = " ".join("".join(element.itertext()).split())[:_SHOWN]
+        if steps is not None and size:
+            steps.append({"rule": rule, "element": shown, "size": size, "text": text})
+
+
+def drop_all(gone: Collection[HtmlElement], measures: Measures | None = None, *, rule: str) -> None:
     """Take elements out of their tree, at a cost that grows with the tree alone.
 
-    They come in document order; with measures to keep, none of them is within another.
+    They come in document order; with measures to keep, none of them is within another. `rule` is
+    the name of the function that says why they go.
     """
+    note_step(gone, rule=rule)
     if measures and gone:
         forget(gone, measures)
     last: HtmlElement | None = None

@@ -97,7 +97,10 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
 
 
 def show_frames(root: HtmlElement) -> None:
-    """Make a page of frames one of links to these, after what it says to browsers without them."""
+    """Make a page of frames one of links to these, after what it says to browsers without them.
+
+    for: sites in frames, such as old handbooks, whose pages say nothing else.
+    """
     body = root.find("frameset")
     for note in list(root.iter("noframes")):
         inner = parse((note.text or "").encode("utf-8", "replace")) if body is not None else None

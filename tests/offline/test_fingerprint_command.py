@@ -24,6 +24,26 @@ def test_a_line_says_what_the_pipeline_says_with_the_settings_of_the_page(run, w
     assert other.column("pipeline") != result.column("pipeline")
 
 
+def test_steps_say_which_rule_took_what_out_of_a_page(run, tmp_path) -> None:
+    related = "".join(f"<li><a href=/{n}>other story {n} of today</a>" for n in range(6))
+    (tmp_path / "a.html").write_text(
+        f"<title>Bees</title><h1>Bees</h1><div id=s class='share x'>tell <b>your</b> friends</div>"
+        f"<p>{text(1, 60)}<ul>{related}</ul><script>run()</script><p>{text(2, 60)}"
+    )
+    (line,) = run("fingerprint", "a.html", "--steps").lines
+    assert line["steps"][0] == {
+        "rule": "is_boilerplate",
+        "element": "div#s.share.x",
+        "size": 15,
+        "text": "tell your friends",
+    }
+    assert [(step["rule"], step["element"]) for step in line["steps"][1:]] == [
+        ("drop_link_lists", "ul")
+    ]
+    (line,) = run("fingerprint", "a.html").lines
+    assert "steps" not in line
+
+
 def test_pages_that_fail_hang_or_kill_their_process_have_a_reason(run, manifest) -> None:
     bad = [{"html": f"<title>{title}</title>a b c"} for title in ("endless", "deadly", "broken")]
     pages = manifest(*bad, {"html": "<p>bees fly home again at night"})

@@ -68,6 +68,12 @@ def test_what_is_no_text_is_left_out():
     assert text_of(b"<p>a<!-- x -->b<?php echo 1 ?>c</p>") == "abc"
 
 
+@pytest.mark.parametrize("tag", ['<p title="{}">', "<p title= '{}'>", "<p title={}>"])
+def test_a_very_long_value_is_cut_however_it_is_written(tag):
+    root = parse(f"<b>it's</b> {tag.format('long' * 2_501)}A text".encode())
+    assert len(root.find(".//p").get("title")) == 10_000
+
+
 def test_ten_thousand_nested_elements_are_read_as_plain_text():
     page = b"<div>" * 10_000 + b"deep &amp; down" + b"</div>" * 10_000 + b"<script>x</script>after"
     assert text_of(page) == "deep & down after"
