@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import partial
 from itertools import chain, combinations
 from typing import Any
 
@@ -28,6 +29,8 @@ _SIMPLE = re.compile(r"[\w.~-]+=[\w.~-]*")  # means the same in a pattern and in
 
 Shown = dict[int, set[str]]
 """The contents that an address showed, by the number of the crawl."""
+Pair = tuple[Url, Url, Mapping[int, bool]]
+"""An address that is not fetched, the one that is, and whether the crawls that met both saw two."""
 
 
 class Crawls:
@@ -78,46 +81,26 @@ class Crawls:
 
 
 class Evidence:
-    """Pairs of an address that is not fetched, and the one that is; and which are contradictions.
+    """Pairs of an address that is not fetched, and the one that is; `lost` are contradictions.
 
-    A rule is refuted by one crawl alone, for that may be the first to see that a page has changed.
+    A rule is refuted by one crawl alone, for that may be the first to see that a page has changed:
+    `refuted_by` is the first crawl with too many contradictions. A page may have been edited
+    between two fetches: one in 200, or one of more than 45. `upper` is the share of contradictions
+    that is not exceeded, with a confidence of 95 %. A rule is written if its evidence `is_enough`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pairs: Iterable[Pair]) -> None:
         self.spared: list[tuple[Url, Url]] = []
         self.lost: list[tuple[Url, Url]] = []
-        self._spared: Counter[int] = Counter()  # by crawl
-        self._lost: Counter[int] = Counter()
-
-    def add(self, other: Url, kept: Url, differ: Mapping[int, bool]) -> None:
-        """Take notice of a pair, and whether the crawls that met both saw two pages."""
-        lost = [crawl for crawl, differs in differ.items() if differs]
-        (self.lost if lost else self.spared).append((other, kept))
-        self._spared.update(differ.keys())  # else the values would be added
-        self._lost.update(lost)
-
-    @property
-    def upper(self) -> float:
-        """The share of contradictions that is not exceeded, with a confidence of 95 %."""
-        return upper_bound(len(self.lost), len(self.lost) + len(self.spared))
-
-    @property
-    def refuted_by(self) -> int | None:
-        """The first crawl with too many contradictions.
-
-        A page may have been edited between two fetches: one in 200, or one of more than 45.
-        """
-        refuting = (
-            crawl
-            for crawl, lost in self._lost.items()
-            if lost > max(self._spared[crawl] * 0.005, self._spared[crawl] > 45)
-        )
-        return min(refuting, default=None)
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether the rule is written."""
-        return self.refuted_by is None and self.upper < BOUND
+        met, differing = Counter[int](), Counter[int]()  # by crawl
+        for other, kept, differ in pairs:
+            (self.lost if any(differ.values()) else self.spared).append((other, kept))
+            met.update(differ.keys())  # else the values would be added
+            differing.update(differ)
+        refuting = (c for c, n in differing.items() if n > max(met[c] * 0.005, met[c] > 45))
+        self.refuted_by = min(refuting, default=None)
+        self.upper = upper_bound(len(self.lost), len(self.lost) + len(self.spared))
+        self.is_enough = self.refuted_by is None and self.upper < BOUND
 
 
 class Host:
@@ -136,17 +119,37 @@ class Host:
 
     def suggest(self) -> list[Suggestion]:
         """Return the rules. The widest are found first: the others see what they have left."""
-        tries = (self._try_names, self._try_kinds, self._try_values, self._try_paths)
         found = -1
         while len(self._found) > found and len(self._shown) > FEWEST:
             found = len(self._found)
-            self._pairs = list(self._copies())
-            self._matter: dict[str, Set[str]] = {}
-            for attempt in tries:
-                attempt()
+            for _ in self._tries(self._copies()):
                 if len(self._found) > found:
                     break
         return self._found
+
+    def _tries(self, pairs: Sequence[tuple[Url, Url]]) -> Iterator[None]:
+        """Try rules of one kind after the other, and yield after each. `pairs` showed one page."""
+        of_kinds: defaultdict[str, list[tuple[Url, Url]]] = defaultdict(list)  # with the same path
+        for a, b in pairs:
+            if a.path == b.path:
+                of_kinds[self._kind(a)].append((a, b))
+        everywhere = self._remove(_names(chain.from_iterable(of_kinds.values())))
+        yield
+        kinds = {kind: alike for kind, alike in of_kinds.items() if len(alike) >= FEWEST}
+        matter = {kind: self._remove(everywhere & _names(of), kind) for kind, of in kinds.items()}
+        yield
+        for kind, alike in kinds.items():  # what matters there, if it has a value, such as start=0
+            differ = (q for a, b in alike for q in sorted(a.query ^ b.query))
+            given = Counter(q for q in differ if name_of(q) in matter[kind])
+            for value, _ in given.most_common(_MOST_VALUES):
+                if _SIMPLE.fullmatch(value):
+                    having = ((a, b) for a, b in alike if value in a.query | b.query)
+                    self._remove(_names(having), kind, value)
+        yield
+        paths = (sorted((a.path, b.path), key=len) for a, b in pairs if a.query == b.query)
+        rules = Counter(rule for pair in paths for rule in self._of_paths(*pair))
+        for rule, _ in rules.most_common(_MOST_PATHS):
+            self._take(rule)
 
     def _index(self) -> None:
         self._urls: defaultdict[Url, list[Url]] = defaultdict(list)
@@ -159,73 +162,37 @@ class Host:
             for parameter in now.query:
                 self._having[name_of(parameter)][now] = None
 
-    def _copies(self) -> Iterator[tuple[Url, Url]]:
-        """Yield pairs of addresses that showed one page, and are two by the rules so far."""
+    def _copies(self) -> list[tuple[Url, Url]]:
+        """Return pairs of addresses that showed one page, and are two by the rules so far."""
         pages: defaultdict[tuple[int, str, str], list[Url]] = defaultdict(list)
         for url, shown in self._contents.items():
             for crawl, contents in shown.items():
                 pages[crawl, min(contents), url.origin].append(url)
-        pairs = (
-            combinations(sorted(same, key=lambda url: url.plainness)[:_MOST_COPIES], 2)
-            for same in pages.values()
+        few = (
+            sorted(same, key=lambda url: url.plainness)[:_MOST_COPIES] for same in pages.values()
         )
-        return iter(dict.fromkeys(chain.from_iterable(pairs)))
-
-    def _by_kind(self) -> dict[str, list[tuple[Url, Url]]]:
-        """Return pairs with the same path, by kinds of paths. Small kinds are left out."""
-        kinds: defaultdict[str, list[tuple[Url, Url]]] = defaultdict(list)
-        for a, b in self._pairs:
-            if a.path == b.path:
-                kinds[self._kind(a)].append((a, b))
-        return {kind: pairs for kind, pairs in kinds.items() if len(pairs) >= FEWEST}
-
-    def _try_names(self) -> None:
-        """Try to remove parameters from all addresses."""
-        self._matter[""] = self._remove(_names((a, b) for a, b in self._pairs if a.path == b.path))
-
-    def _try_kinds(self) -> None:
-        """Try to remove those that matter somewhere from one kind of paths."""
-        for kind, pairs in self._by_kind().items():
-            self._matter[kind] = self._remove(self._matter[""] & _names(pairs), kind)
-
-    def _try_values(self) -> None:
-        """Try to remove those that matter there if one of them has a value, such as start=0."""
-        for kind, pairs in self._by_kind().items():
-            matter = self._matter[kind]
-            differ = (q for a, b in pairs for q in sorted(a.query ^ b.query))
-            given = Counter(q for q in differ if name_of(q) in matter)
-            for value, _ in given.most_common(_MOST_VALUES):
-                if _SIMPLE.fullmatch(value):
-                    having = [(a, b) for a, b in pairs if value in a.query | b.query]
-                    self._remove(_names(having), kind, value)
-
-    def _try_paths(self) -> None:
-        """Try to remove parts of the path in which copies differ."""
-        pairs = [(a.path, b.path) for a, b in self._pairs if a.query == b.query]
-        rules = Counter(rule for pair in pairs for rule in self._of_paths(*sorted(pair, key=len)))
-        for rule, _ in rules.most_common(_MOST_PATHS):
-            self._take(rule)
+        return list(dict.fromkeys(pair for same in few for pair in combinations(same, 2)))
 
     def _remove(self, names: Set[str], path: str = "", given: str = "") -> Set[str]:
         """Take the rule for those parameters that make no difference. Return those that do.
 
         They are removed together, for some come only together. Each needs its own evidence.
         """
-
-        def rule(names: Iterable[str]) -> Rule:
-            return Rule("queryRemoval", tuple(sorted(names)), path, given)
-
-        refuted = {name: self._evidence(rule([name])).refuted_by for name in names}
+        rule = partial(Rule, "queryRemoval", path=path, given=given)
+        refuted = {name: Evidence(self._merged(rule((name,)))).refuted_by for name in names}
         left = {name for name, crawl in refuted.items() if crawl is None}
         while left:
-            of_name: defaultdict[str, Evidence] = defaultdict(Evidence)
-            for other, kept, differ in self._merged(rule(left)):
-                for name in other.names(kept):
-                    of_name[name].add(other, kept, differ)
-            refuted |= {name: of_name[name].refuted_by for name in left}
+            together = rule(tuple(sorted(left)))
+            of_name: defaultdict[str, list[Pair]] = defaultdict(list)
+            for pair in self._merged(together):
+                for name in _names([pair[:2]]):
+                    of_name[name].append(pair)
+            found = {name: Evidence(of_name[name]) for name in left}
+            refuted |= {name: evidence.refuted_by for name, evidence in found.items()}
             out = {name for name in left if refuted[name] is not None}
-            if not (out := out or {name for name in left if not of_name[name].is_enough}):
-                self._take(rule(left))
+            out = out or {name for name in left if not found[name].is_enough}
+            if not out:
+                self._take(together)
                 break
             left -= out
         since = {name: crawl for name, crawl in refuted.items() if crawl is not None}
@@ -233,7 +200,7 @@ class Host:
         return since.keys()
 
     def _take(self, rule: Rule) -> None:
-        evidence = self._evidence(rule)
+        evidence = Evidence(self._merged(rule))
         if not evidence.is_enough:
             return
         of = self._urls
@@ -246,17 +213,8 @@ class Host:
                 self._now[url] = rule.apply(now)
         self._index()
 
-    def _evidence(self, rule: Rule) -> Evidence:
-        found = Evidence()
-        for pair in self._merged(rule):
-            found.add(*pair)
-        return found
-
-    def _merged(self, rule: Rule) -> Iterator[tuple[Url, Url, dict[int, bool]]]:
-        """Yield an address that a rule spares, and the one that is fetched in place of it.
-
-        With them comes whether the crawls that met both saw two pages.
-        """
+    def _merged(self, rule: Rule) -> Iterator[Pair]:
+        """Yield each address that a rule spares, with the one that is fetched in place of it."""
         merged: defaultdict[Url, set[Url]] = defaultdict(set)
         of_query = rule.processor == "queryRemoval"
         having = chain.from_iterable(self._having[str(name)] for name in rule.args)
@@ -266,8 +224,8 @@ class Host:
                 merged[new].add(now)
         since = max((self._matters_since.get(str(name), 0) for name in rule.args), default=0)
         for new, urls in merged.items():
-            there = {new} & self._urls.keys()
-            kept, *others = sorted(urls | there, key=lambda url: url.plainness)
+            known = urls | ({new} & self._urls.keys())
+            kept, *others = sorted(known, key=lambda url: url.plainness)
             before = self._contents[kept]
             for other in others:
                 contents = self._contents[other]
@@ -297,4 +255,5 @@ class Host:
 
 
 def _names(pairs: Iterable[tuple[Url, Url]]) -> set[str]:
-    return {name for a, b in pairs for name in a.names(b)}
+    """Return the names of the parameters in which addresses differ."""
+    return {name_of(parameter) for a, b in pairs for parameter in a.query ^ b.query}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -42,10 +43,6 @@ class Url(NamedTuple):
     def plainness(self) -> tuple[int, str]:
         """A key for sorting: the shortest address of a page comes first."""
         return len(self.path) + len(self.query), str(self)
-
-    def names(self, other: Url) -> set[str]:
-        """Return the names of the parameters in which two addresses differ."""
-        return set(map(name_of, self.query ^ other.query))
 
     def __str__(self) -> str:
         query = "&".join(sorted(self.query))
@@ -143,17 +140,9 @@ def _exactly(url: Url) -> str:
 
 
 def _fits(path: str, pattern: str) -> bool:
-    """Tell whether a path fits a pattern, in any case, as url-matcher has it.
+    """Tell whether a path fits a pattern as url-matcher has it.
 
-    Each literal is taken where it comes first. A regular expression would try all places of each.
+    `fnmatch` takes each part where it comes first. Other expressions would try all its places.
     """
-    literals = pattern.removesuffix("|").split("*") + [""] * (not pattern.endswith("|"))
-    first, *others = literals
-    if not others:
-        return path == first
-    place, last = len(first), others.pop()
-    for literal in others:
-        place = path.find(literal, place) + len(literal)
-        if place < len(literal):
-            return False
-    return path.startswith(first) and path.endswith(last) and place <= len(path) - len(last)
+    whole = pattern.removesuffix("|") if pattern.endswith("|") else f"{pattern}*"
+    return fnmatchcase(path, re.sub(r"[?[]", r"[\g<0>]", whole))
