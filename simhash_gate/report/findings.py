@@ -63,8 +63,7 @@ def findings(summary: Summary, offers: Iterable[LoggedVerdict] = ()) -> list[Fin
     `offers` are pages that were dropped although they say another price or offer.
     """
     return [
-        *_other_names(summary),
-        *_other_offers(summary, offers),
+        *_dropped(summary, offers),
         *_swallowed(summary),
         *_crawl_notes(summary, wrong=True),
         *_unjudged(summary),
@@ -79,41 +78,30 @@ def advice_on(outcome: str, reason: str) -> str:
     return (_SKIPPED | _NO_PAGE).get(reason, _EMPTY_ADVICE if reason in _EMPTY else "")
 
 
-def _other_names(summary: Summary) -> Iterator[Finding]:
-    where = {domain: tally.named.dropped for domain, tally in summary.domains.items()}
-    what = "the title names something else than that of the kept page"
-    yield from _dropped(summary, Counter(where), what, "the `h1`")
-
-
-def _other_offers(summary: Summary, pages: Iterable[LoggedVerdict]) -> Iterator[Finding]:
-    where = Counter(registered_domain(host_of(page.url)) for page in pages)
-    what = "the text says another price or offer than that of the kept page"
-    yield from _dropped(summary, where, what, "the price")
-
-
-def _dropped(summary: Summary, where: Counter[str], what: str, such_as: str) -> Iterator[Finding]:
-    """Tell of pages, by domain, that were dropped although `what`."""
-    if number := where.total():
+def _dropped(summary: Summary, offers: Iterable[LoggedVerdict]) -> Iterator[Finding]:
+    """Tell of pages, by domain, that were dropped although they say something else."""
+    names = Counter({domain: tally.named.dropped for domain, tally in summary.domains.items()})
+    for where, what, such_as in (
+        (+names, "the title names something else than that of the kept page", "the `h1`"),
+        (
+            Counter(registered_domain(host_of(page.url)) for page in offers),
+            "the text says another price or offer than that of the kept page",
+            "the price",
+        ),
+    ):
+        if not where:
+            continue
+        pages = how_many(where.total(), "page", ",")
+        ranked = (f"{n:,} of {domain or '(no host)'}" for domain, n in where.most_common())
+        stricter = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
+        if summary.setting("VERIFY") == "False":
+            stricter = "set `SIMHASH_GATE_VERIFY = True`"
         yield Finding(
-            f"{how_many(number, 'page', ',')} dropped although {what}: {_by_domain(where)}.",
+            f"{pages} dropped although {what}: {_listed(ranked, 'domain')}.",
             "Compare the first ones with their kept pages. If they are pages of their own, "
-            + _stricter(summary, such_as),
+            f"{stricter}; for one domain, in `SIMHASH_GATE_DOMAINS`.",
             "duplicates",
         )
-
-
-def _by_domain(pages: Counter[str]) -> str:
-    """Return how many pages are of which domains, those with the most first."""
-    ranked = pages.most_common()
-    return _listed((f"{n:,} of {domain or '(no host)'}" for domain, n in ranked if n), "domain")
-
-
-def _stricter(summary: Summary, such_as: str) -> str:
-    """Say by which setting more of two pages is compared."""
-    way = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
-    if summary.setting("VERIFY") == "False":
-        way = "set `SIMHASH_GATE_VERIFY = True`"
-    return f"{way}; for one domain, in `SIMHASH_GATE_DOMAINS`."
 
 
 def _swallowed(summary: Summary) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -127,7 +127,8 @@ def _template() -> Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"count": "{:,}".format, "how_many": how_many, "share": _share}
-    environment.filters |= {"size": _size, "utc": _utc, "code": _code, "safe_text": _safe}
+    environment.filters |= {"size": _size, "utc": _utc, "code": _code}
+    environment.filters["safe_text"] = partial(_UNSAFE.sub, "\ufffd")
     environment.tests["web"] = _is_web
     environment.globals["difference"] = difference
     return environment.get_template("report.html.jinja")
@@ -175,11 +176,6 @@ def _code(text: str) -> Markup:
         Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
     )
     return Markup("").join(coded)
-
-
-def _safe(text: str) -> str:
-    """Return a text in which no character changes how others are shown."""
-    return _UNSAFE.sub("\ufffd", text)
 
 
 def _share(part: int, whole: int) -> str:

@@ -134,12 +134,11 @@ def _with_texts(found: Explanation, kept: str | None, page: str | None) -> Pair:
     )
     if found.parts is not None:
         return Pair(found, side_of(found.parts, 0, "del"), side_of(found.parts, 1, "ins"))
-    return Pair(found, *(None if text is None else _alone(text) for text in (kept, page)))
-
-
-def _alone(text: str) -> list[Run]:
-    """Return the text of a page that can be compared with no other."""
-    return side_of(parts_of(lines_of(text[:LONGEST]), []), 0, "")
+    alone = (  # a text that can be compared with no other
+        None if text is None else side_of(parts_of(lines_of(text[:LONGEST]), []), 0, "")
+        for text in (kept, page)
+    )
+    return Pair(found, *alone)
 
 
 def side_of(parts: Sequence[Part], side: int, tag: str) -> list[Run]:
