@@ -77,20 +77,17 @@ def _listed(past: Past) -> dict[str, Any]:
         "last_visit": shown(page.seen),
         "gone": None if history.gone is None else shown(history.gone),
         "versions": [
-            {"version": place} | _version(version)
+            {
+                "version": place,
+                "first_seen": shown(version.first_seen),
+                "last_seen": shown(version.last_seen),
+                "words": version.words,
+                "fingerprint": to_hex(version.fingerprint),
+                "title": version.title,
+                "run": version.run,
+            }
             for place, version in enumerate(history.versions, 1)
         ],
-    }
-
-
-def _version(version: Version) -> dict[str, Any]:
-    return {
-        "first_seen": shown(version.first_seen),
-        "last_seen": shown(version.last_seen),
-        "words": version.words,
-        "fingerprint": to_hex(version.fingerprint),
-        "title": version.title,
-        "run": version.run,
     }
 
 

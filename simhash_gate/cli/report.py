@@ -20,7 +20,6 @@ from simhash_gate.cli.console import (
     with_console,
     with_settings,
 )
-from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.segments import drops
 from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
@@ -39,8 +38,7 @@ from simhash_gate.values import PREFIX
 
 Lines = Iterator[tuple[str, dict[str, Any]]]
 Log = tuple[str, Lines]  # the verdicts of one source, and its name
-# Yields the pages of a source. It is told the names of those that are wanted still.
-Pages = Callable[[set[str]], Iterable[Entry]]
+Pages = Callable[[], Iterable[Entry]]  # opens a source of pages
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -87,7 +85,13 @@ def report(
     check_installed()
     logs, total, own = _logs(sources, settings, console)
     summary = Summary()
-    for place, line in console.bar(_lines(logs, summary), total):
+
+    def lines() -> Lines:
+        for name, lines_of_log in logs:
+            summary.begin(name)
+            yield from lines_of_log
+
+    for place, line in console.bar(lines(), total):
         with complaining(console.complain, place):
             summary.add_line(line)
     for place in summary.empty if summary.seen else ():
@@ -113,13 +117,6 @@ def report(
 _EXAMPLE = "those that `simhash-gate replay` prints"
 
 
-def _lines(logs: Iterable[Log], summary: Summary) -> Lines:
-    """Yield the place and the line of each verdict. The summary is told where a log begins."""
-    for name, lines in logs:
-        summary.begin(name)
-        yield from lines
-
-
 def _texts(
     summary: Summary,
     settings: Settings,
@@ -132,9 +129,9 @@ def _texts(
     complain, most = console.complain, settings.max_bytes
     found: list[Pages] = []
     if own:  # what can't be read of them was told when they were judged
-        found.append(lambda _: open_pages(own, _quiet, most, lambda _: None).entries)
+        found.append(lambda: open_pages(own, _quiet, most, lambda _: None).entries)
     if pages:
-        found.append(lambda _: open_pages(pages, complain, most, console.say).entries)
+        found.append(lambda: open_pages(pages, complain, most, console.say).entries)
     if journal:
         found.append(partial(_in_journal, journal, complain))
     else:
@@ -202,7 +199,7 @@ def _texts_in(
 
 def _wanted(source: Pages, left: set[str]) -> Iterator[Entry]:
     """Yield the first page of each name that is left; its id is the name."""
-    for entry in source(left) if left else ():
+    for entry in source() if left else ():
         for name in {entry.name, str(entry.id)} & left if not entry.skipped else ():
             left.discard(name)
             yield replace(entry, id=name)
@@ -210,9 +207,5 @@ def _wanted(source: Pages, left: set[str]) -> Iterator[Entry]:
             return
 
 
-def _in_journal(path: str, complain: Complain, wanted: set[str]) -> Iterator[Entry]:
-    """Yield the pages of a journal of dropped pages that are wanted."""
-    for found in drops(path, complain):
-        name = without_credentials(found.drop.url)
-        if name in wanted:
-            yield replace(entry_of(found), id=name)
+def _in_journal(path: str, complain: Complain) -> Iterator[Entry]:
+    return map(entry_of, drops(path, complain))

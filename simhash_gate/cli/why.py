@@ -57,8 +57,14 @@ def why(
     console = Console()
     if "-" in sources:
         raise click.UsageError("stdin can't be read twice. Name a file")
+    answer: Explanation | None = None
     if other is not None:
-        answer = _compared((page, other), sources, settings_of(assignments), url, console)
+        settings = settings_of(assignments)
+        a, b = (_read(name, sources, settings, url, console) for name in (page, other))
+        first, second = map(without_credentials, (page, other))
+        if a is not None and b is not None:
+            domain = second if _is_web(second) else url
+            answer = compared((first, a), (second, b), settings, domain)
     elif _is_web(page):
         answer = _became(page, sources, assignments, console)
     else:
@@ -74,16 +80,6 @@ def why(
 
 def _is_web(url: str) -> bool:
     return url.startswith(("http://", "https://"))
-
-
-def _compared(
-    names: Sequence[str], sources: Sequence[str], settings: Settings, url: str, console: Console
-) -> Explanation | None:
-    a, b = (_read(name, sources, settings, url, console) for name in names)
-    if a is None or b is None:
-        return None
-    first, second = map(without_credentials, names)
-    return compared((first, a), (second, b), settings, second if _is_web(second) else url)
 
 
 def _read(
