@@ -111,9 +111,8 @@ def look_at(
 
 
 def files_of(given: Iterable[Given], complain: Complain) -> Iterator[File]:
-    """Yield all files, in order. `complain` is called for folders that can't be read."""
-    for path_given in given:
-        yield from path_given.files(complain)
+    """Return all files, in order. `complain` is called for folders that can't be read."""
+    return chain.from_iterable(path_given.files(complain) for path_given in given)
 
 
 def total(given: Iterable[Given]) -> int | None:

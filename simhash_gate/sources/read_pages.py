@@ -39,7 +39,7 @@ def read_pages(
         future.set_result(Page(title, words, bits, 0, listing=False, reason=None))
         return future
 
-    for entry, page in _in_order(entries, read, settings, settings.workers):
+    for entry, page in _in_order(entries, read, settings):
         if isinstance(page, Page) and page.unreadable:
             yield entry, ReadError(page.reason)
         else:
@@ -50,33 +50,27 @@ def extract_pages(
     entries: Iterable[Entry],
     settings: Settings,
     function: Callable[[bytes, str, str | None, Options], T],
-    *,
-    workers: int | None = None,
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
     """Yield each entry, in order, with the result of `function` for it, or the error of reading it.
 
     The function must be picklable, and must not return None, which stands for a skipped entry.
-    `workers` replaces the number of processes in the settings.
     """
 
     def read(reader: Reader, entry: Entry) -> Future[T]:
         return reader.read(entry.body, entry.url, entry.encoding, function)
 
-    return _in_order(entries, read, settings, settings.workers if workers is None else workers)
+    return _in_order(entries, read, settings)
 
 
 def _in_order(
-    entries: Iterable[Entry],
-    read: Callable[[Reader, Entry], Future[T]],
-    settings: Settings,
-    processes: int,
+    entries: Iterable[Entry], read: Callable[[Reader, Entry], Future[T]], settings: Settings
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
     """Yield each entry, in order, with the result of `read` or its error, or None if skipped."""
     waiting: deque[tuple[Entry, Future[T] | None]] = deque()
-    most, waiting_bytes = AHEAD * max(1, processes), 0
+    most, waiting_bytes = AHEAD * max(1, settings.workers), 0
     reader: Reader = InlineReader(settings.options)
-    if processes:
-        reader = WorkerPool(settings.options, processes, memory=settings.worker_memory)
+    if settings.workers:
+        reader = WorkerPool(settings.options, settings.workers, memory=settings.worker_memory)
     with closing(reader):
         for entry in entries:
             waiting.append((entry, None if entry.skipped else read(reader, entry)))

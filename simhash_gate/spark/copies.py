@@ -79,7 +79,7 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
     pages = df.select("id", *scoped, "fingerprint").distinct()
     names = [sql.col(name).alias("name") for name in scoped]
     named = pages.select("id", *names, scope_of(pages), "fingerprint")
-    usable = pages_of(pages).where("id IS NOT NULL AND fingerprint IS NOT NULL")
+    usable = pages_of(pages)
     values = first_pages(usable).drop("pages")
     near = near_values(values.select("scope", "fingerprint"), radius)
     one, other = (sql.xxhash64("scope", end).alias(end) for end in ("a", "b"))

@@ -103,8 +103,9 @@ def _added(names: Sequence[str]) -> dict[str, DataType]:
 
 def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:
     settings = read_settings(given)
-    settings = replace(settings, options=replace(settings.options, markdown=True))
     workers = settings.workers if f"{PREFIX}WORKERS" in given else 1  # a task has one core
+    options = replace(settings.options, markdown=True)
+    settings = replace(settings, options=options, workers=workers)
     waiting: deque[RecordBatch] = deque()
 
     def entries() -> Iterator[Entry]:
@@ -115,7 +116,7 @@ def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[
 
     rows: list[dict[str, Any]] = []
     version = pipeline_version(settings.options)
-    for entry, result in extract_pages(entries(), settings, _whole, workers=workers):
+    for entry, result in extract_pages(entries(), settings, _whole):
         rows.append(_row(entry, result, settings, version))
         if len(rows) == waiting[0].num_rows:
             yield _with(waiting.popleft(), rows)

@@ -51,7 +51,7 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
     clusters are the same. Raises ValueError for columns or a distance that are not allowed.
     """
     radius = check(df, max_distance)
-    pages = pages_of(df).where("id IS NOT NULL AND fingerprint IS NOT NULL")
+    pages = pages_of(df)
     values = first_pages(pages)
     near = near_values(pages.select("scope", "fingerprint").distinct(), radius)
     if all_copies:
@@ -101,8 +101,9 @@ def check(df: DataFrame, max_distance: int, needed: Iterable[str] = ("id", "fing
 
 
 def pages_of(df: DataFrame) -> DataFrame:
-    """Return the columns `id`, `scope` (as a hash) and `fingerprint`."""
-    return df.select("id", scope_of(df), "fingerprint")
+    """Return the columns `id`, `scope` (as a hash) and `fingerprint` of rows that have them."""
+    usable = df.where("id IS NOT NULL AND fingerprint IS NOT NULL")
+    return usable.select("id", scope_of(df), "fingerprint")
 
 
 def scope_of(df: DataFrame) -> Column:
@@ -118,20 +119,20 @@ def first_pages(pages: DataFrame) -> DataFrame:
     )
 
 
-def near_values(values: DataFrame, radius: int, most: int | None = None) -> DataFrame:
+def near_values(values: DataFrame, radius: int) -> DataFrame:
     """Return the near pairs of distinct fingerprints of each scope, with the columns of `FOUND`.
 
-    One task compares at most `most` fingerprints, unless more of them agree in a block and a piece.
+    One task compares at most `MOST_TOGETHER` fingerprints, unless more of them agree in a block
+    and a piece.
     """
     if radius == 0:
         return values.selectExpr(
             "scope", "fingerprint AS a", "fingerprint AS b", "0 AS distance"
         ).limit(0)
-    most = MOST_TOGETHER if most is None else most
     keys = sql.array(*[_key(number, radius) for number in range(radius + 1)])
     groups = values.select("scope", "fingerprint", sql.posexplode(keys).alias("kind", "key"))
     large = sql.broadcast(
-        groups.groupBy("kind", "key").count().where(sql.col("count") > most).drop("count")
+        groups.groupBy("kind", "key").count().where(sql.col("count") > MOST_TOGETHER).drop("count")
     )
     usual = groups.join(large, ["kind", "key"], "left_anti")
     in_pieces = groups.join(large, ["kind", "key"]).select(
@@ -161,7 +162,7 @@ def _split_groups(radius: int) -> Column:
         pieces = sql.array(
             *[
                 sql.struct(sql.lit(number).alias("kind"), _key(number, radius).alias("key"))
-                for number in pieces_of(block, radius)
+                for number in range((block + 1) * (radius + 1), (block + 2) * (radius + 1))
             ]
         )
         chosen = (chosen.when if chosen is not None else sql.when)(kind == block, pieces)
@@ -202,12 +203,6 @@ def kinds(radius: int) -> tuple[GroupKind, ...]:
             for number, piece in enumerate(pieces)
         ]
     return tuple(groups)
-
-
-def pieces_of(block: int, radius: int) -> range:
-    """Return the numbers of the kinds that a large group of a block is split into."""
-    first = (block + 1) * (radius + 1)
-    return range(first, first + radius + 1)
 
 
 def _pieces(mask: int, count: int) -> list[int]:
