@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -56,21 +56,19 @@ def _harmless(cell: str | int | None) -> str | int | None:
 
 def _write_parquet(rows: Iterator[Row], columns: Sequence[str], file: BinaryIO, batch: int) -> int:
     pa = load()
-    writer: Any = None
+
+    def table(part: Sequence[Row]) -> Any:
+        cells = zip(*part, strict=True) if part else [()] * len(columns)
+        named = zip(columns, cells, strict=True)
+        return pa.table({name: _array(pa, name, column) for name, column in named})
+
     written = 0
-    try:
-        while part := list(islice(rows, batch)):
-            named = zip(columns, zip(*part, strict=True), strict=True)
-            table = pa.table({name: _array(pa, name, cells) for name, cells in named})
-            writer = writer or pa.parquet.ParquetWriter(file, table.schema)
-            writer.write_table(table)
+    parts = iter(lambda: list(islice(rows, batch)), [])
+    first = next(parts, [])
+    with pa.parquet.ParquetWriter(file, table(first).schema) as writer:
+        for part in chain([first], parts):
+            writer.write_table(table(part))
             written += len(part)
-        if writer is None:
-            nothing = {name: _array(pa, name, ()) for name in columns}
-            pa.parquet.write_table(pa.table(nothing), file)
-    finally:
-        if writer is not None:
-            writer.close()
     return written
 
 

@@ -129,10 +129,11 @@ class Host:
 
     def _tries(self, pairs: Sequence[tuple[Url, Url]]) -> Iterator[None]:
         """Try rules of one kind after the other, and yield after each. `pairs` showed one page."""
-        of_kinds: defaultdict[str, list[tuple[Url, Url]]] = defaultdict(list)  # with the same path
+        of_kinds: defaultdict[str, list[tuple[Url, Url]]] = defaultdict(list)
         for a, b in pairs:
-            if a.path == b.path:
-                of_kinds[self._kind(a)].append((a, b))
+            if a.path == b.path:  # a kind is the pattern of paths that are like this one
+                kind = "".join(map(self._star, a.path[:3])) + ("|" if len(a.path) <= 3 else "/")
+                of_kinds[kind].append((a, b))
         everywhere = self._remove(_names(chain.from_iterable(of_kinds.values())))
         yield
         kinds = {kind: alike for kind, alike in of_kinds.items() if len(alike) >= FEWEST}
@@ -232,10 +233,6 @@ class Host:
                 both = [crawl for crawl in before.keys() & contents if crawl >= since]
                 if differ := {crawl: before[crawl].isdisjoint(contents[crawl]) for crawl in both}:
                     yield other, kept, differ
-
-    def _kind(self, url: Url) -> str:
-        """Return the pattern of paths that are like that of an address."""
-        return "".join(map(self._star, url.path[:3])) + ("|" if len(url.path) <= 3 else "/")
 
     def _star(self, part: str) -> str:
         return "/*" if re.search(r"\d", part) or self._parts[part] < 5 else part

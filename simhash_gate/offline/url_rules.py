@@ -108,8 +108,9 @@ class Suggestion(NamedTuple):
         Of the rules of a site, that with the highest `priority` comes first.
         """
         pattern: dict[str, Any] = {"include": [self.rule.pattern(self.host)], "priority": -order}
-        if self.lost:  # these stay as they are
-            pattern["exclude"] = [_exactly(url) for url, _ in self.lost]
+        if self.lost:  # these addresses stay as they are, whatever other parameters they have
+            parts = (str(url).partition("://")[2].partition("?") for url, _ in self.lost)
+            pattern["exclude"] = [f"{address}|{mark}{query}" for address, mark, query in parts]
         rule = {"order": order, "urlPattern": pattern, "processor": self.rule.processor}
         return {**rule, "args": list(self.rule.args), "comment": self.evidence}
 
@@ -131,12 +132,6 @@ def name_of(parameter: str) -> str:
 def split_path(path: str) -> tuple[str, ...]:
     """Return the parts of a path, each with the slash before it."""
     return tuple(re.findall("/[^/]*", path)) or ("/",)
-
-
-def _exactly(url: Url) -> str:
-    """Return the pattern of one address, whatever other parameters it has."""
-    address, mark, query = str(url).partition("://")[2].partition("?")
-    return f"{address}|{mark}{query}"
 
 
 def _fits(path: str, pattern: str) -> bool:

@@ -45,7 +45,12 @@ def _entry(record: WarcRecord, block: bytes, place: str, max_bytes: int) -> Entr
     from fastwarc.warc import WarcRecordType
 
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
-    if not _is_page(record, url):
+    if record.record_type == WarcRecordType.resource:  # of wget or a browser
+        is_page = url.startswith(("http://", "https://"))
+    else:
+        kinds = (WarcRecordType.response, WarcRecordType.revisit)
+        is_page = record.is_http and record.record_type in kinds
+    if not is_page:
         return None
     if not url:
         raise DamagedError("a response without WARC-Target-URI")
@@ -57,25 +62,10 @@ def _entry(record: WarcRecord, block: bytes, place: str, max_bytes: int) -> Entr
         return Entry(place, skipped="incomplete", **fields)
     if int(record.headers["Content-Length"]) > max_bytes + _HEADERS:
         return Entry(place, skipped=TOO_LARGE, **fields)
-    return _response(_with_headers(record, block), place, max_bytes, **fields)
-
-
-def _is_page(record: WarcRecord, url: str) -> bool:
-    """Tell whether a record is a page: an HTTP response, or a `resource` of wget or a browser."""
-    from fastwarc.warc import WarcRecordType
-
-    if record.record_type == WarcRecordType.resource:
-        return url.startswith(("http://", "https://"))
-    kinds = (WarcRecordType.response, WarcRecordType.revisit)
-    return bool(record.is_http) and record.record_type in kinds
-
-
-def _with_headers(record: WarcRecord, block: bytes) -> bytes:
-    """Return the block of a record with HTTP headers. A `resource` has none of its own."""
-    if record.is_http:
-        return block
-    content_type = (record.headers.get("Content-Type") or "").encode("latin-1", "replace")
-    return b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
+    if not record.is_http:  # a `resource` has no HTTP headers of its own
+        content_type = (record.headers.get("Content-Type") or "").encode("latin-1", "replace")
+        block = b"HTTP/1.1 200 OK\r\nContent-Type: %b\r\n\r\n%b" % (content_type, block)
+    return _response(block, place, max_bytes, **fields)
 
 
 def _response(block: bytes, place: str, max_bytes: int, **fields: Any) -> Entry:

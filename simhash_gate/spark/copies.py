@@ -12,7 +12,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from simhash_gate.collection.listing import KeptFingerprints
@@ -57,21 +57,16 @@ def dedupe(
             chosen[_THRESHOLD] = max_distance
         threshold = read_settings(chosen).policies.default.threshold
         check(df, min(threshold, 8), _JUDGED_BY)
-        return _by_gate(df, chosen)
+        return (
+            df.select(*_JUDGED_BY)
+            .dropDuplicates(["scope", "id", "fingerprint"])
+            .repartition("scope")
+            .sortWithinPartitions("scope", "id", "fingerprint")
+            .mapInArrow(partial(judge_pages, given=chosen), JUDGED.format(id=dict(df.dtypes)["id"]))
+        )
     if settings:
         raise ValueError("settings need pages as read_pages returns them, with a column 'look'")
     return _by_fingerprints(df, check(df, 3 if max_distance is None else max_distance))
-
-
-def _by_gate(df: DataFrame, given: Mapping[str, Any]) -> DataFrame:
-    kind = dict(df.dtypes)["id"]
-    return (
-        df.select(*_JUDGED_BY)
-        .dropDuplicates(["scope", "id", "fingerprint"])
-        .repartition("scope")
-        .sortWithinPartitions("scope", "id", "fingerprint")
-        .mapInArrow(partial(judge_pages, given=given), JUDGED.format(id=kind))
-    )
 
 
 def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
@@ -96,21 +91,18 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
     key = ["scope", "fingerprint"]
     joined = named.join(values, key, "left").join(copies, ["id", *key], "left")
     is_same = sql.expr("first < id")
+    reason = sql.format_string(f"distance %d, threshold {radius}", sql.col("distance"))
     return joined.select(
         "id",
         *[sql.col("name").alias(name) for name in scoped],
         sql.expr("coalesce(first = id AND distance IS NULL, false)").alias("kept"),
         sql.coalesce("original", sql.when(is_same, sql.col("first"))).alias("original"),
         sql.coalesce("distance", sql.when(is_same, 0)).alias("distance"),
-    ).withColumn("reason", _reason(radius))
-
-
-def _reason(radius: int) -> Column:
-    reason = sql.format_string(f"distance %d, threshold {radius}", sql.col("distance"))
-    return (
+    ).withColumn(
+        "reason",
         sql.when(sql.col("distance").isNotNull(), reason)
         .when(sql.col("id").isNull(), "no id")
-        .when(~sql.col("kept"), "no fingerprint")
+        .when(~sql.col("kept"), "no fingerprint"),
     )
 
 
