@@ -93,16 +93,14 @@ def json_value(
     return ValueKind(allowed, parse)
 
 
-def checked(line: Mapping[str, Any], key: str, kind: ValueKind, *, needed: bool = False) -> Any:
-    """Return a value of an object of JSON, None for none, unless it is needed.
+def checked(line: Mapping[str, Any], key: str, kind: ValueKind) -> Any:
+    """Return a value of an object of JSON, None for none.
 
     Raises ValueError that names the key, the value, and what is allowed.
     """
     value = line.get(key)
-    if value is None and not needed:
-        return None
     try:
-        return kind.parse(value)
+        return None if value is None else kind.parse(value)
     except (TypeError, ValueError, OverflowError):
         shown = shortened(repr(value), _LONGEST_VALUE)
         raise ValueError(f"{key!r} is {shown}: expected {kind.allowed}") from None

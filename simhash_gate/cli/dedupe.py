@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,11 +27,10 @@ from simhash_gate.cli.console import (
 from simhash_gate.collection.table import Row, format_of, write_rows
 from simhash_gate.common.files import whole_file
 from simhash_gate.fingerprints.hamming import to_hex
-from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import OUTCOMES, line_of
 from simhash_gate.identity.keys import precise
 from simhash_gate.offline.corpus import COLUMNS, OF_ITSELF, form_of, is_empty_folder, write_corpus
-from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
+from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, open_gate
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
 from simhash_gate.report.html import check_installed, render, write
@@ -173,13 +173,12 @@ def _judge(
         file.unlink()
     outcomes: Counter[str] = Counter()
     kept = 0
-    with live_run(f"sqlite:///{folder / 'kept.sqlite'}") as (store, run):
-        gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
+    with open_gate(replace(settings, store=f"sqlite:///{folder / 'kept.sqlite'}")) as gate:
         corpus = CorpusJudge(gate, settings, converts=sources == 1)
         pages = iter(console.bar(work.pages(keep), lambda: work.count, "pages judged"))
         while some := list(islice(pages, _TOGETHER)):
             with work.together():
-                with store.batch():
+                with gate.store.batch():
                     verdicts = [_verdict(corpus, each, console) for each in some]
                 work.judged(verdicts)
             outcomes.update(found.line["outcome"] for found in verdicts)

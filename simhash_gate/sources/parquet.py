@@ -78,10 +78,6 @@ class ParquetFile:
         if not (self._hex or pa.types.is_uint64(kind) or pa.types.is_int64(kind)):
             raise ValueError(f"column 'fingerprint' is {kind}: expected uint64, int64 or strings")
 
-    def __len__(self) -> int:
-        rows: int = self._file.metadata.num_rows
-        return rows
-
     def batches(self, complain: Complain) -> Iterator[tuple[Numbered, dict[str, list[Any]]]]:
         """Yield some fingerprints with their rows, and the other values of these rows by column.
 

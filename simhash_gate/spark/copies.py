@@ -8,6 +8,7 @@ cluster. One task decides a whole scope, or a whole cluster, in order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -17,9 +18,7 @@ from pyspark.sql import functions as sql
 
 from simhash_gate.collection.listing import KeptFingerprints
 from simhash_gate.common.encoded import unsigned
-from simhash_gate.gate.judge import Gate
-from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, live_run
-from simhash_gate.options import pipeline_version
+from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, open_gate
 from simhash_gate.page import Page
 from simhash_gate.settings import read_settings
 from simhash_gate.sources import TOO_LARGE, Entry
@@ -137,13 +136,12 @@ def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Ite
     settings = read_settings({f"{PREFIX}WINDOW": ALL_PAGES, **given})
     with (
         TemporaryDirectory(prefix="simhash-gate-") as folder,
-        live_run(f"sqlite:///{folder}/kept.sqlite") as (store, run),
+        open_gate(replace(settings, store=f"sqlite:///{folder}/kept.sqlite")) as gate,
     ):
-        gate = Gate(store, run=run, pipeline=pipeline_version(settings.options))
         corpus = CorpusJudge(gate, settings)
         for batch in batches:
             for start in range(0, batch.num_rows, _ROWS):
-                with store.batch():
+                with gate.store.batch():
                     yield _judged(corpus, batch.slice(start, _ROWS))
 
 
