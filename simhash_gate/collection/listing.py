@@ -80,16 +80,12 @@ def similar_rows(
     gathered: Gathered, wanted: int, own_row: int | None, radius: int
 ) -> Iterator[Row]:
     """Yield a row for each page but `own_row` within `radius` bits, the nearest first."""
-    start = 0
-    near: list[tuple[int, int]] = []
-    for chunk in in_chunks(gathered.fingerprints):
-        distances = np.bitwise_count(chunk ^ np.uint64(wanted))
-        rows = np.flatnonzero(distances <= radius)
-        near += zip(distances[rows].tolist(), (rows + start).tolist(), strict=True)
-        start += len(chunk)
-    near.sort()
-    for distance, row in near:
+    chunks = in_chunks(gathered.fingerprints)
+    distances = np.concatenate([np.bitwise_count(chunk ^ np.uint64(wanted)) for chunk in chunks])
+    rows = np.flatnonzero(distances <= radius)
+    for row in rows[np.argsort(distances[rows], kind="stable")].tolist():
         if row != own_row:
+            distance = int(distances[row])
             (name,), (title,) = gathered.names([row]), gathered.titles([row])
             bits = to_hex(int(gathered.fingerprints[row]))
             yield (name, distance, title, bits) if gathered.named else (name, distance, bits)

@@ -246,7 +246,7 @@ class SitePages:
         far = hamming_distance(was, now) > FAR and _is_same(before, page)
         self._visits.append(_ThenAndNow(url, was, now, (before.words, page.words), far))
         moved, visited = self._moved() if far else [], len(self._visits)
-        if visited < LEAST or wilson(len(moved), visited, _SURE).low <= SHARE:
+        if visited < LEAST or wilson(len(moved), visited, _SURE)[0] <= SHARE:
             return ""
         self.recall(at)
         words = [round(median(visit.words[place] for visit in moved)) for place in (0, 1)]
