@@ -99,10 +99,11 @@ def parts_of(a: Sequence[Line], b: Sequence[Line]) -> list[Part]:
     Lines are compared first, then the words of those that differ. The time is bounded.
     """
     one, other = ([(_words_of(line), why) for line, why in lines] for lines in (a, b))
-    if _keys(_joined(one)) == _keys(_joined(other)):  # at most, lines end elsewhere
-        return [Part(True, _joined(one), _joined(other))] if _joined(one) else []
+    all_one, all_other = _joined(one), _joined(other)
+    if [*map(_key, all_one)] == [*map(_key, all_other)]:  # at most, lines end elsewhere
+        return [Part(True, all_one, all_other)] if all_one else []
     found: list[Part] = []
-    for same, left, right in _runs(one, other, lambda line: tuple(_keys(line[0]))):
+    for same, left, right in _runs(one, other, lambda line: tuple(map(_key, line[0]))):
         if same:
             _add(found, Part(True, _joined(left), _joined(right)))
             continue
@@ -124,10 +125,6 @@ def _words_of(line: str) -> list[str]:
 
 def _joined(lines: Iterable[tuple[list[str], str]]) -> list[str]:
     return [word for line, _ in lines for word in line]
-
-
-def _keys(of: Iterable[str]) -> list[str]:
-    return [_key(word) for word in of]
 
 
 def _key(word: str) -> str:

@@ -48,7 +48,7 @@ class Named:
     others: int = 0
     dropped: int = 0
 
-    def add(self, *, other: bool, dropped: bool = False) -> None:
+    def add(self, *, other: bool, dropped: bool) -> None:
         """Count a page."""
         self.near += 1
         self.others += other

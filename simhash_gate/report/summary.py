@@ -173,11 +173,8 @@ class Summary:
     @property
     def of_many_names(self) -> list[tuple[str, Named]]:
         """The domains where pages of many names are near each other, the worst first."""
-        found = [(domain, tally.named) for domain, tally in self.domains.items()]
-        return sorted(
-            [(domain, named) for domain, named in found if named.are_many],
-            key=lambda item: -item[1].others,
-        )
+        found = [(domain, it.named) for domain, it in self.domains.items() if it.named.are_many]
+        return sorted(found, key=lambda item: -item[1].others)
 
     def setting(self, name: str) -> str:
         """Return what all crawls say of a setting, by the end of its name; "" for the default."""
