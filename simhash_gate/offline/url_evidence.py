@@ -85,8 +85,7 @@ class Evidence:
 
     A rule is refuted by one crawl alone, for that may be the first to see that a page has changed:
     `refuted_by` is the first crawl with too many contradictions. A page may have been edited
-    between two fetches: one in 200, or one of more than 45. `upper` is the share of contradictions
-    that is not exceeded, with a confidence of 95 %. A rule is written if its evidence `is_enough`.
+    between two fetches: one in 200, or one of more than 45.
     """
 
     def __init__(self, pairs: Iterable[Pair]) -> None:
@@ -99,8 +98,16 @@ class Evidence:
             differing.update(differ)
         refuting = (c for c, n in differing.items() if n > max(met[c] * 0.005, met[c] > 45))
         self.refuted_by = min(refuting, default=None)
-        self.upper = upper_bound(len(self.lost), len(self.lost) + len(self.spared))
-        self.is_enough = self.refuted_by is None and self.upper < BOUND
+
+    @property
+    def upper(self) -> float:
+        """The share of contradictions that is not exceeded, with a confidence of 95 %."""
+        return upper_bound(len(self.lost), len(self.lost) + len(self.spared))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the rule is written."""
+        return self.refuted_by is None and self.upper < BOUND
 
 
 class Host:
