@@ -7,13 +7,7 @@ import pytest
 from simhash_gate.options import READABILITY, Options, pipeline_version
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("extractor", "no.such.Extractor"),
-        ("extractor", 5),
-    ],
-)
+@pytest.mark.parametrize(("field", "value"), [("extractor", "no.such.Extractor"), ("extractor", 5)])
 def test_a_wrong_option_names_itself_its_value_and_what_is_allowed(field, value):
     with pytest.raises(ValueError, match=rf"^{field}.*expected"):
         Options(**{field: value})

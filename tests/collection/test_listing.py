@@ -31,11 +31,7 @@ def tell(_):
 
 @pytest.mark.slow
 @settings(max_examples=120, deadline=None)
-@given(
-    pages=crowded(scopes="xyz"),
-    radius=st.integers(0, 8),
-    across=st.booleans(),
-)
+@given(pages=crowded(scopes="xyz"), radius=st.integers(0, 8), across=st.booleans())
 def test_pairs_are_those_of_brute_force(pages, radius, across):
     with gathered(pages, across=across) as found:
         rows = list(pair_rows(found, find_pairs(found, radius, tell)))
@@ -68,10 +64,7 @@ def test_copies_are_those_of_a_gate_that_keeps_page_after_page(few, pages, radiu
             expected.add((f"{-other}", f"{number}", distance))
         else:
             kept.append(number)
-    with (
-        gathered(pages, across=False) as found,
-        pytest.MonkeyPatch.context() as patch,
-    ):
+    with gathered(pages, across=False) as found, pytest.MonkeyPatch.context() as patch:
         patch.setattr(listing, "_FEW", few)
         rows = [row[:3] for row in cluster_rows(found, radius)]
     assert len(rows) == len(set(rows))

@@ -4,14 +4,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from crawler.site.process import (
-    DIRECT,
-    PROJECT,
-    SiteError,
-    running_site,
-    serve_number,
-    truth,
-)
+from crawler.site.process import DIRECT, PROJECT, SiteError, running_site, serve_number, truth
 from tests.crawls.harness import alive, until
 
 ORPHAN = """

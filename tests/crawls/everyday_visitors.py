@@ -144,10 +144,7 @@ class SignedInSpider(Everyday):
                 dont_filter=True,
             )
             return
-        yield {
-            "order": response.css("h1::text").get(),
-            "state": response.css(".state::text").get(),
-        }
+        yield {"order": response.css("h1::text").get(), "state": response.css(".state::text").get()}
 
     def again(self, response, asked):
         yield asked.replace(dont_filter=True)

@@ -99,10 +99,7 @@ LINKS = '<a href="/next">on</a> <a href="deeper">and on</a>'
 
 @pytest.mark.parametrize(
     "more",
-    [
-        {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_ACTION": "tag"},
-        {"SIMHASH_GATE_VERIFY": True},
-    ],
+    [{"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_ACTION": "tag"}, {"SIMHASH_GATE_VERIFY": True}],
     ids=str,
 )
 def test_no_output_of_a_crawl_names_a_password(tmp_path, more: dict) -> None:

@@ -8,16 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.crawls.harness import (
-    ROOT,
-    WITHOUT_ADDON,
-    Answer,
-    Crawl,
-    Site,
-    corrected,
-    crawl,
-    page,
-)
+from tests.crawls.harness import ROOT, WITHOUT_ADDON, Answer, Crawl, Site, corrected, crawl, page
 
 REVISITS = (ROOT / "docs/revisits.md").read_text("utf-8")
 

@@ -187,9 +187,7 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
 
 OF_STORES = ["store info", "store list", "store export", "store forget --pages 1"]
 OF_PAGES = ["pairs", "report"]
-OTHERS = [
-    *("store forget --age 1d", "history list"),
-]
+OTHERS = [*("store forget --age 1d", "history list")]
 
 
 @pytest.mark.parametrize(
@@ -265,10 +263,7 @@ def test_a_full_disk_under_the_results_is_said_in_one_line(
     with Path("/dev/full").open("w") as full:
         monkeypatch.setattr(sys, "stdout", full)
         status = main([*command.split(), "-s", "SIMHASH_GATE_WORKERS=0"])
-    assert (status, capsys.readouterr().err) == (
-        1,
-        "Error: <stdout>: No space left on device\n",
-    )
+    assert (status, capsys.readouterr().err) == (1, "Error: <stdout>: No space left on device\n")
 
 
 def test_ctrl_c_ends_the_command_its_workers_and_its_run(tmp_path, write, start, run) -> None:

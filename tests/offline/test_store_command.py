@@ -12,13 +12,7 @@ from simhash_gate.history.versions import History, Version
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from tests.offline.kept_pages import record
-from tests.stores.kept import (
-    PageHistory,
-    histories,
-    keep,
-    keep_history,
-    keep_text,
-)
+from tests.stores.kept import PageHistory, histories, keep, keep_history, keep_text
 from tests.stores.kept import kept as all_of
 from tests.stores.kept import texts as all_texts
 

@@ -62,10 +62,7 @@ def test_all_that_looks_wrong_is_told_the_worst_first() -> None:
 
 @pytest.mark.parametrize(
     ("verify", "advice"),
-    [
-        (None, "`SIMHASH_GATE_COMPARE`"),
-        ("False", "`SIMHASH_GATE_VERIFY = True`"),
-    ],
+    [(None, "`SIMHASH_GATE_COMPARE`"), ("False", "`SIMHASH_GATE_VERIFY = True`")],
 )
 def test_advice_is_what_the_settings_leave_to_do_and_the_domains_with_most_are_named(
     verify: str | None, advice: str

@@ -77,9 +77,7 @@ def test_a_text_that_says_another_price_puts_its_page_first_and_one_that_agrees_
     assert [
         (pair.found.differences, pair.found.changes and len(pair.found.changes))
         for pair in pairs.pairs
-    ] == [
-        *(("another price or offer", 1), ("", [])),
-    ]
+    ] == [*(("another price or offer", 1), ("", []))]
 
 
 @pytest.mark.slow

@@ -8,13 +8,7 @@ from lxml import html
 from simhash_gate.report.bounded import Clusters, Timeline
 from simhash_gate.report.html import render
 from simhash_gate.report.judged import LONGEST_TEXT, LoggedVerdict
-from simhash_gate.report.summary import (
-    MOST_DUPLICATES,
-    MOST_NEAR,
-    MOST_TALLIES,
-    OTHERS,
-    Summary,
-)
+from simhash_gate.report.summary import MOST_DUPLICATES, MOST_NEAR, MOST_TALLIES, OTHERS, Summary
 from tests.report.verdicts import copy, near, summary_of, verdict
 
 

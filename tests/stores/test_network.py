@@ -106,10 +106,7 @@ def test_a_server_killed_and_started_again_with_its_data_or_without_is_told_of_t
 ):
     kept, page = make_record(BASE, run="first"), make_record(~BASE % 2**64)
     again = [replace(kept, run="run"), replace(kept, run="run", pipeline="v2")]
-    with (
-        closing(open_store(own_server.url)) as store,
-        closing(open_store(own_server.url)) as other,
-    ):
+    with closing(open_store(own_server.url)) as store, closing(open_store(own_server.url)) as other:
         store.begin("first")
         assert store.check_and_add(kept, 3).added
         store.end("first")  # is on disk from here on

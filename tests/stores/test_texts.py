@@ -16,11 +16,7 @@ def test_a_text_is_kept_under_scope_and_digest(store):
     assert text(store, "b", 2**64 - 1) == b"other"
     assert text(store, "\ud800\0", 0) == b"third"
     assert text(store, "a", 0) == b""
-    listed = [
-        ("\ud800\0", 0, 3.0, 5),
-        ("a", 2**64 - 1, 1.0, 80_000),
-        ("b", 2**64 - 1, 2.5, 5),
-    ]
+    listed = [("\ud800\0", 0, 3.0, 5), ("a", 2**64 - 1, 1.0, 80_000), ("b", 2**64 - 1, 2.5, 5)]
     assert sorted(texts(store), key=lambda it: it[0].encode("utf-8", "replace")) == listed
     assert [*texts(store, "b")] == listed[2:]
     for digest in (0, 2**64 - 1):

@@ -21,8 +21,7 @@ def test_the_cores_of_the_process_count_not_those_of_the_machine() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "left"),
-    [("10000 100000", 1), ("9900000 100000", 99), ("max 100000", None)],
+    ("limit", "left"), [("10000 100000", 1), ("9900000 100000", 99), ("max 100000", None)]
 )
 def test_a_container_has_the_cores_that_its_limit_gives(tmp_path, limit, left) -> None:
     own = tmp_path / "cgroup"
