@@ -1,16 +1,11 @@
 """An installed Chromium, driven by Playwright."""
 
-from __future__ import annotations
-
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser
+from playwright.sync_api import Browser
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 # As root there is no sandbox; and the browser has nothing to fetch on its own account.

@@ -4,8 +4,6 @@ What pages say goes into logs, files and terminals: it forges no line, and moves
 leads to nothing that is no page, and takes neither the time nor the memory of others.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

@@ -4,10 +4,9 @@ A spider fetches copies of articles. In `trouble`, which each callback awaits, t
 first page fails when its copies have been dropped, where a test asks for that.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -15,10 +14,6 @@ import pytest
 from simhash_gate import read_page
 from simhash_gate.journal import segments
 from tests.crawls.harness import Crawl, Route, Site, crawl, page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
 
 ROUTES = {
     "/a": page(1),

@@ -4,8 +4,6 @@ Each crawls both editions of the site, with the gate and without it. What came o
 `crawls.json`, by spider: for each crawl its items, each as a line of JSON, and the gate's stats.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

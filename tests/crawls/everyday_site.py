@@ -5,8 +5,6 @@ before, and whether it has signed in, is known of it alone. The site has two edi
 changed between them is little.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

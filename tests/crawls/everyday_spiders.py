@@ -1,7 +1,5 @@
 """Short spiders for everyday jobs: rules, lists, and items that are put together from pages."""
 
-from __future__ import annotations
-
 from itertools import cycle
 from typing import Any
 

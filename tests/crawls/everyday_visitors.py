@@ -1,7 +1,5 @@
 """Short spiders for everyday jobs: forms, sessions, visitors of several kinds, and second tries."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

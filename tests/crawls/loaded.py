@@ -7,8 +7,6 @@ functions: it does not take its modules apart, which is two thirds of the CPU of
 Python reads before it loads anything (`PYTHONHASHSEED`) must be given to a process of `subprocess`.
 """
 
-from __future__ import annotations
-
 import atexit
 import gc
 import json

@@ -6,8 +6,6 @@ template, follows the links that it finds there, or hands the article on to a pa
 it, which is the same for all articles.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import random

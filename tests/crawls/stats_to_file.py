@@ -1,7 +1,5 @@
 """A Scrapy extension that writes the final stats where a test can read them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

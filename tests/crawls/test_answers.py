@@ -1,7 +1,5 @@
 """Crawls of sites that answer with block pages, walls, or "not found" in place of pages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import quote
 

@@ -1,7 +1,5 @@
 """What requests are for, in real crawls: pages that a callback awaits, a limit of depth, names."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.crawls.harness import PLAIN_TEXT, Answer, Site, crawl, page

@@ -3,8 +3,6 @@
 With DURABLE = "page", what is delivered stays known after a kill, and nothing that is not.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import time

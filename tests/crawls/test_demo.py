@@ -1,21 +1,16 @@
 """The demonstration crawl, judged by what its site knows, undisturbed and killed."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from crawler.site.news import Site
 from crawler.site.process import running_site, truth
 from tests.crawls.harness import demonstration, told_by, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from tests.crawls.loaded import LoadedProcess
+from tests.crawls.loaded import LoadedProcess
 
 
 def start_demo(feed: Path, *arguments: str) -> LoadedProcess:

@@ -1,7 +1,5 @@
 """A short year of daily crawls of the demonstration's newspapers, judged by what they published."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections import Counter

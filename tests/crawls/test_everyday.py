@@ -1,7 +1,5 @@
 """Spiders for everyday jobs get with the gate what they get without it, also in a second crawl."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

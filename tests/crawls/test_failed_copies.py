@@ -1,7 +1,5 @@
 """What was dropped for a page that failed: all of it is judged again, whatever comes this time."""
 
-from __future__ import annotations
-
 import random
 from itertools import count
 

@@ -1,7 +1,5 @@
 """Nothing is lost to a failure: not to callbacks, pipelines, other middlewares, workers, stores."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.crawls.harness import WITHOUT_ADDON, Site, crawl, html_answer, page

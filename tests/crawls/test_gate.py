@@ -1,7 +1,5 @@
 """What the gate does to real crawls."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

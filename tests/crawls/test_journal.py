@@ -1,12 +1,10 @@
 """What a crawl drops is kept in a journal, whatever becomes of the disk and of the crawl."""
 
-from __future__ import annotations
-
 import gzip
 import signal
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from filelock import FileLock
@@ -18,9 +16,6 @@ from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Site, crawl, html_answer, page, start, text, until
 from tests.stores.kept import histories
 from tests.stores.kept import text as text_of
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COPIES = {f"/{n}": page(1, noise=n) for n in range(5)}
 KEEP = {"SIMHASH_GATE_JOURNAL": "journal"}

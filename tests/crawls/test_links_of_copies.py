@@ -1,18 +1,13 @@
 """Links that only copies have, in real crawls: what is followed, what waits, what is let go."""
 
-from __future__ import annotations
-
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from simhash_gate.plugin.parked import JOB_FILE
 from tests.crawls.harness import ROOT, Answer, Site, crawl, page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 LINKS_SPIDER = """

@@ -1,19 +1,14 @@
 """Several crawls in one process: each has its own verdicts, stats and files, and none is lost."""
 
-from __future__ import annotations
-
 import json
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from simhash_gate.journal.segments import drops
 from tests.crawls.harness import ROOT, SPIDER, Site, json_lines, page
 from tests.crawls.loaded import LoadedProcess
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ARTICLES = {f"/{n}": page(n) for n in range(12)}
 COPIES = {f"/copy/{n}": page(n, noise=7) for n in range(12)}

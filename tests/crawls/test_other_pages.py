@@ -1,7 +1,5 @@
 """Pages that read alike and are others: names, offers, the user's own fields, whole templates."""
 
-from __future__ import annotations
-
 import json
 import re
 

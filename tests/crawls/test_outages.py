@@ -4,8 +4,6 @@ The store is a SQLite file that the test locks, so that no crawl can write to it
 that the test kills.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

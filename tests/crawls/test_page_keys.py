@@ -1,7 +1,5 @@
 """A page is one page whatever address it comes by, with and without a canonical link."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

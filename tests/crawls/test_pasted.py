@@ -3,8 +3,6 @@
 A block that is not run says why, in a comment before it or, for all of its page, before the first.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """Real crawls whose files nobody else may read, and whose outputs name no password."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import stat

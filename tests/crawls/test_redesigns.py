@@ -1,7 +1,5 @@
 """A site whose template changes between two crawls."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

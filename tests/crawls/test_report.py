@@ -1,7 +1,5 @@
 """The verdict log and the report of real crawls."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,16 +1,16 @@
 """Crawls that ask for known pages only if they have changed, of servers that lie and that don't."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
 import zlib
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from email.utils import formatdate
 from itertools import count
-from typing import TYPE_CHECKING, ClassVar
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -19,10 +19,6 @@ from simhash_gate.history.versions import History
 from simhash_gate.stores import open_store
 from tests.crawls.harness import Answer, Answering, Crawl, Site, corrected, crawl, html_answer, page
 from tests.stores.kept import histories, keep_text, texts
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
 
 DROP = {
     "SIMHASH_GATE_STORE": "sqlite:///store.sqlite",

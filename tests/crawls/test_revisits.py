@@ -1,7 +1,5 @@
 """Pages that come again: in the next crawl, in the same one, and as a retry."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from contextlib import closing

@@ -1,7 +1,5 @@
 """The gate among Scrapy's own: caches, media, reactors, data folders, jobs, encodings."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

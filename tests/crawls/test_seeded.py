@@ -1,7 +1,5 @@
 """Crawls on a store that was filled from an archive: they drop copies alone."""
 
-from __future__ import annotations
-
 import json
 
 from simhash_gate.cli import main

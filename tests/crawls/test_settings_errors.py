@@ -1,7 +1,5 @@
 """Wrong settings stop a crawl before it starts, and its log says which, and what is allowed."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.crawls.harness import WITHOUT_ADDON, crawl, page

@@ -3,8 +3,6 @@
 Each feature has tests of its own. Pages were lost where two of them met.
 """
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from random import Random
 

@@ -3,8 +3,6 @@
 Whoever looks into the store of a running crawl does it no harm.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

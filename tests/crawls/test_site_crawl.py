@@ -1,13 +1,11 @@
 """`simhash-gate crawl`, and the spider behind it: from a URL to a corpus of its site."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
 import subprocess
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -28,9 +26,6 @@ from tests.crawls.harness import (
 )
 from tests.crawls.loaded import LoadedProcess
 from tests.offline.command import COMMAND, files_up_to
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,5 @@
 """What callbacks get of small sites with the gate is what they get without it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The extension that docs/production.md names, in a real crawl, with a real socket."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 

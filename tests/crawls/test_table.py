@@ -1,7 +1,5 @@
 """The closing table of real crawls: its rows, their sum, and the stats."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,18 +1,13 @@
 """Real crawls with scrapy-playwright: a browser makes the pages, and the gate judges them."""
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import pytest
 
 from tests.crawls import alike
 from tests.crawls.harness import Answer, html_answer
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 pytest.importorskip("scrapy_playwright", reason="scrapy-playwright is not installed")
 

@@ -1,7 +1,5 @@
 """Real crawls with scrapy-poet: page objects, and what the gate provides for them."""
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Real crawls with scrapy-redis: its scheduler, its filter of duplicate requests, its spiders."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from functools import partial

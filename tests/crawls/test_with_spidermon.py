@@ -1,7 +1,5 @@
 """Real crawls with Spidermon: its monitors of the gate, at the end and in between."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -5,8 +5,6 @@ order, by crawls that may run two at once, and on the way the site shows that a 
 addresses does not matter.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import tempfile

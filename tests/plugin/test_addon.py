@@ -1,7 +1,5 @@
 """Page-reading processes that are started before the gate: whose they are, and who ends them."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

@@ -1,7 +1,5 @@
 """What a request is for: which callbacks, visitors and values are told apart, and which are not."""
 
-from __future__ import annotations
-
 import functools
 import os
 import subprocess

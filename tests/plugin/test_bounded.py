@@ -1,7 +1,5 @@
 """What is kept within a number of bytes: the values that were used last."""
 
-from __future__ import annotations
-
 from simhash_gate.plugin.reading import Bounded
 
 

@@ -1,7 +1,5 @@
 """What a request may set for itself."""
 
-from __future__ import annotations
-
 import pytest
 from scrapy import Request
 

@@ -1,7 +1,5 @@
 """What a crawl knows of scopes takes no more memory with more of them, and is not forgotten."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,11 +1,8 @@
 """The stages of a page after its verdict, and who is told of them."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pytest
 from scrapy import Request
@@ -16,9 +13,10 @@ from scrapy.utils.test import get_crawler
 from simhash_gate.compare.sketch import Sketch
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
-from simhash_gate.gate.verdict import VERDICT_KEY
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.gate.visit import Visit
 from simhash_gate.identity.keys import key_of
+from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.features import site_warnings
 from simhash_gate.plugin.features.resend_dropped import Resending
@@ -29,10 +27,6 @@ from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Listeners, St
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings
-
-if TYPE_CHECKING:
-    from simhash_gate.gate.verdict import Verdict
-    from simhash_gate.page import Page
 
 PAGE = read_page(f"<p>{' '.join(f'word{place}' for place in range(60))}</p>".encode())
 

@@ -1,7 +1,5 @@
 """A body that was read a moment ago: what stands for it is what would be read again."""
 
-from __future__ import annotations
-
 import asyncio
 from concurrent.futures import Future
 from dataclasses import fields

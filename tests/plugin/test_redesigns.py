@@ -1,23 +1,17 @@
 """When a site is redesigned, and what is none: pages of real templates, visited day by day."""
 
-from __future__ import annotations
-
 import random
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 import pytest
 
 from simhash_gate.history.versions import Version
+from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.features.site_warnings import LEAST, WINDOW, SitePages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from simhash_gate.page import Page
-
-    Visits = list[tuple[int, Page]]
+Visits = list[tuple[int, Page]]
 
 DAY = 86_400.0
 

@@ -1,7 +1,5 @@
 """Which requests are a retry of the page that they come from."""
 
-from __future__ import annotations
-
 from scrapy import Request
 from scrapy.http import HtmlResponse
 

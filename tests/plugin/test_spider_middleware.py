@@ -1,9 +1,8 @@
 """The spider middlewares where there is no crawl, as in tests that users write of theirs."""
 
-from __future__ import annotations
-
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from scrapy import Request, Spider
@@ -11,9 +10,6 @@ from scrapy.http import HtmlResponse
 from scrapy.utils.test import get_crawler
 
 from simhash_gate import SimhashGateInnerSpiderMiddleware, SimhashGateSpiderMiddleware
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 URL = "http://site.example/1"
 

@@ -1,7 +1,5 @@
 """The store's thread: answers rest on what is committed, and failures are made up for."""
 
-from __future__ import annotations
-
 import gc
 import sqlite3
 import subprocess

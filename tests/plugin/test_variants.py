@@ -1,7 +1,5 @@
 """Which requests ask for the same variant of a page."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """What came of pages: which copies may still give something, and when their text decides."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 

@@ -1,26 +1,20 @@
 """One Spark session for all tests: a JVM takes seconds to start."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil
 import socket
 import sys
 import warnings
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import SparkSession
 
 from tests.crawls.harness import ROOT
 from tests.offline.conftest import environment, run, run_with_input
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pyspark.sql import SparkSession
 
 __all__ = ["environment", "java", "run", "run_with_input", "spark"]
 

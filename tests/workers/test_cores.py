@@ -1,7 +1,5 @@
 """A process uses the cores that it is left with."""
 
-from __future__ import annotations
-
 import os
 import sys
 

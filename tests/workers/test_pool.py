@@ -1,7 +1,5 @@
 """Page-reading processes: what they answer, how they fail, when they end."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal
@@ -9,10 +7,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,9 +19,6 @@ from simhash_gate.pipeline import Options, read_page
 from simhash_gate.workers.pool import WATCH_INTERVAL, InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
 from tests.crawls.harness import alive, until
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.slow
 
