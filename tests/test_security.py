@@ -94,8 +94,7 @@ def crawled(tmp_path_factory):
 def test_no_line_of_the_log_is_forged(crawled) -> None:
     _, done = crawled
     for each in done:
-        lines = each.log.split("\n")
-        ours = [line for line in lines if "[simhash_gate" in line]
+        ours = [line for line in each.log.split("\n") if "[simhash_gate" in line]
         assert len(ours) >= 10
         assert [line for line in ours if not is_harmless(line)] == []
         assert not [line for line in each.log.splitlines() if line.startswith(FORGED)]
@@ -233,8 +232,7 @@ ADDRESS = "http://a.example/\r\nWARC-Type: forged\r\n\r\nHTTP/1.1 200 OK\u2028\u
 
 
 def test_no_header_of_a_journal_is_forged(tmp_path) -> None:
-    said = (ADDRESS, 1.0, *[ADDRESS] * 4, ADDRESS, 0, 3, ADDRESS, 3, None)
-    drop = Drop(*said)
+    drop = Drop(ADDRESS, 1.0, *[ADDRESS] * 4, ADDRESS, 0, 3, ADDRESS, 3, None)
     headers = [(b"X-A", b"b\r\nSet-Cookie: forged\r\n\r\n<p>"), (b"Content-Length", b"5")]
     stored = Stored(200, headers, b"words\r\n\r\nWARC/1.1\r\n", "::1\r\nX-B: forged")
     written = pack(drop, stored)
@@ -300,8 +298,7 @@ def test_a_crawl_of_a_site_reads_no_file_of_the_disk(tmp_path) -> None:
         site.routes["/"] = html_answer(f"<h1>Title</h1><p>{text(1)}</p>{links}")
         site.routes["/sitemap.xml"] = html_answer(sitemap)
         own = tmp_path / "own.xml"
-        hidden = f"<url><loc>{site.url}/hidden</loc></url>"
-        own.write_text(sitemap.replace(found, hidden))
+        own.write_text(sitemap.replace(found, f"<url><loc>{site.url}/hidden</loc></url>"))
         robots = f"Sitemap: file://{host}{own}\nSitemap: {site.url}/sitemap.xml"
         site.routes["/robots.txt"] = Answer(robots.encode(), headers={"Content-Type": "text/plain"})
         fast = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=0", "SIMHASH_GATE_WORKERS=0")

@@ -22,8 +22,7 @@ def home(site):
 
 def links(site, url, reply):
     """The URLs that a page links to on its own site."""
-    html = reply.body.decode("utf-8", "replace")
-    for href in dict.fromkeys(LINK.findall(html)):
+    for href in dict.fromkeys(LINK.findall(reply.body.decode("utf-8", "replace"))):
         found = urljoin(url, unescape(href)).partition("#")[0]
         if (urlsplit(found).hostname or "").endswith(site.host or "127.0.0.1"):
             yield found

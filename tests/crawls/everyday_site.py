@@ -189,8 +189,7 @@ def search(asked: Asked) -> Answer:
 @at("/currency")
 def currency(asked: Asked) -> Answer:
     chosen = {**asked.query, **asked.form}.get("currency", "eur")
-    cookie = f"currency={chosen}; Path=/{asked.crawl}"
-    return moved(asked, "/", {"Set-Cookie": cookie})
+    return moved(asked, "/", {"Set-Cookie": f"currency={chosen}; Path=/{asked.crawl}"})
 
 
 def moved(asked: Asked, path: str, headers: dict[str, str] | None = None) -> Answer:

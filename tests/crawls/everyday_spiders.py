@@ -148,8 +148,7 @@ class AttributeItemSpider(Products):
         self.found: dict[str, dict] = {}
 
     def parse(self, response):
-        number = response.url.rpartition("/")[2]
-        yield from self.add(number, product_item(response))
+        yield from self.add(response.url.rpartition("/")[2], product_item(response))
         yield response.follow(f"{response.url}/reviews", self.parse_reviews, meta=self.meta)
         yield response.follow(f"{response.url}/shipping", self.parse_shipping, meta=self.meta)
 

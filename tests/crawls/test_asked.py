@@ -108,8 +108,7 @@ def test_a_page_at_the_limit_of_depth_stands_for_no_links_of_a_copy(tmp_path, co
 import asyncio
 Spider.deep = asyncio.Event()
 """
-    settings = {**IN_ORDER, "DEPTH_LIMIT": 1}
-    result = crawl(tmp_path, routes, spider=spider, settings=settings)
+    result = crawl(tmp_path, routes, spider=spider, settings={**IN_ORDER, "DEPTH_LIMIT": 1})
     assert result.delivered() == ["/a", "/deep?utm_source=a", "/x"]
 
 

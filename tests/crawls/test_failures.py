@@ -76,8 +76,7 @@ Spider.custom_settings = {{"ITEM_PIPELINES": {{Failing: 100}}}}
 
 
 def test_a_copy_is_fetched_again_when_an_item_of_the_kept_page_fails(tmp_path) -> None:
-    spider = PIPELINE.format(error="ValueError('broken')")
-    result = crawl(tmp_path, COPIES, spider=spider)
+    result = crawl(tmp_path, COPIES, spider=PIPELINE.format(error="ValueError('broken')"))
     assert len(result.delivered()) == 1
     assert result.count("rescheduled") == 1
 
@@ -136,8 +135,7 @@ def test_no_article_is_lost_to_an_error_that_another_middleware_hushes_up(tmp_pa
         for item in super().parse(response):
             yield item
     """
-    settings = {"CONCURRENT_REQUESTS": 1}
-    result = crawl(tmp_path, COPIES, spider=spider, settings=settings)
+    result = crawl(tmp_path, COPIES, spider=spider, settings={"CONCURRENT_REQUESTS": 1})
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
 

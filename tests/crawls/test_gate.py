@@ -188,8 +188,7 @@ def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
         url = failure.request.url[len(self.settings["TEST_SITE"]):]
         yield {"path": url, "failure": "", "markdown": failure.value.verdict.markdown}
     """
-    settings = {**IN_ORDER, **workers}
-    result = crawl(tmp_path, routes, spider=spider, settings=settings)
+    result = crawl(tmp_path, routes, spider=spider, settings={**IN_ORDER, **workers})
     assert result.delivered() == ["/a", "/c"]
     links = [re.findall(rf"\({result.site.url}(/.*)\)", item["markdown"]) for item in result.items]
     assert links == [["/x"], ["/x"], ["/x"], []]

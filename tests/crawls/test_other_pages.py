@@ -29,8 +29,7 @@ def test_fields_of_the_users_own_tell_pages_apart(tmp_path, selector: str, expec
         for place, state in (("a", "stock"), ("b", "order"), ("c", "stock"))
     }
     domains = json.dumps({"127.0.0.1": {"compare": [selector]}})
-    settings = {**IN_ORDER, "SIMHASH_GATE_DOMAINS": domains}
-    result = crawl(tmp_path, routes, settings=settings)
+    result = crawl(tmp_path, routes, settings={**IN_ORDER, "SIMHASH_GATE_DOMAINS": domains})
     assert result.delivered() == expected
 
 

@@ -178,8 +178,7 @@ def all_say(word):
             summary.add_line(json.loads(line))
     for (_, row), each in zip(summary.rows(), ended, strict=True):
         responses, _, judged, delivered, dropped, _, _, others, *_ = row
-        stats = ("fetched", "checked", "dropped", "passed")
-        counts = [each.count(name) for name in stats]
+        counts = [each.count(name) for name in ("fetched", "checked", "dropped", "passed")]
         assert [responses, judged, dropped, delivered] == counts
         assert others == dropped
 

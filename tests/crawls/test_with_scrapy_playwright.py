@@ -76,8 +76,7 @@ def test_the_browser_pages_of_dropped_pages_are_closed(settings, tmp_path) -> No
     assert len(result.delivered()) == 1
     assert result.count("dropped") == result.count("journaled") == 4
     assert result.stats["playwright/page_count"] == len(alike.COPIES)
-    failures = {item["path"][-2:] for item in result.items if "failure" in item}
-    assert failures == {"/3", "/4"}
+    assert {item["path"][-2:] for item in result.items if "failure" in item} == {"/3", "/4"}
 
 
 def test_browser_pages_are_made_anew_for_what_is_fetched_again(settings, tmp_path) -> None:

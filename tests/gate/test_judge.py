@@ -205,8 +205,7 @@ def test_a_page_that_says_something_else_is_an_update_however_near_it_is(
     assert verdict.outcome == outcome
     assert not verdict.rejected
     assert verdict.match.distance == flipped
-    said = f"300 words, now 301; distance {flipped}; last seen 1 hour ago"
-    assert verdict.reason == said
+    assert verdict.reason == f"300 words, now 301; distance {flipped}; last seen 1 hour ago"
     assert verdict.previous.words == 300
     assert [kept.digest for kept in gate.store.records()] == [100 + flipped]  # one record a page
 
@@ -309,8 +308,7 @@ def test_a_page_that_stays_gone_was_looked_for_when_it_was_found_so_last(gate) -
         later.found_gone(visit("/a", at=at))
     later.store.end(later.run)
     (kept,) = histories(later.store)
-    history = History.decode(kept.history)
-    assert (kept.seen, history.gone) == (1e9 + 20, 1e9 + 20)
+    assert (kept.seen, History.decode(kept.history).gone) == (1e9 + 20, 1e9 + 20)
 
 
 def test_a_page_that_moved_for_good_takes_its_past_along(gate) -> None:

@@ -91,8 +91,7 @@ def plans(draw) -> list[Edition]:
         for a in draw(st.lists(st.sampled_from(range(len(numbers))), max_size=2)):
             # What a page said under the key of a rule that is taken back is known under that key
             # still: it is not told if the page changes just then, and says so again later.
-            least = version[a] if rules == "taken back" else 0
-            version[a] = draw(st.integers(least, 3))
+            version[a] = draw(st.integers(version[a] if rules == "taken back" else 0, 3))
         crawls = []
         for _ in range(draw(st.integers(1, 2))):
             crawls.append([])
