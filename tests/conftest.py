@@ -35,16 +35,8 @@ SLOW_MODULES = {
 }
 """Whose items take more than half a second on average, or start processes."""
 SLOW_FIXTURES = {
-    "apart",
-    "at_terminal",
-    "chromium",
-    "crawler",
-    "own_redis",
-    "postgresql_server",
-    "real_server",
-    "redis_cluster_server",
-    "redis_server",
-    "spark",
+    *("apart", "at_terminal", "chromium", "crawler", "own_redis", "postgresql_server"),
+    *("real_server", "redis_cluster_server", "redis_server", "spark"),
 }
 """What starts a browser, a server, or processes."""
 SKIPPED_IN_CI = {

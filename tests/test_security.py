@@ -62,6 +62,12 @@ def story(number: int, *, name: str, own: str, sold: str, cell: str) -> str:
     </table></article></main></body></html>"""
 
 
+def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own, from a folder."""
+    where = {"cwd": folder, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=False, **where)
+
+
 def routes() -> dict:
     found = {}
     for number in range(12):
@@ -133,9 +139,7 @@ def test_commands_print_nothing_that_moves_a_terminal(
         ["report", log, "-o", "report.html"],
         ["urls", "list", store],
     ):
-        done = subprocess.run(
-            [*COMMAND, *command], cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+        done = ran(tmp_path, *command)
         assert done.returncode in (0, 1), done.stderr
         assert "Traceback" not in done.stderr
         lines = [*done.stdout.split("\n"), *done.stderr.split("\n")]
@@ -197,14 +201,7 @@ def test_a_url_that_is_no_text_ends_no_process(tmp_path) -> None:
     lines += [{"url": "\ud800", "html": "<p>few words<img src=a>"}]
     write_lines(tmp_path / "pages.jsonl", lines)
     for words in (["replay"], ["pairs"], ["fingerprint"], ["dedupe", "-o", "out"]):
-        done = subprocess.run(
-            [*COMMAND, *words, "pages.jsonl", "-s", "SIMHASH_GATE_WORKERS=0"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ran(tmp_path, *words, "pages.jsonl", "-s", "SIMHASH_GATE_WORKERS=0")
         assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
 
 
@@ -246,19 +243,9 @@ def test_no_header_of_a_journal_is_forged(tmp_path) -> None:
 
 LEADS_NOWHERE = (
     *("javascript:alert(1)", " javascript:alert(1)", "JaVaScRiPt:alert(1)", "\x01javascript:x"),
-    *(
-        "&#106;avascript:alert(1)",
-        "javascript&colon;alert(1)",
-        "java\tscript:x",
-        "java&NewLine;script:x",
-    ),
-    *(
-        "vbscript:x",
-        "data:text/html,x",
-        "blob:x",
-        "file:///etc/passwd",
-        "FILE://evil.example/share",
-    ),
+    *("&#106;avascript:alert(1)", "javascript&colon;alert(1)", "java\tscript:x"),
+    *("java&NewLine;script:x", "vbscript:x", "data:text/html,x", "blob:x"),
+    *("file:///etc/passwd", "FILE://evil.example/share"),
 )
 
 
@@ -303,14 +290,7 @@ def test_a_crawl_of_a_site_reads_no_file_of_the_disk(tmp_path) -> None:
         site.routes["/robots.txt"] = Answer(robots.encode(), headers={"Content-Type": "text/plain"})
         fast = ("DOWNLOAD_DELAY=0", "AUTOTHROTTLE_ENABLED=0", "SIMHASH_GATE_WORKERS=0")
         settings = [part for each in fast for part in ("-s", each)]
-        done = subprocess.run(
-            [*COMMAND, "crawl", site.url, "-o", "out.jsonl", *settings],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = ran(tmp_path, "crawl", site.url, "-o", "out.jsonl", *settings)
     assert "Traceback" not in done.stderr
     assert "Unsupported URL scheme 'file'" in done.stderr
     assert site.hits["/hidden"] == 0

@@ -111,16 +111,8 @@ def test_a_bad_value_names_the_setting_the_value_and_what_is_allowed(name, value
 
 
 def test_a_domain_that_can_match_no_host_is_refused() -> None:
-    for domain in (
-        "http://y.com",
-        "z.com:8080",
-        "*.x.com",
-        "bücher.de",
-        "x.com/path",
-        "",
-        ".",
-        "x..com",
-    ):
+    wrong = "http://y.com z.com:8080 *.x.com bücher.de x.com/path . x..com"
+    for domain in ("", *wrong.split()):
         with pytest.raises(SettingsError, match="expected the name of a domain or host"):
             read_settings({"SIMHASH_GATE_DOMAINS": {domain: {"threshold": 1}}})
     for domain in ("www.example.com", "127.0.0.1", "::1", "localhost"):

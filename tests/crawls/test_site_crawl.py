@@ -29,16 +29,8 @@ from tests.offline.command import COMMAND, files_up_to
 
 pytestmark = pytest.mark.slow
 
-FAST = [
-    part
-    for name in (
-        "DOWNLOAD_DELAY",
-        "AUTOTHROTTLE_ENABLED",
-        "RETRY_BACKOFF_BASE",
-        "SIMHASH_GATE_WORKERS",
-    )
-    for part in ("-s", f"{name}=0")
-]
+NO_WAITS = "DOWNLOAD_DELAY AUTOTHROTTLE_ENABLED RETRY_BACKOFF_BASE SIMHASH_GATE_WORKERS".split()
+FAST = [part for name in NO_WAITS for part in ("-s", f"{name}=0")]
 XML = {"Content-Type": "application/xml"}
 
 

@@ -82,12 +82,8 @@ def test_it_is_known_by_its_name(site, name, outcome) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "Peugeot 404",
-        "Not found in the wild",
-        "Access",
-        "A robot check for factories",
-        "A film: Access denied",
-        "400",
+        *("Peugeot 404", "Not found in the wild", "A robot check for factories"),
+        *("A film: Access denied", "Access", "400"),
     ],
 )
 def test_a_copy_of_a_page_that_is_only_named_in_a_like_way_stays_a_copy(site, name) -> None:
@@ -115,19 +111,12 @@ def test_the_same_end_of_an_address_is_a_copy_of_a_help_page(site) -> None:
     assert [site.visit(path, html) for path in paths] == ["new", "duplicate", "duplicate"]
 
 
-def test_a_long_text_is_a_page(site) -> None:
-    html = f"<title>Page not found</title><h1>Page not found</h1><p>{text(1, 300)}</p>"
-    assert [site.visit(path, html) for path in ("/a", "/b")] == ["new", "duplicate"]
-
-
-def test_what_is_sold_is_a_page(site) -> None:
-    offer = """<script type="application/ld+json">{"@context": "https://schema.org",
-        "@type": "Product", "name": "Page not found", "sku": "A1",
-        "offers": {"@type": "Offer", "price": "9.99", "priceCurrency": "EUR"}}</script>"""
-    html = (
-        f"{offer}<title>Page not found</title><h1>Page not found</h1><p>A print. {text(1, 40)}</p>"
-    )
-    assert [site.visit(path, html) for path in ("/a", "/b")] == ["new", "duplicate"]
+def test_a_long_text_and_what_is_sold_are_pages(site) -> None:
+    offer = """<script type="application/ld+json">{"@type": "Product", "name": "Page not found",
+        "sku": "A1", "offers": {"price": "9.99", "priceCurrency": "EUR"}}</script>"""
+    for kind, said in (("long", text(1, 300)), ("sold", f"{offer}A print. {text(2, 40)}")):
+        html = f"<title>Page not found</title><h1>Page not found</h1><p>{said}</p>"
+        assert [site.visit(f"/{kind}/{n}", html) for n in "ab"] == ["new", "duplicate"]
 
 
 def test_a_redirect_that_takes_the_address_along_leads_to_a_wall(site) -> None:

@@ -144,19 +144,6 @@ def test_one_mark_of_a_table_is_seen_among_many(yes, no, row) -> None:
     assert_seen(table(*ROWS), table(*other))
 
 
-def test_what_a_label_leads_to_is_seen() -> None:
-    facts = "<dl><dt>Keeper</dt><dd><a href=/p>{}</a></dd><dt>Hives</dt><dd>90</dd></dl>"
-    assert_seen(*(TEXT + facts.format(name) for name in ("Ann Lee", "Bea Roe")))
-
-
-def test_a_number_beside_a_date_is_seen_below_a_text() -> None:
-    assert_seen(*(f"{TEXT}<p>12 May 2024: {it}</p>" for it in ("123.40", "123.90")))
-
-
-def test_a_scale_before_a_text_is_no_clock() -> None:
-    assert_seen(*(f"<p>Sheet 4, scale {it}</p>{TEXT}" for it in ("1:25,000", "1:50,000")))
-
-
 @pytest.mark.parametrize(
     "box",
     [
@@ -262,11 +249,6 @@ def test_what_stands_beside_a_price_apart_from_the_text_is_seen(one, other, tag)
     assert judged(pages[0], pages[0].replace("A smoker for nine hives", "A veil")) == "duplicate"
 
 
-def test_a_delivery_before_the_text_of_a_product_is_no_byline() -> None:
-    product = "<p>€ 12.90</p><p>Sent off on {} March</p>"
-    assert_seen(product.format(3) + TEXT, product.format(17) + TEXT)
-
-
 @pytest.mark.parametrize("value", ["Sent off after 2 to 9 days", "Comes in packs of 4 or 6"])
 def test_a_short_line_with_numbers_is_a_value_though_the_site_has_it_on_many_pages(value) -> None:
     values = [value, "Sent off after 1 to 5 days"]
@@ -280,11 +262,22 @@ def test_a_short_line_with_numbers_is_a_value_though_the_site_has_it_on_many_pag
     assert judged(*others, pages[0], pages[0]) == "duplicate"
 
 
-def test_values_that_cards_exchange_are_seen() -> None:
-    card = "<div><h3>{}</h3><p>{}</p><p>{}</p></div>"
-    one = "".join(card.format(*it) for it in (("Oak", "12 €", "left"), ("Ash", "14 €", "gone")))
-    other = "".join(card.format(*it) for it in (("Oak", "14 €", "gone"), ("Ash", "12 €", "left")))
-    assert_seen(TEXT + one, TEXT + other)
+CARDS = "<div><h3>Oak</h3><p>{}</p><p>{}</p></div><div><h3>Ash</h3><p>{}</p><p>{}</p></div>"
+
+
+@pytest.mark.parametrize(
+    ("form", "one", "other"),
+    [
+        ("{text}<dl><dt>Keeper</dt><dd><a href=/p>{}</a></dd></dl>", ["Ann Lee"], ["Bea Roe"]),
+        ("{text}<p>12 May 2024: {}</p>", ["123.40"], ["123.90"]),
+        ("<p>Sheet 4, scale {}</p>{text}", ["1:25,000"], ["1:50,000"]),
+        ("<p>€ 12.90</p><p>Sent off on {} March</p>{text}", [3], [17]),
+        ("{text}" + CARDS, ["12 €", "left", "14 €", "gone"], ["14 €", "gone", "12 €", "left"]),
+    ],
+    ids=["under a label", "beside a date", "no clock", "no byline", "exchanged by cards"],
+)
+def test_values_are_seen(form, one, other) -> None:
+    assert_seen(form.format(*one, text=TEXT), form.format(*other, text=TEXT))
 
 
 def test_a_sentence_that_is_said_once_more_is_seen() -> None:

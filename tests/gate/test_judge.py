@@ -112,11 +112,6 @@ def test_only_kept_pages_are_compared_so_chains_end(gate) -> None:
     assert judge(gate, a_page(6), "/c").outcome != "duplicate"
 
 
-def test_other_scopes_are_not_compared(gate) -> None:
-    judge(gate, a_page(), "/a")
-    assert judge(gate, a_page(), "/b", scope="example.org").outcome == "new"
-
-
 def test_a_page_without_text_is_skipped_and_matches_nothing(gate) -> None:
     empty = a_page(fingerprint=None, words=0, reason="no text")
     for path in ("/a", "/b"):
@@ -244,19 +239,10 @@ def test_a_revisit_is_dropped_with_its_links_only_if_these_are_the_same(gate) ->
     assert verdict.reason == "the same text, last seen 1 minute ago; other links"
     again = the_next_run(later, "again")
     assert judge(again, a_page(targets="2"), "/a", drop).action == "drop"
-    assert (
-        judge(again, a_page(targets=""), "/a", drop).action == "drop"
-    )  # where they lead is not known
+    unknown = a_page(targets="")  # where its links lead
+    assert judge(again, unknown, "/a", drop).action == "drop"
     tagged = Policy(revisit="drop", action="tag")
     assert judge(again, a_page(targets="3"), "/a", tagged).action == "tag"
-
-
-def test_a_page_is_known_though_its_window_is_too_small_to_hold_it(gate) -> None:
-    small = Policy(window=1)
-    for path, flipped in (("/a", 0), ("/b", 20)):
-        judge(gate, a_page(flipped), path, small)
-    later = the_next_run(gate)
-    assert judge(later, a_page(), "/a", small).outcome == "unchanged"
 
 
 def test_without_histories_the_record_tells_what_a_page_was(gate) -> None:
@@ -527,27 +513,21 @@ def test_the_same_request_again_is_a_duplicate_unless_it_is_a_retry(gate) -> Non
     assert retried.record.identity == kept.record.identity
 
 
-def test_another_pipeline_version_is_not_compared(gate) -> None:
-    judge(gate, a_page(), "/a")
+def test_what_is_of_another_scope_or_pipeline_dismissed_or_forgotten_is_not_compared(gate) -> None:
+    kept = judge(gate, a_page(), "/a").record
+    assert judge(gate, a_page(), "/b", scope="example.org").outcome == "new"
     other = Gate(gate.store, run="now", pipeline="v2")
     assert judge(other, a_page(), "/b").outcome == "new"
-
-
-def test_a_forgotten_page_is_new_again(gate) -> None:
-    verdict = judge(gate, a_page(), "/a")
-    gate.store.forget(verdict.record)
-    assert judge(gate, a_page(), "/b").outcome == "new"
+    gate.store.forget(kept)
+    kept = judge(gate, a_page(), "/b").record
+    assert kept is not None
+    assert judge(gate, a_page(), "/c", dismissed=[kept]).outcome == "new"
 
 
 def test_an_exact_copy_is_found_among_any_number_of_short_pages_that_look_alike(gate) -> None:
     for number in range(3 * MOST_LOOKS):
         assert judge(gate, a_page(words=19, digest=number), f"/{number}").outcome == "new"
     assert judge(gate, a_page(words=19, digest=0), "/copy").match.record.key == "/0"
-
-
-def test_a_dismissed_record_is_not_compared(gate) -> None:
-    kept = judge(gate, a_page(), "/a")
-    assert judge(gate, a_page(), "/b", dismissed=[kept.record]).outcome == "new"
 
 
 def says(*lines: str, beside: str = "", name: str = "", **values) -> Page:
@@ -762,9 +742,7 @@ def test_agreement_in_what_the_site_repeats_is_no_reason_to_drop(gate) -> None:
     assert (verdict.outcome, verdict.differs) == ("near", "repeats")
     assert verdict.reason == "distance 1: pages of other names say the same"
     assert judge(gate, noted("Shoes", 1), "/copy").outcome == "duplicate"
-    text = [
-        f"sentence {number} of a story about a drill and those who made it" for number in range(9)
-    ]
+    text = [f"sentence {n} of a story about a drill and those who made it" for n in range(9)]
     judge(gate, noted("A story", 60, *text), "/story")
     assert judge(gate, noted("Print: A story", 60, *text), "/print").outcome == "duplicate"
 
@@ -820,24 +798,18 @@ def test_labels_of_what_two_pages_offer_may_differ_beside_what_the_site_repeats(
 @pytest.mark.parametrize("number", [2, 40])
 def test_what_is_said_of_one_thing_and_was_said_of_another_makes_another_page(gate, number) -> None:
     def results(path: str, form: str, odd: int) -> Verdict:
-        lines = [
-            form.format(*((n, n + 99) if n % 2 == odd else (n + 99, n))) for n in range(number)
-        ]
+        pairs = [(n, n + 99) if n % 2 == odd else (n + 99, n) for n in range(number)]
+        lines = [form.format(*pair) for pair in pairs]
         return judge(gate, says(DRILL, *lines, name=path[:-1]), path)
 
-    results("/match1", "{} beat {}", 0)
-    verdict = results("/match2", "{} beat {}", 1)
-    assert (verdict.outcome, "in another order" in verdict.reason) == ("near", True)
-    results("/vote1", "for {} and against {} they were", 0)
-    verdict = results("/vote2", "for {} and against {} they were", 1)
-    assert (verdict.outcome, "in another order" in verdict.reason) == ("near", True)
+    for path, form in (("/match", "{} beat {}"), ("/vote", "for {} and against {} they were")):
+        results(f"{path}1", form, 0)
+        verdict = results(f"{path}2", form, 1)
+        assert (verdict.outcome, "in another order" in verdict.reason) == ("near", True)
     lines = [[f"of pupil {n} it has {form}" for n in range(number)] for form in ("gone", "come")]
-    exchanged = (
-        [lines[n % 2][n] for n in range(number)],
-        [lines[1 - n % 2][n] for n in range(number)],
-    )
-    judge(gate, says(DRILL, *exchanged[0], name="Results"), "/one")
-    verdict = judge(gate, says(DRILL, *exchanged[1], name="Results"), "/other")
+    one, other = ([lines[(n + odd) % 2][n] for n in range(number)] for odd in (0, 1))
+    judge(gate, says(DRILL, *one, name="Results"), "/one")
+    verdict = judge(gate, says(DRILL, *other, name="Results"), "/other")
     assert (verdict.outcome, "in other places" in verdict.reason) == ("near", True)
 
 

@@ -15,17 +15,7 @@ from tests.offline.command import files_up_to
 from tests.offline.command import json_lines as lines
 from tests.offline.test_replay_warc import record
 
-FIELDS = [
-    "id",
-    "url",
-    "canonical_url",
-    "title",
-    "author",
-    "date",
-    "language",
-    "site",
-    "description",
-]
+FIELDS = "id url canonical_url title author date language site description".split()
 FIELDS += ["words", "fingerprint", "pipeline", "markdown"]
 OTHERS = ["id", "url", "kept", "distance", "reason"]
 

@@ -219,13 +219,7 @@ VISITORS = {
     "Authorization": {"headers": {"Authorization": "Basic x"}},
     "X-Region": {"headers": {"X-Region": "de"}},
 }
-OF_TRANSFER = {
-    "User-Agent": "x",
-    "Referer": "x",
-    "Accept": "x",
-    "If-None-Match": "x",
-    "Sec-Ch": "x",
-}
+OF_TRANSFER = dict.fromkeys(["User-Agent", "Referer", "Accept", "If-None-Match", "Sec-Ch"], "x")
 
 
 @pytest.mark.parametrize("name", VISITORS)
