@@ -63,14 +63,8 @@ KNOWN = {
     "stores": {"common", "fingerprints"},
     "journal": {"common.files", "common.warc", "common.wording"},
     "history": {"common", "fingerprints", "=page"},
-    "compare": {
-        "common.wording",
-        "fingerprints",
-        "=page",
-        "page.money",
-        "stores.base",
-        "stores.store",
-    },
+    "compare": {"common.wording", "fingerprints", "=page", "page.money"}
+    | {"stores.base", "stores.store"},
     "gate": {"common", "compare", "fingerprints", "history", "identity", "=page", "values"}
     | {"stores.base", "stores.histories", "stores.store"},
     "workers": {"common.files", "options", "=page", "pipeline"},
@@ -79,36 +73,27 @@ KNOWN = {
     "sources": {"common", "fingerprints", "gate.eligibility", "gate.policy", "options", "=page"}
     | {"identity", "settings", "stores", "values", "workers.pool"},
     "collection": {"common.urls", "common.wording", "fingerprints", "gate.verdict"}
-    | {"sources.fingerprints"}
-    | {"sources.parquet"},
-    "offline": {
-        "collection",
-        "common",
-        "compare",
-        "fingerprints",
-        "gate",
-        "journal",
-        "options",
-        "=page",
-    }
-    | {"history", "identity", "pipeline", "report"}
+    | {"sources.fingerprints", "sources.parquet"},
+    "offline": {"collection", "common", "compare", "fingerprints", "gate", "history", "identity"}
+    | {"journal", "options", "=page", "pipeline", "report"}
     | {"settings", "sources", "stores", "values", "workers.pool"},
     "identity": {"common", "fingerprints.hamming", "stores.base", "stores.store", "values"},
     "spark": {"collection", "common", "fingerprints", "gate", "offline", "options", "=page"}
     | {"pipeline", "settings", "sources", "stores.values", "values", "workers.pool"},
     "plugin": {"common", "compare", "fingerprints", "gate", "journal", "options", "=page", "report"}
     | {"history", "identity", "settings", "stores", "values", "workers"},
-    "cli": {
-        "collection",
-        "common",
-        "compare",
-        "fingerprints",
-        "gate",
-        "history",
-        "identity",
+    "cli": {"collection", "common", "compare", "fingerprints", "gate", "history", "identity"}
+    | {
         "journal",
+        "offline",
+        "options",
+        "=page",
+        "pipeline",
+        "report",
+        "settings",
+        "sources",
+        "stores",
     }
-    | {"offline", "options", "=page", "pipeline", "report", "settings", "sources", "stores"}
     | {"plugin.site_crawl", "values", "workers.pool"},
 }
 

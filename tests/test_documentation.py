@@ -5,7 +5,6 @@ import doctest
 import json
 import re
 import runpy
-from pathlib import Path
 
 import click
 
@@ -16,9 +15,8 @@ from simhash_gate.gate.policy import POLICY_KINDS
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.settings import NAMES, TABLE, read_settings
 from simhash_gate.values import PREFIX
-from tests.crawls.harness import page
+from tests.crawls.harness import ROOT, page
 
-ROOT = Path(__file__).parents[1]
 SETTINGS = (ROOT / "docs/settings.md").read_text("utf-8")
 REFERENCE = (ROOT / "docs/reference.md").read_text("utf-8")
 COMMANDS = (ROOT / "docs/commands.md").read_text("utf-8")

@@ -116,9 +116,7 @@ def test_lines_of_json_stay_lines_wherever_they_are_shown(crawled) -> None:
         assert FORGED in "".join(lines)
 
 
-def test_commands_print_nothing_that_moves_a_terminal(
-    crawled, tmp_path, monkeypatch, capsys
-) -> None:
+def test_commands_say_nothing_that_moves_a_terminal(crawled, tmp_path, monkeypatch, capsys) -> None:
     folder, _ = crawled
     for name, answer in routes().items():
         (tmp_path / f"{name[1:]}.html").write_bytes(answer.body)
@@ -229,7 +227,8 @@ ADDRESS = "http://a.example/\r\nWARC-Type: forged\r\n\r\nHTTP/1.1 200 OK\u2028\u
 
 
 def test_no_header_of_a_journal_is_forged(tmp_path) -> None:
-    drop = Drop(ADDRESS, 1.0, *[ADDRESS] * 4, ADDRESS, 0, 3, ADDRESS, 3, None)
+    said = (ADDRESS, 1.0, *[ADDRESS] * 4, ADDRESS, 0, 3, ADDRESS, 3, None)
+    drop = Drop(*said)
     headers = [(b"X-A", b"b\r\nSet-Cookie: forged\r\n\r\n<p>"), (b"Content-Length", b"5")]
     stored = Stored(200, headers, b"words\r\n\r\nWARC/1.1\r\n", "::1\r\nX-B: forged")
     written = pack(drop, stored)

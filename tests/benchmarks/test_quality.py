@@ -72,9 +72,7 @@ def test_a_corpus_end_to_end_with_what_is_installed_and_a_line_for_a_peer_that_i
     assert complaints.count("minhash: left out: needs datasketch: pip install") == 1
     assert "failed on pages" not in complaints
     rows = [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
-    assert [row[0] for row in rows] == [
-        METHODS[name].title for name in [*OURS, "page-text", "nutch"]
-    ]
+    assert [row[0] for row in rows] == [METHODS[it].title for it in [*OURS, "page-text", "nutch"]]
     assert all(row[1:4] == ["1.000"] * 3 for row in rows[: len(OURS)])
     text_of_page = rows[len(OURS)]
     assert text_of_page[4:8] == ["0.0 %", "–", "–", "0.0 %"]

@@ -91,9 +91,7 @@ def test_a_list_is_read_line_by_line_whatever_stands_in_it(tmp_path, monkeypatch
     path.write_bytes("".join(line for line, _ in lines).rstrip().encode())
     complaints = []
     batches = list(read_list(str(path), lambda place, _: complaints.append(place)))
-    found = [
-        pair for batch in batches for pair in zip(*(part.tolist() for part in batch), strict=True)
-    ]
+    found = [pair for batch in batches for pair in zip(*(it.tolist() for it in batch), strict=True)]
     assert found == [(n, value) for n, (_, value) in enumerate(lines, 1) if value]
     assert complaints == [f"{path}:{n}" for n, (_, value) in enumerate(lines, 1) if value is False]
     assert all(batch.fingerprints.dtype == np.uint64 for batch in batches)

@@ -1,19 +1,14 @@
 """The spiders as they are started: with the gate and without, and with what they can not take."""
 
-import json
 import re
 import signal
 
 import pytest
 
 from crawler.site.process import SiteError, serve_number
-from tests.crawls.harness import demonstration, told_by, until
+from tests.crawls.harness import demonstration, json_lines, told_by, until
 
 NO_GATE = ("-s", "ADDONS={}")
-
-
-def items(path):
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_without_the_gate_everything_is_delivered(tmp_path):
@@ -25,7 +20,7 @@ def test_without_the_gate_everything_is_delivered(tmp_path):
     assert figures["updates_dropped"] == 0
     assert figures["duplicates"] == figures["duplicates_delivered"] >= 0.3 * figures["fetched"]
     assert figures["caught"] == 0
-    pages = items(feed)
+    pages = json_lines(feed)
     assert {page["article_id"] for page in pages} - {None} == {f"a{n:05}" for n in range(12)}
     assert {"canonical_url", "title", "markdown", "fingerprint", "fetched_at"} < set(pages[0])
 

@@ -129,22 +129,6 @@ def test_what_a_wall_was_in_front_of_is_kept_by_the_next_crawl(tmp_path, wall, u
     assert second.delivered() == sorted(STORIES[5:])
 
 
-def test_a_wall_in_front_of_known_pages_changes_nothing_that_is_known(tmp_path) -> None:
-    def wall(path: str) -> Answer:
-        return html_answer("<title>Hej</title><h1>Hej</h1><p>Kom igen imorgon, eller senare.</p>")
-
-    site = Stories(100, wall)
-    with site.running():
-        visit(tmp_path, site, STORIES)
-        site.free = 0
-        second = visit(tmp_path, site, STORIES)
-        assert second.count("blocked") == len(STORIES) - 2
-        site.free = 1_000
-        third = visit(tmp_path, site, STORIES)
-    assert third.count("unchanged") == len(STORIES)
-    assert third.count("updated") == third.count("rewritten") == 0
-
-
 def test_a_page_that_is_missing_with_the_status_of_a_page_is_said_so(tmp_path) -> None:
     site = Stories(100, missing)
     paths = [f"/{'abcdef'[n]}-{n}" for n in range(6)]

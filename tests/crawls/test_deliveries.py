@@ -7,11 +7,12 @@ import json
 import random
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from simhash_gate.stores import open_store
-from tests.crawls.harness import Site, crawl, page, start, until
+from tests.crawls.harness import Crawl, Site, crawl, page, start, until
 from tests.crawls.loaded import LoadedProcess
 
 ARTICLES = {f"/{n}": page(n) for n in range(8)}
@@ -66,14 +67,22 @@ REMOTE = """
     def update_settings(cls, settings):
         super().update_settings(settings)
         settings.set("FEED_STORAGES", {"remote": Remote}, priority=100)
-        settings.set("FEEDS", {"remote://host/items": {"format": "jsonlines"}}, priority=100)
+        feed = {"format": "jsonlines", OPTIONS}
+        settings.set("FEEDS", {"remote://me:word@host/URI": feed}, priority=100)
 from scrapy.extensions.feedexport import BlockingFeedStorage
 class Remote(BlockingFeedStorage):
     def __init__(self, uri, *, feed_options=None):
         pass
     def _store_in_thread(self, file):
-        raise OSError("no room")
+        if "FAILS":
+            raise OSError("no room")
 """
+
+
+def remote(address: str = "items", options: str = "", *, fails: bool = False) -> str:
+    """Return a spider with a feed that is stored elsewhere."""
+    spider = REMOTE.replace("URI", address).replace("OPTIONS", options)
+    return spider.replace("FAILS", "yes" * fails)
 
 
 EXPORTER = """
@@ -90,32 +99,33 @@ class Broken(JsonLinesItemExporter):
 """
 
 
-def test_an_exporter_that_raises_on_some_items_costs_these_alone(tmp_path, store) -> None:
+def crawl_twice(folder: Path, spider: str) -> list[Crawl]:
+    """Crawl with a spider, and with one that does well."""
+    store = f"sqlite:///{folder}/store.sqlite"
     settings = {"SIMHASH_GATE_STORE": store, "SIMHASH_GATE_REVISIT": "drop"}
-    spider = EXPORTER.format(when='item["path"] in ("/3", "/5")')
     with Site(dict(ARTICLES)).running() as site:
-        first = crawl(tmp_path / "first", site, PATHS, spider=spider, settings=settings)
-        second = crawl(tmp_path / "second", site, PATHS, settings=settings)
+        return [crawl(folder, site, PATHS, spider=each, settings=settings) for each in (spider, "")]
+
+
+def test_an_exporter_that_raises_on_some_items_costs_these_alone(tmp_path) -> None:
+    first, second = crawl_twice(tmp_path, EXPORTER.format(when='item["path"] in ("/3", "/5")'))
     assert len(first.items) == len(ARTICLES) - 2
     assert first.count("forgotten") == 2
     assert NOT_SEEN not in first.log
     assert second.delivered() == ["/3", "/5"]
 
 
-def test_an_item_that_is_written_behind_half_of_another_is_not_there(tmp_path, store) -> None:
+def test_an_item_that_is_written_behind_half_of_another_is_not_there(tmp_path) -> None:
     """So a full disk leaves a feed: the rest of that line is no JSON, whatever it has.
 
     (Here the line ends, for the feed is read in this test.)
     """
-    settings = {"SIMHASH_GATE_STORE": store, "SIMHASH_GATE_REVISIT": "drop"}
     half = 'self.file.write(b"{}\\n") and setattr(Broken, "at", None)'
     spider = EXPORTER.format(when='item["path"] == Broken.at').replace(
         'raise TypeError("can\'t be exported")', f'raise OSError(28, "full", {half})'
     )
     spider = spider.replace("def export_item", 'at = "/3"\n    def export_item')
-    with Site(dict(ARTICLES)).running() as site:
-        first = crawl(tmp_path / "first", site, PATHS, spider=spider, settings=settings)
-        second = crawl(tmp_path / "second", site, PATHS, settings=settings)
+    first, second = crawl_twice(tmp_path, spider)
     assert first.count("forgotten") == 2
     assert "/3" in second.delivered()
     assert len(second.delivered()) == 2
@@ -172,7 +182,7 @@ CLOSED = """
         (PIPELINE, "", "An item pipeline failed to close"),
         (CLOSED, "", "Spider.close failed"),
         ("", "/dev/full:jsonlines", "A feed was not stored"),
-        (REMOTE, "", "A feed was not stored"),
+        (remote(fails=True), "", "A feed was not stored"),
     ],
     ids=["item", "closing", "slot", "pipeline", "closed", "full disk", "remote"],
 )
@@ -184,9 +194,7 @@ def test_what_fails_where_items_are_stored_leaves_no_page_remembered(
     assert seen == set()
 
 
-def test_a_batch_that_can_not_be_written_costs_the_pages_that_would_be_in_it(
-    crawled, tmp_path
-) -> None:
+def test_a_batch_that_can_not_be_written_costs_the_pages_of_its_items(crawled, tmp_path) -> None:
     (tmp_path / "first" / "batch-2.jsonl").mkdir(parents=True)
     result, seen = crawled(BATCHES.replace("SIZE", "5"))
     lines = (tmp_path / "first" / "batch-1.jsonl").read_text().splitlines()
@@ -307,9 +315,7 @@ def test_after_kills_nothing_is_lost_and_what_was_remembered_not_delivered_again
     assert set(sunk(tmp_path)) == remembered(store) == set(PAGES)
 
 
-def test_a_page_that_is_being_worked_on_does_not_count_after_a_kill(
-    tmp_path, store, settings
-) -> None:
+def test_a_page_that_is_worked_on_does_not_count_after_a_kill(tmp_path, store, settings) -> None:
     stuck = """
     async def parse(self, response):
         for item in super().parse(response):

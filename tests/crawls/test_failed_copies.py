@@ -71,9 +71,7 @@ def test_a_copy_that_a_full_disk_does_not_take_is_sent_when_the_crawl_is_idle(tm
     assert "can't be sent now" in result.log
 
 
-def test_copies_farther_from_each_other_than_from_the_failed_page_are_both_delivered(
-    tmp_path,
-) -> None:
+def test_copies_farther_from_each_other_than_from_a_failed_page_are_delivered(tmp_path) -> None:
     middle, one, other = between()
     routes = {
         "/middle": html_answer(middle),
@@ -222,8 +220,6 @@ KeptTexts.matched = slowly
 def test_a_page_that_fails_while_a_text_of_it_is_looked_up_takes_no_copy_with_it(tmp_path) -> None:
     settings = {"SIMHASH_GATE_KEEP_MARKDOWN": 10_000_000, "CONCURRENT_REQUESTS": 8}
     with Site({"/a": page(1), "/b": page(1, noise=2)}).running() as site:
-        result = crawl(
-            *(tmp_path, site, "/a /b"), spider=WHILE_A_TEXT_IS_LOOKED_UP, settings=settings
-        )
+        result = crawl(tmp_path, site, "/a /b", spider=WHILE_A_TEXT_IS_LOOKED_UP, settings=settings)
     assert result.count("forgotten") == 1
     assert len(result.delivered()) == 1

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.crawls.harness import WITHOUT_ADDON, Answer, Site, crawl, html_answer, page, text
+from tests.crawls.harness import WITHOUT_ADDON, Answer, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 
@@ -111,24 +111,6 @@ def test_a_copied_meta_carries_no_verdict_along(tmp_path, settings) -> None:
     assert outcomes == ["duplicate", "new", "skipped"]
 
 
-def test_a_changed_number_passes_unless_distances_alone_are_asked_for(tmp_path) -> None:
-    def offer(price: str, clock: str) -> Answer:
-        return html_answer(
-            f"<main><h1>Drill</h1><p>Updated {clock}</p><p>{text(1)}</p><p>Price {price}</p></main>"
-        )
-
-    routes = {
-        "/a": offer("19.99 EUR", "12:04"),
-        "/b": offer("19.99 EUR", "12:31"),
-        "/c": offer("24.99 EUR", "12:31"),
-    }
-    with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /b /c", settings=IN_ORDER)
-        near = crawl(tmp_path, site, "/a /c", settings=IN_ORDER | {"SIMHASH_GATE_VERIFY": False})
-    assert result.delivered() == ["/a", "/c"]
-    assert near.delivered() == ["/a"]
-
-
 def test_two_copies_in_flight_at_once_cannot_both_pass(tmp_path) -> None:
     routes = {f"/{n}": replace(page(1, noise=n), delay=0.2) for n in range(8)}
     settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8, "SIMHASH_GATE_WORKERS": 2}
@@ -175,9 +157,7 @@ class Counting(SteadyExtractor):
 """
 
 
-def test_a_body_that_comes_again_is_judged_as_before_and_not_read_again(
-    tmp_path, monkeypatch
-) -> None:
+def test_a_body_that_comes_again_is_judged_as_before_and_not_read(tmp_path, monkeypatch) -> None:
     (tmp_path / "counting.py").write_text(COUNTING)
     monkeypatch.setenv("TEST_READINGS", str(tmp_path / "readings"))
     same = html_answer(f"<main><h1>Story</h1><p>{text(1)}</p><p><a href='x'>Next</a></p></main>")
@@ -208,9 +188,7 @@ WHO_RENDERS = """
 
 
 @pytest.mark.parametrize("eager", [False, True])
-def test_markdown_is_made_when_a_callback_asks_or_by_the_workers_if_it_is_kept(
-    tmp_path, eager
-) -> None:
+def test_markdown_is_made_when_a_callback_asks_or_by_workers_if_it_is_kept(tmp_path, eager) -> None:
     settings = {"SIMHASH_GATE_WORKERS": 1, "SIMHASH_GATE_KEEP_MARKDOWN": eager * 2**20}
     result = crawl(tmp_path, {"/a": page(1)}, spider=WHO_RENDERS, settings=settings)
     (item,) = result.items

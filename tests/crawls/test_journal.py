@@ -121,9 +121,7 @@ def test_what_was_dropped_before_ctrl_c_or_a_kill_is_there(tmp_path, sent: signa
     journal = tmp_path / "journal"
     with Site(routes).running() as site:
         process, finish = start(tmp_path, site, " ".join(routes), settings=KEEP)
-        until(
-            lambda: journal.exists() and any(p.stat().st_size > 50_000 for p in segments(journal))
-        )
+        until(lambda: journal.exists() and any(p.stat().st_size > 5e4 for p in segments(journal)))
         process.send_signal(sent)
         result = finish()
     there = dropped(journal)

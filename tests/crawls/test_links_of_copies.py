@@ -73,9 +73,7 @@ def test_what_a_copy_leads_to_that_fails_is_fetched_from_another_copy(tmp_path) 
     assert [result.site.hits[path] for path in ("/x", "/y")] == [1, 1]
 
 
-def test_copies_that_lead_to_copies_alone_are_followed_until_the_credit_is_used_up(
-    tmp_path,
-) -> None:
+def test_copies_that_lead_to_copies_alone_are_followed_until_their_credit_is_used(tmp_path) -> None:
     def link(name: object) -> str:
         return f'<a href="/{name}">{name}</a>'
 
@@ -155,9 +153,7 @@ def test_links_of_a_duplicate_are_followed_and_its_items_held_back(tmp_path, ins
     assert result.count("dropped") == result.count("forgotten") == 0
 
 
-def test_what_a_page_without_an_item_asks_for_on_purpose_is_sent_whatever_links_there(
-    tmp_path,
-) -> None:
+def test_what_a_page_without_an_item_asks_on_purpose_is_sent_whatever_links_there(tmp_path) -> None:
     """Of two exports that are not ready one is a copy; each is asked for until it is."""
     waits = page(1, links='<a href="/0">a</a><a href="/1">b</a>')
     ready = [page(2), page(3)]

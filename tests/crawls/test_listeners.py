@@ -2,15 +2,13 @@
 
 import ast
 import re
-from pathlib import Path
 
 from scrapy.utils.misc import load_object
 
 from simhash_gate import Listener
 from simhash_gate.plugin.features import FEATURES
-from tests.crawls.harness import crawl, page
+from tests.crawls.harness import ROOT, crawl, page
 
-ROOT = Path(__file__).parents[2]
 OWN = """
 import sys
 from simhash_gate import Listener

@@ -116,9 +116,7 @@ def lines_of(path: Path) -> list[dict]:
 def crawl_all(
     folder: Path, how: str, names: str, routes: dict, *, broken="", **settings
 ) -> tuple[list[Crawled], str]:
-    (folder / "crawls.py").write_text(
-        SPIDER.replace("class Spider(Base)", "class _(Base)") + SCRIPT
-    )
+    (folder / "crawls.py").write_text(SPIDER.replace("Spider(Base)", "_(Base)") + SCRIPT)
     common = {"paths": " ".join(routes), "broken": broken, "settings": settings}
     environment = os.pathsep.join([str(ROOT), str(ROOT / "tests/crawls")])
     with Site(routes).running() as site:
@@ -183,9 +181,7 @@ def test_a_crawl_after_another_knows_what_the_store_knows_and_nothing_else(
 
 
 @pytest.mark.parametrize("names", ["one two", "one one"])
-def test_crawls_that_are_given_the_same_files_mix_up_no_line_and_lose_no_drop(
-    tmp_path, names
-) -> None:
+def test_crawls_with_the_same_files_mix_up_no_line_and_lose_no_drop(tmp_path, names) -> None:
     shared = {
         "SIMHASH_GATE_VERDICTS": "both.verdicts",
         "SIMHASH_GATE_REPORT": "both.html",

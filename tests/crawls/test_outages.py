@@ -144,9 +144,7 @@ def test_an_outage_passes_every_page_is_told_once_and_ends(tmp_path, store, befo
 
 
 @pytest.mark.parametrize("kind", ["away", "garbage"])
-def test_a_crawl_does_not_start_without_its_store_if_that_is_asked_for(
-    tmp_path, store, kind
-) -> None:
+def test_a_crawl_does_not_start_without_its_store_if_so_asked_for(tmp_path, store, kind) -> None:
     url = store.url
     if kind == "away":
         store.go()
@@ -166,9 +164,7 @@ def test_a_crawl_does_not_start_without_its_store_if_that_is_asked_for(
     assert "Traceback" not in result.log
 
 
-def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_the_page_passes(
-    tmp_path, store
-) -> None:
+def test_a_spider_closes_when_its_store_fails_in_mid_crawl_and_pages_pass(tmp_path, store) -> None:
     # A page that is judged first: until then, the store may still be opening.
     routes = {**COPIES, "/other": page(1000), "/away": doing(store.go)}
     settings = {

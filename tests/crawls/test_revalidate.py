@@ -132,9 +132,7 @@ def believed(visited_twice, tmp_path):
     routes = visited_twice.site.routes
     for file in visited_twice.folder.glob("store.sqlite*"):
         shutil.copy(file, tmp_path)
-    visited_twice.site.routes = {
-        path: replace(route, conditions=[]) for path, route in routes.items()
-    }
+    visited_twice.site.routes = {path: replace(it, conditions=[]) for path, it in routes.items()}
     yield replace(visited_twice, folder=tmp_path)
     visited_twice.site.routes = routes
 
@@ -195,9 +193,7 @@ def test_a_redirect_a_retry_a_wrong_304_and_a_page_that_was_gone_are_no_answer(b
     assert gone.conditions == []
 
 
-def test_the_callback_of_a_listing_runs_on_what_was_kept_and_its_links_are_followed(
-    believed,
-) -> None:
+def test_the_callback_of_a_listing_runs_on_what_was_kept_and_links_are_followed(believed) -> None:
     follows = """
     def parse(self, response):
         for link in response.css("ul.list > li > a.story::attr(href)").getall():
@@ -342,32 +338,6 @@ def test_a_lie_of_a_domain_that_told_the_truth_before_ends_its_conditions_and_lo
     assert result.count("validators/wrong") == 10
     assert result.count("validators/fetched_again") == len(PATHS) - 2
     assert "; 18 pages that they spared in this crawl are fetched now" in result.log
-
-
-def test_nothing_is_asked_with_validators_that_change_with_each_answer(tmp_path) -> None:
-    """Such a server may say of any page that it is as it was."""
-    numbers = count()
-
-    @dataclass
-    class Careless(Stated):
-        def answer_to(self, headers: Mapping[str, str]) -> Answer:
-            if "If-None-Match" in headers:
-                return Answer(b"", 304)
-            return super().answer_to(headers)
-
-    says = lambda _: {"ETag": f'"{next(numbers)}"'}  # noqa: E731
-    routes = {path: Careless(page(int(path[1:])), says) for path in PATHS}
-    with Site(routes).running() as site:
-        visit(tmp_path, site)
-        change(routes, *PATHS[:9])
-        second = visit(tmp_path, site)
-        change(routes, *PATHS)
-        third = visit(tmp_path, site)
-        assert answered(site, 304) == []
-    assert second.delivered() == PATHS[:9]
-    assert third.delivered() == sorted(PATHS[9:])
-    assert second.count("validators/sent") == third.count("validators/sent") == 0
-    assert "are wrong" not in second.log + third.log
 
 
 SPOKEN = """

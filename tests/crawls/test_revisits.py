@@ -7,6 +7,7 @@ from contextlib import closing
 import pytest
 
 from tests.crawls.harness import ROOT, WITHOUT_ADDON, Answer, Crawl, Site, corrected, crawl, page
+from tests.crawls.test_deliveries import remote
 
 REVISITS = (ROOT / "docs/revisits.md").read_text("utf-8")
 
@@ -165,7 +166,7 @@ def test_after_a_server_was_busy_a_page_that_was_kept_is_a_duplicate(tmp_path) -
 def test_a_page_that_the_spider_retries_passes_and_what_inherits_the_meta_of_a_retry_does_not(
     tmp_path,
 ) -> None:
-    inherits = """
+    inherit = """
     inheriting = ["/kept"]
     def parse(self, response):
         from scrapy.downloadermiddlewares.retry import get_retry_request
@@ -179,9 +180,7 @@ def test_a_page_that_the_spider_retries_passes_and_what_inherits_the_meta_of_a_r
 """
     settings = {"SIMHASH_GATE_REVISIT": "drop"}  # a retry passes even so
     with Site({"/kept": page(1), "/first": page(2)}).running() as site:
-        result = crawl(
-            tmp_path, site, "/kept /first", spider=IN_ORDER + inherits, settings=settings
-        )
+        result = crawl(tmp_path, site, "/kept /first", spider=IN_ORDER + inherit, settings=settings)
     assert site.hits == {"/kept": 2, "/first": 2}
     assert result.delivered() == ["/first", "/kept"]
     assert result.count("unchanged") == 1
@@ -223,20 +222,6 @@ def test_rows_that_are_kept_are_those_of_the_site(settings, tmp_path) -> None:
 
 
 REPLACED = "A feed was replaced"
-REMOTE = """
-    @classmethod
-    def update_settings(cls, settings):
-        super().update_settings(settings)
-        settings.set("FEED_STORAGES", {"remote": Remote}, priority=100)
-        feed = {"format": "jsonlines", OPTIONS}
-        settings.set("FEEDS", {"remote://me:word@host/URI": feed}, priority=100)
-from scrapy.extensions.feedexport import BlockingFeedStorage
-class Remote(BlockingFeedStorage):
-    def __init__(self, uri, *, feed_options=None):
-        pass
-    def _store_in_thread(self, file):
-        pass
-"""
 
 
 def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path) -> None:
@@ -261,8 +246,7 @@ def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path
             ("%(time)s", "", False),
             ("items", "'store_empty': False", False),  # nothing is written
         ):
-            spider = REMOTE.replace("URI", uri).replace("OPTIONS", options)
-            done = crawl(tmp_path, site, spider=spider, settings=settings)
+            done = crawl(tmp_path, site, spider=remote(uri, options), settings=settings)
             assert (REPLACED in done.log) == warns
             assert not warns or "now remote://host/items has 0 items" in done.log
 

@@ -17,13 +17,8 @@ def article(name: str, seed: int, head: str = "") -> Answer:
 
 def product(name: str, number: str, price: str = "12.90") -> Answer:
     """Return a page of a shop whose products have one description."""
-    data = {
-        "@context": "https://schema.org",
-        "@type": "Product",
-        "name": name,
-        "sku": number,
-        "offers": {"@type": "Offer", "price": price, "priceCurrency": "EUR"},
-    }
+    offer = {"@type": "Offer", "price": price, "priceCurrency": "EUR"}
+    data = {"@type": "Product", "name": name, "sku": number, "offers": offer}
     return article(name, 77, f'<script type="application/ld+json">{json.dumps(data)}</script>')
 
 

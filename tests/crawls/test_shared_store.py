@@ -338,9 +338,7 @@ TRIES = 100
 """
 
 
-def test_two_crawls_share_each_real_server_through_its_stop_and_start(
-    tmp_path, real_server
-) -> None:
+def test_two_crawls_share_each_server_through_a_stop_and_start(tmp_path, real_server) -> None:
     shared = [f"/{n}" for n in range(8)]
     probes = {f"/{name}{n}": page(1000 + n + 200 * place)
               for place, name in enumerate("ab") for n in range(101)}  # fmt: skip
@@ -402,9 +400,7 @@ def test_a_pool_that_keeps_no_session_is_told_at_the_start_with_the_remedy(tmp_p
         (DURABLE, []),
     ],
 )
-def test_a_redis_that_forgets_is_warned_of_once_with_the_remedy(
-    tmp_path, options, remedies
-) -> None:
+def test_a_redis_that_forgets_is_warned_of_once_with_a_remedy(tmp_path, options, remedies) -> None:
     server = RedisServer(tmp_path / "redis", maxmemory="100mb", **options)
     warned = warnings_of(server, tmp_path)
     assert len(warned) == len(remedies), warned

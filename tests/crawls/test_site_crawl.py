@@ -35,10 +35,8 @@ XML = {"Content-Type": "application/xml"}
 
 
 def started(folder: Path, *arguments: str) -> LoadedProcess:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return LoadedProcess(
-        "simhash_gate.cli", "crawl", *FAST, *arguments, cwd=folder, env=environment
-    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return LoadedProcess("simhash_gate.cli", "crawl", *FAST, *arguments, cwd=folder, env=env)
 
 
 def told(process: LoadedProcess) -> tuple[int, str]:
@@ -64,9 +62,7 @@ def documented() -> list[str]:
 
 def routes() -> dict:
     """A site with a copy, a page that only the sitemap has, and links that lead elsewhere."""
-    elsewhere = links(
-        "http://localhost:9/", "/private", "/gone", "/file.pdf", "mailto:a@example.com"
-    )
+    elsewhere = links("http://localhost:9/", "/private", "/gone", "/file.pdf", "mailto:a@example")
     sitemap = "<urlset><url><loc>{site}/docs/3</loc></url><url><loc>http://localhost:9/</loc></url></urlset>"
     return {
         "/": page(1, links=links("/docs/", "/docs/2?print=1") + elsewhere),
@@ -229,11 +225,9 @@ def test_a_wrong_command_line_is_told_at_once(tmp_path, arguments, message) -> N
 def test_after_a_full_disk_the_same_command_goes_on(tmp_path) -> None:
     stories = {f"/{n}": page(n, words=4000) for n in range(1, 13)}
     with Site({"/": page(99, links=links(*stories)), **stories}).running() as site:
-        command = [*COMMAND, "crawl", f"{site.url}/", "-o", "corpus.jsonl", *FAST]
+        words = [*COMMAND, "crawl", f"{site.url}/", "-o", "corpus.jsonl", *FAST]
         with files_up_to(200_000):
-            done = subprocess.run(
-                command, cwd=tmp_path, check=False, capture_output=True, text=True
-            )
+            done = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
         assert done.returncode == 1
         assert "corpus.jsonl: File too large" in done.stderr
         some = paths(tmp_path / "corpus.jsonl")
@@ -280,9 +274,7 @@ def test_after_a_kill_and_after_ctrl_c_no_page_is_lost_and_none_written_twice(tm
     for served in known.log:
         addresses[served.article or served.product].add(served.path)
     came = {served.path for served in known.log[killed:before] if served.status == 200}
-    again = [
-        served for served in known.log[before:] if served.status == 200 and served.path in came
-    ]
+    again = [each for each in known.log[before:] if each.status == 200 and each.path in came]
     # Copies whose links wait are fetched again. Of what was fetched before Ctrl-C nothing else is.
     copies = addresses.keys() - {None} - {what for what, its in addresses.items() if len(its) < 2}
     others = {each.path for each in again if (each.article or each.product) not in copies}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from simhash_gate.fingerprints.blocks import probe_count
+from simhash_gate.fingerprints.blocks import probe_count, probes, split
 from simhash_gate.fingerprints.index import HammingIndex
 
 FINGERPRINTS = st.integers(0, 2**64 - 1)
@@ -25,6 +25,20 @@ def brute_force(stored, query, radius):
 
 def flip(fingerprint, bits):
     return fingerprint ^ sum(1 << bit for bit in bits)
+
+
+@pytest.mark.parametrize("widest", [1, 3, 7, 15, 64])
+@given(st.integers(1, 64), st.integers(0, 64), st.data())
+def test_some_probe_reaches_a_part_of_a_block_of_every_neighbour(widest, blocks, radius, data):
+    """The pigeonhole argument itself, for every number of blocks and every radius."""
+    if probe_count(blocks, radius, widest) > 5_000:
+        radius = min(radius, blocks)
+    bits = data.draw(st.sets(st.integers(0, 63), max_size=radius))
+    difference = sum(1 << bit for bit in bits)
+    cut = split(blocks, widest)
+    asked = probes(blocks, radius, widest)
+    assert sum(len(flips) for _, flips in asked) == probe_count(blocks, radius, widest)
+    assert any(difference >> cut[table].shift & cut[table].mask in flips for table, flips in asked)
 
 
 @st.composite

@@ -85,10 +85,8 @@ def test_beyond_the_threshold_a_closer_look_decides_and_the_reason_says_so(gate)
     assert verdict.reason == "distance 8, near 8; the same text at a closer look"
     line = line_of(verdict, url="https://example.com/b", dropped=True, size=0)
     side = Side.read("https://example.com/b", far)
-    settings = [
-        way.setting for way in Explanation(LoggedVerdict.of(line), side, None, DEFAULT).ways
-    ]
-    assert settings[0] == 'SIMHASH_GATE_DOMAINS = {"example.com": {"near": 7}}'
+    named = [way.setting for way in Explanation(LoggedVerdict.of(line), side, None, DEFAULT).ways]
+    assert named[0] == 'SIMHASH_GATE_DOMAINS = {"example.com": {"near": 7}}'
     assert judge(gate, far, "/c", replace(DEFAULT, near=7)).outcome == "new"
 
 
@@ -191,9 +189,7 @@ def test_a_revisit_in_a_later_run_is_unchanged_and_its_items_are_held_back(gate)
 
 
 @pytest.mark.parametrize(("flipped", "outcome"), [(1, "updated"), (8, "updated"), (9, "rewritten")])
-def test_a_page_that_says_something_else_is_an_update_however_near_it_is(
-    gate, flipped, outcome
-) -> None:
+def test_a_page_that_says_other_things_is_an_update_however_near(gate, flipped, outcome) -> None:
     judge(gate, a_page(), "/a", at=1e9)
     later = the_next_run(gate)
     verdict = judge(later, a_page(flipped, words=301), "/a", at=1e9 + 3_600)
@@ -687,9 +683,7 @@ def test_a_page_unlike_many_that_look_like_it_is_kept_without_looking_at_all(gat
 
 @pytest.mark.parametrize("at", range(1, MOST_LOOKS + 2))
 @pytest.mark.parametrize("alike", ["names", "words"])
-def test_a_page_that_two_crawls_judge_at_once_is_kept_once(
-    tmp_path, monkeypatch, alike, at
-) -> None:
+def test_a_page_two_crawls_judge_at_once_is_kept_once(tmp_path, monkeypatch, alike, at) -> None:
     """The other crawl keeps it just before the store is asked for the `at`-th time."""
 
     def page(number: int) -> Page:

@@ -104,9 +104,7 @@ def test_nothing_is_left_to_validators_that_change_with_each_answer() -> None:
     assert idle.right == 0
 
 
-def test_what_was_right_before_a_lie_counts_no_more_and_a_page_that_lies_again_tells_nothing() -> (
-    None
-):
+def test_what_was_right_before_a_lie_counts_no_more_and_who_lies_again_tells_nothing() -> None:
     right = visits(200, same=True, changed=False)
     trust = right.then(lie("/clock"))
     assert trust == lie("/clock")

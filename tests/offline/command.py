@@ -21,10 +21,6 @@ def files_up_to(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def json_lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def write_lines(path: Path, lines: list[dict]) -> str:
     """Write JSON Lines; return the name of the file."""
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")

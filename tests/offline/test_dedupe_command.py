@@ -10,9 +10,9 @@ import signal
 import pyarrow.parquet
 import pytest
 
+from tests.crawls.harness import json_lines as lines
 from tests.crawls.harness import page, text, until
 from tests.offline.command import files_up_to
-from tests.offline.command import json_lines as lines
 from tests.offline.test_replay_warc import record
 
 FIELDS = "id url canonical_url title author date language site description".split()
@@ -56,9 +56,7 @@ COPY_OF = {2: 0, 4: 3, 5: 0, 7: 1, 9: 8, 10: 6, 11: 0}
 def test_the_corpus_has_the_kept_pages_in_their_order(run, tmp_path, stories) -> None:
     result = run("dedupe", stories, "-o", "corpus.jsonl", "--duplicates", "others.jsonl")
     assert (result.status, result.out) == (0, "")
-    assert result.err == (
-        "pages: 12, kept: 5, copies: 7, without text to compare: 0, not read: 0\n"
-    )
+    assert result.err == "pages: 12, kept: 5, copies: 7, without text to compare: 0, not read: 0\n"
     corpus, others = lines(tmp_path / "corpus.jsonl"), lines(tmp_path / "others.jsonl")
     assert [[*line] for line in corpus] == [FIELDS] * 5
     assert [line["id"] for line in corpus] == KEPT
@@ -338,9 +336,7 @@ def variants(tmp_path, manifest):
     return manifest(*rows)
 
 
-def test_a_corpus_is_converted_to_every_form_and_back_without_a_loss(
-    run, tmp_path, variants
-) -> None:
+def test_a_corpus_is_converted_to_every_form_and_back_without_loss(run, tmp_path, variants) -> None:
     assert run("dedupe", variants, "-o", "corpus.jsonl").status == 0
     whole = lines(tmp_path / "corpus.jsonl")
     assert [line["id"] for line in whole] == [*range(10, 16)]

@@ -91,9 +91,7 @@ def test_results_go_to_a_file_in_the_format_that_it_names(run, tmp_path) -> None
     assert files == {"out.jsonl", "out.parquet", "out"}
 
 
-def test_pages_of_other_pipeline_versions_are_not_compared_and_that_is_said(
-    run, url, manifest
-) -> None:
+def test_pages_of_other_pipelines_are_not_compared_and_that_is_said(run, url, manifest) -> None:
     fill_store(url, ("u/1", 1, "9c1f"), ("u/2", 1, "9c1f"), ("u/3", 1, "77aa"))
     result = run("pairs", url)
     assert result.column("b") == ["u/2"]

@@ -83,9 +83,7 @@ def test_the_password_of_a_store_is_shown_nowhere(run, redis_server, tmp_path, f
     assert "swordfish" not in said(run("similar", full, "a.html"))
 
 
-def test_what_earlier_versions_wrote_is_shown_without_passwords(
-    run, pages, manifest, tmp_path
-) -> None:
+def test_what_earlier_versions_wrote_shows_no_password(run, pages, manifest, tmp_path) -> None:
     verdicts = [
         json.loads(line.replace(SHOWN, SECRET)) for line in run("replay", pages).out.splitlines()
     ]

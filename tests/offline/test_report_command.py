@@ -75,9 +75,7 @@ def doubtful(write, write_named, manifest) -> Path:
 BY_DISTANCE = ("-s", "SIMHASH_GATE_VERIFY=0", "-s", "SIMHASH_GATE_THRESHOLD=8")
 
 
-def test_what_differs_in_the_texts_is_marked_where_the_pages_are_there(
-    run, doubtful, tmp_path
-) -> None:
+def test_what_differs_in_the_texts_is_marked_where_pages_are_there(run, doubtful, tmp_path) -> None:
     own = run("report", doubtful, *BY_DISTANCE).out
     assert marks(own) == [["12", "13"]]
     log = tmp_path / "log.jsonl"

@@ -66,9 +66,7 @@ def test_the_rule_that_spares_most_is_told_first_and_the_file_has_the_order_of_h
     assert [rule["urlPattern"]["priority"] for rule in json.loads(result.out)] == [0, -1]
 
 
-def test_logs_come_from_folders_stdin_gzip_or_the_project(
-    run, run_with_input, log, tmp_path
-) -> None:
+def test_logs_come_from_folders_stdin_gzip_or_projects(run, run_with_input, log, tmp_path) -> None:
     path = log("log.jsonl")
     expected = run("urls", path).out
     assert run_with_input(path.read_text(), "urls", "-").out == expected

@@ -10,9 +10,9 @@ from simhash_gate.journal.warc import warcinfo
 from simhash_gate.offline.chosen import forget_all
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import KEPT_TEXT
-from tests.crawls.harness import Site, corrected, crawl, page
+from tests.crawls.harness import Site, corrected, crawl, json_lines, page
 from tests.journal.pages import packed
-from tests.offline.command import json_lines, write_lines
+from tests.offline.command import write_lines
 
 PAGE = "<html><body><article><h1>Honey</h1><p>{}</p></article></body></html>"
 TEXT = " ".join(f"word{n}" for n in range(200))

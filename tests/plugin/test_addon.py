@@ -14,9 +14,7 @@ BODY = b"<article><h1>Title</h1><p>" + b"word " * 50
 
 def addon(**settings) -> Addon:
     made = Addon()
-    made.update_settings(
-        Settings({f"SIMHASH_GATE_{name}": value for name, value in settings.items()})
-    )
+    made.update_settings(Settings({f"SIMHASH_GATE_{key}": it for key, it in settings.items()}))
     return made
 
 

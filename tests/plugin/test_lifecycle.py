@@ -1,6 +1,7 @@
 """The stages of a page after its verdict, and who is told of them."""
 
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -43,23 +44,11 @@ class Diary(Listener):
         self.stages.append(page.stage)
 
 
-OPEN: list[StoreThread] = []
-
-
-@pytest.fixture(autouse=True)
-def every_store_is_closed():
-    """Close what a test has opened: from Python 3.13 on, SQLite warns of what nobody closes."""
-    yield
-    while OPEN:
-        OPEN.pop().close(ended=False)
-
-
 class Followed:
     """A crawl with a store in memory, whose spider middlewares see pages end."""
 
     def __init__(self, **settings) -> None:
         self.store = StoreThread("v1")
-        OPEN.append(self.store)
         self.store.open("memory:", at_once=True)
         crawler = get_crawler(settings_dict=settings)
         crawl = self.crawl = Crawl(crawler, read_settings({}), self.store, ParkedRequests(crawler))
@@ -104,8 +93,18 @@ class Followed:
 
 
 @pytest.fixture
-def followed() -> Followed:
-    return Followed()
+def followed(request) -> Iterator[Followed]:
+    """A crawl whose store is closed: from Python 3.13 on, SQLite warns of what nobody closes."""
+    followed = Followed(**getattr(request, "param", {}))
+    yield followed
+    followed.store.close(ended=False)
+
+
+def verdict_on(page: Page, url: str, judge: SettledJudge, **policy) -> Verdict:
+    """Return what the judge says of a page, once that is settled."""
+    with pytest.raises(StopIteration) as told:
+        judge.verdict(page, Visit(url, "example.com", url), Policy(**policy)).send(None)
+    return told.value.value
 
 
 def test_two_addresses_with_one_key_that_say_two_things_end_each_on_its_own(followed) -> None:
@@ -169,9 +168,12 @@ def test_what_leaves_of_an_earlier_answer_ends_no_page_that_was_fetched_again(fo
     assert followed.diary.stages == [Stage.LEFT, Stage.SETTLED]
 
 
-def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
+NO_ROOM = {"CONCURRENT_REQUESTS": 0, "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 0}
+
+
+@pytest.mark.parametrize("followed", [NO_ROOM], indirect=True)
+def test_only_so_many_pages_are_followed_as_scrapy_can_work_on(followed) -> None:
     assert scraper.Slot.MIN_RESPONSE_SIZE == MIN_RESPONSE_SIZE
-    followed = Followed(CONCURRENT_REQUESTS=0, SCRAPER_SLOT_MAX_ACTIVE_SIZE=0)
     requests = [followed.page(number)[0] for number in range(3)]
     followed.lifecycle.reached(requests[0])
     for number in range(3, 1002):
@@ -182,9 +184,8 @@ def test_only_so_many_pages_are_followed_as_scrapy_can_work_on() -> None:
 
 @pytest.mark.parametrize("page_first", [True, False])
 def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
-    page_first: bool, monkeypatch
+    followed, page_first: bool, monkeypatch
 ) -> None:
-    followed = Followed()
     sent: list[Request] = []
     monkeypatch.setattr(followed.crawl.parked, "send", sent.append)
     resending = Resending(followed.crawl)
@@ -192,11 +193,9 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
     judge = SettledJudge(followed.crawl, lifecycle)
 
     def judged(url: str) -> Judged:
-        visit = Visit(url, "example.com", url)
-        with pytest.raises(StopIteration) as told:
-            judge.verdict(PAGE, visit, Policy()).send(None)
-        request = Request(url, meta={VERDICT_KEY: told.value.value})
-        return Judged(request, HtmlResponse(url, request=request), told.value.value, "example.com")
+        verdict = verdict_on(PAGE, url, judge)
+        request = Request(url, meta={VERDICT_KEY: verdict})
+        return Judged(request, HtmlResponse(url, request=request), verdict, "example.com")
 
     page, copy = (judged(f"https://example.com/{number}") for number in range(2))
     assert (page.verdict.outcome, copy.verdict.outcome) == ("new", "duplicate")
@@ -207,8 +206,7 @@ def test_a_copy_that_is_heard_of_before_its_page_is_sent_again_when_that_fails(
     assert not followed.crawl.followed
 
 
-def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> None:
-    followed = Followed()
+def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself(followed) -> None:
     _, response = followed.page(1)
     near = replace(PAGE, fingerprint=random.Random(1).getrandbits(64) ^ 0b11111, digest=2)
 
@@ -221,16 +219,13 @@ def test_a_page_that_is_near_one_that_fails_meanwhile_is_no_copy_of_itself() -> 
 
     followed.lifecycle.listeners = Listeners([FailsMeanwhile(followed.crawl)])
     judge = SettledJudge(followed.crawl, followed.lifecycle)
-    visit = Visit("https://example.com/near", "example.com", "near")
-    with pytest.raises(StopIteration) as told:
-        judge.verdict(near, visit, Policy(verify=False)).send(None)
-    assert told.value.value.outcome == "near"
-    assert told.value.value.record is not None
+    verdict = verdict_on(near, "https://example.com/near", judge, verify=False)
+    assert verdict.outcome == "near"
+    assert verdict.record is not None
 
 
-def test_pages_that_read_alike_are_tallied_within_bounds(monkeypatch) -> None:
+def test_pages_that_read_alike_are_tallied_within_bounds(followed, monkeypatch) -> None:
     monkeypatch.setattr(site_warnings, "_MOST_CLUSTERS", 3)
-    followed = Followed()
     collapses = AlikePages(followed.crawl)
     for number in range(9):
         followed.page(number)

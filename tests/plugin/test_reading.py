@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin import reading
-from simhash_gate.plugin.reading import PageReader
+from simhash_gate.plugin.reading import Bounded, PageReader
 from simhash_gate.plugin.threads import _on_loop
 from simhash_gate.settings import read_settings
 
@@ -67,9 +67,7 @@ def test_only_the_same_bytes_in_one_encoding_at_one_path_are_a_repeat(keeps_mark
 
 
 def test_one_crawl_reads_a_page_in_one_way() -> None:
-    said = "".join(
-        f"<p>Пчёлы живут шесть недель и летают к цветам на лугу {n}.</p>" for n in range(9)
-    )
+    said = "".join(f"<p>Пчёлы живут шесть недель и летают к цветам лугу {n}.</p>" for n in range(9))
     content = f"<html><body><h1>Пчёлы</h1>{said}</body></html>".encode("cp1251")
     undeclared = HtmlResponse("http://example.com/", body=content)
     assert "Пчёлы" in undeclared.text
@@ -104,3 +102,19 @@ def test_a_result_comes_from_any_thread_and_who_stops_waiting_cancels_it() -> No
 
     assert asyncio.run(wait()) == [0, 1]
     assert futures[2].cancelled()
+
+
+def test_what_was_used_longest_ago_goes_first_and_a_value_may_grow() -> None:
+    kept: Bounded[str, str] = Bounded(10)
+    assert [kept.put(name, name.upper(), 4) for name in "ab"] == [[], []]
+    assert kept.get("a") == "A"
+    assert kept.put("c", "C", 4) == ["B"]
+    assert kept.get("b") is None
+    assert kept.put("c", "CC", 6) == []
+    assert kept.put("c", "CCC", 7) == ["A"]
+    assert kept.put("d", "D", 11) == ["CCC", "D"]
+
+
+def test_their_number_is_bounded_too() -> None:
+    kept: Bounded[int, int] = Bounded(100, 2)
+    assert [kept.put(n, n, 1) for n in range(4)] == [[], [], [0], [1]]

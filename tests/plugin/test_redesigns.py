@@ -24,9 +24,7 @@ MODERN = """<html><head><title>{title}</title></head><body>{banner}
 </header><main><article><header><h1>{title}</h1></header><section><div>{text}</div></section>
 </article><aside><section><h3>New</h3><ol><li><a href=/1>one</a></li></ol></section></aside></main>
 <footer><section><p>Imprint</p></section></footer></body></html>"""
-BANNER = (
-    "<div class=consent><div><p>We use cookies.</p><div><button>Agree</button></div></div></div>"
-)
+BANNER = "<div class=consent><div><p>Our cookies.</p><div><button>Agree</button></div></div></div>"
 SHELL = "<html><head><title>{title}</title></head><body><div><div></div></div></body></html>"
 ERROR = """<html><head><title>Not found</title></head><body><div><section><h2>Nothing is here</h2>
 <p>The page that you look for has moved, or it has never been.</p></section></div></body></html>"""
@@ -109,9 +107,7 @@ def a_banner_comes_and_goes(template: str) -> list[Visits]:
 
 
 def a_few_pages_move_each_day() -> list[Visits]:
-    return [
-        [(n, page(n, MODERN if n < 6 * day else CLASSIC)) for n in range(120)] for day in range(12)
-    ]
+    return [[(n, page(n, MODERN if n < 6 * d else CLASSIC)) for n in range(120)] for d in range(12)]
 
 
 def errors_stand_for_a_day() -> list[Visits]:

@@ -113,9 +113,7 @@ def tiles(page: Page) -> dict[str, str]:
     return {name: value.split("\n")[0] for name, value in zip(names, values, strict=True)}
 
 
-def test_it_opens_with_what_looks_wrong_and_the_figures_and_settings_of_the_crawl(
-    show: Open,
-) -> None:
+def test_it_opens_with_what_looks_wrong_and_figures_and_settings_of_the_crawl(show: Open) -> None:
     page = show(*CRAWL)
     expect(page).to_have_title("Near-duplicates of news")
     answer = page.locator("#answer")

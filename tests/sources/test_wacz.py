@@ -63,18 +63,15 @@ def test_an_archive_in_it_that_is_damaged_or_encrypted_is_named_and_the_others_a
     tmp_path: Path,
 ) -> None:
     whole, other = warc_of(URL + "1", URL + "2"), warc_of(URL + "3")
-    content = bytearray(
-        wacz(
-            {
-                "archive/a.warc.gz": warc_of(URL + "encrypted"),
-                "archive/b.warc.gz": whole[:-100],
-                "archive/c.warc.gz": b"",
-                "archive/d.warc.gz": other,
-                "archive/e.wacz": b"no zip",
-                "archive/f.warc.gz": warc_of(URL + "4"),
-            }
-        )
-    )
+    members = {
+        "archive/a.warc.gz": warc_of(URL + "encrypted"),
+        "archive/b.warc.gz": whole[:-100],
+        "archive/c.warc.gz": b"",
+        "archive/d.warc.gz": other,
+        "archive/e.wacz": b"no zip",
+        "archive/f.warc.gz": warc_of(URL + "4"),
+    }
+    content = bytearray(wacz(members))
     for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # of the first, `a`
         content[content.index(mark) + flags] |= 1
     place = content.index(other[-40:])  # of `d`: its check sum tells
@@ -121,15 +118,14 @@ def test_names_lead_nowhere_and_do_not_control_the_terminal(tmp_path: Path) -> N
 
 def test_any_damage_is_said_and_nothing_else_happens(tmp_path: Path) -> None:
     whole = wacz(SEVERAL, zipfile.ZIP_DEFLATED)
+    size = len(whole)
     path = tmp_path / "a.wacz"
     chance = random.Random(17)
     for _ in range(150):
         content = bytearray(whole)
         for _ in range(chance.randrange(1, 20)):
-            content[chance.randrange(len(content))] = chance.randrange(256)
-        path.write_bytes(
-            content[: chance.randrange(len(content))] if chance.random() < 0.2 else content
-        )
+            content[chance.randrange(size)] = chance.randrange(256)
+        path.write_bytes(content[: chance.randrange(size)] if chance.random() < 0.2 else content)
         found = opened(path)
         assert len(found.entries) == 3 or found.complaints
 

@@ -125,9 +125,7 @@ def test_pages_are_kept_as_the_command_keeps_them_by_its_settings(spark, run, tm
     pages.unpersist()
 
 
-def test_a_page_that_was_not_read_says_why_and_one_of_another_version_is_not_compared(
-    spark,
-) -> None:
+def test_a_page_that_is_not_read_says_why_and_one_of_another_version_is_not_compared(spark) -> None:
     url, body = "https://a.example/", page(1).body
     rows = [(1, url, body, None), (2, url, b"", "not html"), (3, url, body, None)]
     pages = read_pages(spark.createDataFrame(rows, BODIES), INLINE)

@@ -59,9 +59,7 @@ def test_all_pairs_are_found_once_also_in_groups_too_large_for_a_task(
         assert found_in(near_duplicates(df, distance)) == expected
 
 
-def test_scopes_are_apart_an_id_is_one_page_and_what_lacks_a_fingerprint_is_in_no_pair(
-    spark,
-) -> None:
+def test_scopes_are_apart_an_id_is_one_page_and_what_lacks_a_fingerprint_is_in_none(spark) -> None:
     rows = [
         *(("a1", 5, "a"), ("a2", 4, "a"), ("b1", 5, "b"), ("b2", 7, "b"), ("b3", -1, "b")),
         *(("n1", 5, None), ("n2", 5, None), ("c", 5, "c"), (None, 5, "a"), ("a4", None, "a")),

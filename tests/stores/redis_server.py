@@ -80,16 +80,14 @@ class RedisServer:
 
     def _started(self):
         """Tell whether it is up: somebody else may have taken the port in the meantime."""
-        options = [
+        words = [
             str(word)
             for name, value in self._options.items()
             for word in (f"--{name}", *(value if isinstance(value, tuple) else (value,)))
         ]
-        options += ["--port", str(self.port)]
+        words += ["--port", str(self.port)]
         with (self.folder / "redis.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [self._program, *self._arguments, *options], stdout=log
-            )
+            self._process = subprocess.Popen([self._program, *self._arguments, *words], stdout=log)
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline and self._process.poll() is None:
             with suppress(NoConnectionError), self.client() as client:

@@ -4,9 +4,10 @@ The table in store_urls.py names the stores.
 """
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, nullcontext
 from dataclasses import replace
-from threading import Barrier, Thread
+from threading import Barrier
 
 import pytest
 
@@ -78,9 +79,7 @@ def test_what_is_known_of_a_site_is_kept_without_pages_until_it_is_taken_out(sto
     assert store.get(other, "example.com", run="run") == b"other"
 
 
-def test_beyond_the_radius_the_nearest_page_within_near_is_told_and_the_page_added(
-    store, make_record
-):
+def test_beyond_the_radius_the_nearest_within_near_is_told_and_the_page_added(store, make_record):
     near, nearer = make_record(BASE ^ 0b11111), make_record(BASE ^ 0b1111)
     store.check_and_add(near, 0)
     store.check_and_add(nearer, 0)
@@ -175,9 +174,7 @@ def test_what_is_out_of_range_is_refused(store, make_record, fingerprint, radius
 
 
 @pytest.mark.parametrize("size", [1, 8])
-def test_of_near_copies_added_by_16_threads_at_once_one_is_kept_in_batches_too(
-    store, make_record, size
-):
+def test_of_near_copies_by_16_threads_at_once_one_is_kept_in_batches_too(store, make_record, size):
     groups = [random.Random(number).getrandbits(64) for number in range(40)]
     barrier = Barrier(16)
     kept = []
@@ -191,11 +188,8 @@ def test_of_near_copies_added_by_16_threads_at_once_one_is_kept_in_batches_too(
                 some = pages[start : start + size]
                 kept.extend(page for page in some if store.check_and_add(page, 3).added)
 
-    threads = [Thread(target=crawl, args=(number,)) for number in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(16) as threads:
+        assert [*threads.map(crawl, range(16))] == [None] * 16
     assert len(kept) == len(groups)
     assert {page.identity for page in store.records()} == {page.identity for page in kept}
 

@@ -6,9 +6,7 @@ from simhash_gate.stores import open_store, sqlite
 from tests.stores.kept import keep_text, texts
 
 
-def test_a_store_in_memory_forgets_the_scopes_whose_last_page_came_longest_ago(
-    make_record, monkeypatch
-):
+def test_a_store_in_memory_forgets_scopes_whose_last_page_is_oldest(make_record, monkeypatch):
     monkeypatch.setattr(sqlite, "MOST_SCOPES", 20)
     monkeypatch.setattr(sqlite, "_AT_ONCE", 10)
     with closing(open_store("memory:")) as store:

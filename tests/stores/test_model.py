@@ -57,6 +57,11 @@ def but_for_address(page):
     return replace(page, url="").identity
 
 
+def run_of(page):
+    """Tell of which run it is what a run knows of a page."""
+    return page.scope, page.key, page.run
+
+
 def seen_at(page, at):
     return replace(page, last_seen=max(page.last_seen, at))
 
@@ -123,45 +128,28 @@ class Model:
 
     def die(self, run):
         self.kept = [page for page in self.kept if page.run != run or page.title in self.durable]
-        self.histories = [
-            [own, durable] for own, durable in self.histories if own.run != run or durable
-        ]
+        self.histories = [it for it in self.histories if it[0].run != run or it[1]]
         self.ended.add(run)
 
     def keep_history(self, history):
         """In place of what the run kept; of what ended runs kept, the newest stays."""
-        page = (history.scope, history.key)
-        ended = [
-            own
-            for own, _ in self.histories
-            if (own.scope, own.key) == page and own.run in self.ended
-        ]
-        goes = sorted(ended, key=lambda own: own.seen)[:-1]
-        self.histories = [
-            [own, durable]
-            for own, durable in self.histories
-            if own not in goes
-            and (durable or (own.scope, own.key, own.run) != (*page, history.run))
-        ]
-        self.histories.append([history, False])
+        own = [it for it in self.histories if run_of(it[0])[:2] == run_of(history)[:2]]
+        goes = [it for it in own if it[0].run in self.ended]
+        goes = sorted(goes, key=lambda it: it[0].seen)[:-1]
+        goes += [it for it in own if it[0].run == history.run and not it[1]]
+        self.histories = [*(it for it in self.histories if it not in goes), [history, False]]
 
     def make_durable(self, page):
-        own = [
-            item
-            for item in self.histories
-            if (item[0].scope, item[0].key, item[0].run) == (page.scope, page.key, page.run)
-        ]
+        own = [it for it in self.histories if run_of(it[0]) == run_of(page)]
         for item in own[:-1]:
             self.histories.remove(item)
         for item in own[-1:]:
             item[1] = True
 
     def forget_history(self, scope, key, run):
-        self.histories = [
-            [own, durable]
-            for own, durable in self.histories
-            if (own.scope, own.key) != (scope, key) or run not in (None, own.run)
-        ]
+        goes = [it for it in self.histories if run_of(it[0])[:2] == (scope, key)]
+        goes = [it for it in goes if run in (None, it[0].run)]
+        self.histories = [it for it in self.histories if it not in goes]
 
     def counting(self, run=None):
         """What counts for a run of each page, by scope and key."""

@@ -60,9 +60,7 @@ def test_commits_are_awaited_where_the_url_says_so_and_where_it_counts(
             assert driver._rows("SHOW transaction_isolation")[0][0] == "read committed"
 
 
-def test_no_lookup_reads_a_table_from_end_to_end(
-    store, schema, postgresql_server, admin, make_record
-):
+def test_no_lookup_reads_a_whole_table(store, schema, postgresql_server, admin, make_record):
     """Or each page would cost more than the one before; the planner knows of an empty table."""
     admin("ANALYZE")
     for number in range(40):
@@ -95,9 +93,7 @@ def test_near_duplicates_are_found_in_sql(store, admin, make_record):
     assert row.fetchall() == [("b", asked, "run", "Title")]
 
 
-def test_a_page_whose_texts_postgresql_can_not_have_does_not_hide_the_others(
-    store, admin, make_record
-):
+def test_a_page_whose_texts_postgresql_can_not_have_hides_no_other(store, admin, make_record):
     pages = [
         make_record(BASE),
         replace(make_record(7), title="a\0b"),

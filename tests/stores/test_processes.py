@@ -2,9 +2,10 @@
 
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from threading import Barrier, Thread
+from threading import Barrier
 
 from simhash_gate.stores import open_store
 from tests.stores.crawler_process import GROUPS, fingerprints, last_visit, record, visit
@@ -37,20 +38,15 @@ def test_4_processes_at_once_keep_one_of_each_group_of_near_copies_and_the_last_
 
 def test_crawlers_that_start_at_once_make_one_store(lasting_url):
     barrier = Barrier(8)
-    opened, added = [], []
 
-    def start(number):
+    def start(run):
         barrier.wait()
         store = open_store(lasting_url)
-        opened.append(store)
-        store.begin(f"run {number}")
-        added.append(store.check_and_add(record(f"run {number}", 1), 3).added)
+        store.begin(run)
+        return store, store.check_and_add(record(run, 1), 3).added
 
-    threads = [Thread(target=start, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        opened, added = zip(*threads.map(start, [f"run {n}" for n in range(8)]), strict=True)
     assert sorted(added) == [False] * 7 + [True]
     assert len([*opened[0].records()]) == 1
     for store in opened:

@@ -92,9 +92,7 @@ def test_a_crowd_of_fingerprints_is_searched_to_the_last(store, make_record):
     assert [*store.records()] == pages[-1:]
 
 
-def test_a_scope_whose_pages_the_server_let_go_begins_anew(
-    redis_server, url, tmp_path, make_record
-):
+def test_a_scope_whose_pages_redis_let_go_begins_anew(redis_server, url, tmp_path, make_record):
     key = f"{tmp_path}:scope:{{example.com}}"
     with redis_server.client() as client, closing(open_store(url)) as store:
         store.begin("run")

@@ -57,9 +57,7 @@ def test_others_see_that_a_run_is_live_and_that_it_died(lasting_url, make_record
         assert not store.is_live("dead")
 
 
-def test_a_run_that_died_without_anything_durable_leaves_nothing_that_counts(
-    lasting_url, make_record
-):
+def test_a_run_that_died_with_nothing_durable_leaves_nothing_that_counts(lasting_url, make_record):
     for run in ("run", "next"):
         with closing(open_store(lasting_url)) as store:
             assert [*store.records()] == []

@@ -69,9 +69,7 @@ def test_a_damaged_or_foreign_file_is_named_and_left_as_it_is(filled, harm, what
 
 
 @pytest.mark.parametrize("body", ["CAST(substr(body, 1, 64) || X'FFFFFFFFFF' AS BLOB)", "X'FF'"])
-def test_a_page_with_broken_text_or_numbers_is_damage_and_others_are_added(
-    filled, make_record, body
-):
+def test_a_page_of_broken_text_or_numbers_is_damage_and_others_go_in(filled, make_record, body):
     run(f"UPDATE page SET body = {body}")(filled)
     with closing(sqlite_store(filled)) as store:
         store.begin("second")

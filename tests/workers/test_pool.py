@@ -18,12 +18,11 @@ from simhash_gate.options import STEADY
 from simhash_gate.pipeline import Options, read_page
 from simhash_gate.workers.pool import WATCH_INTERVAL, InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
-from tests.crawls.harness import alive, until
+from tests.crawls.harness import ROOT, alive, until
 
 pytestmark = pytest.mark.slow
 
 BODY = b"<html><body><article><h1>Title</h1><p>%s</p></article></body></html>" % (b"word " * 50)
-ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
