@@ -111,16 +111,18 @@ def cards(numbers: list[int], asked: Asked) -> str:
     )
 
 
+SEARCH = '<form action="/search" method="post"><input name="q"><button>Search</button></form>'
+
+
 @at("/")
 def front(asked: Asked) -> Answer:
     offers = cards([0, 4, 8], asked)
-    forms = '<form action="/search" method="post"><input name="q"><button>Search</button></form>'
     entries = "".join(
         f'<li><a href="/{each}">{each.title()}</a></li>'
         for each in ("news", "reports", "forum", "events", "weather", "league", "branches")
     )
     title = LANGUAGES.get(asked.headers.get("accept-language", "en")[:2], "Welcome")
-    return asked.layout(title, f"{sentences(1, 60)}{offers}<ul>{entries}</ul>{forms}")
+    return asked.layout(title, f"{sentences(1, 60)}{offers}<ul>{entries}</ul>{SEARCH}")
 
 
 @at(r"/c/(\w+)")
@@ -178,12 +180,11 @@ def stock(asked: Asked, number: str) -> Answer:
 @at("/search")
 def search(asked: Asked) -> Answer:
     wanted = {**asked.query, **asked.form}.get("q", "").lower()
-    form = '<form action="/search" method="post"><input name="q"><button>Search</button></form>'
     if not wanted:
-        return asked.layout("Search", form)
+        return asked.layout("Search", SEARCH)
     found = [n for n in products(asked.edition) if wanted in name_of(n).lower()]
     none = "<p>Nothing was found. Try other words, or look at what is new in our shop.</p>"
-    return asked.layout("Search", form + (cards(found, asked) or none))
+    return asked.layout("Search", SEARCH + (cards(found, asked) or none))
 
 
 @at("/currency")
@@ -218,29 +219,8 @@ def api_feed(asked: Asked) -> Answer:
     return json_answer({"entries": entries, "next": cursor + 4 if len(shown) == 4 else None})
 
 
-@at("/api/list")
-def api_list(asked: Asked) -> Answer:
-    """Return a page of a list, as HTML; the page is told in a body of JSON."""
-    page = int(asked.form["page"])
-    shown = [*products(asked.edition)][page * 4 : page * 4 + 4]
-    return html_answer(cards(shown, asked).replace('href="/', f'href="/{asked.crawl}/'))
-
-
 def json_answer(value: object) -> Answer:
     return Answer(json.dumps(value).encode(), headers={"Content-Type": "application/json"})
-
-
-@at(r"/variant/(\d+)")
-def variant(asked: Asked, number: str) -> Answer:
-    """Return a product in a size: the page says which, and whether it is there."""
-    size, n = asked.query.get("size", "S"), int(number)
-    sizes = "".join(
-        f'<a class="size" href="/variant/{n}?size={each}">{each}</a> ' for each in ("S", "M", "L")
-    )
-    there = (n + len(size) + ord(size) + (asked.edition > 1 and n == 1)) % 2
-    body = f"""<p class="size">Size {size}</p><p class="there">{"In stock" if there else "Sold out"}
-    </p><div>{sizes}</div><div class="description">{sentences(300 + n, 80)}</div>"""
-    return asked.layout(name_of(300 + n), body)
 
 
 # News.
@@ -558,8 +538,7 @@ def everyday_site() -> Iterator[str]:
             edition = int(path)
             counted.clear()
             return Answer(b"published", headers=PLAIN_TEXT)
-        json_body = "json" in headers.get("content-type", "")
-        form = json.loads(body) if json_body else dict(parse_qsl(body))
+        form = dict(parse_qsl(body))
 
         def times(what: str) -> int:
             with counting:

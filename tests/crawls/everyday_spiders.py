@@ -40,6 +40,11 @@ def product_item(response) -> dict:
     }
 
 
+def article_item(response, headline="h1::text", paragraphs="article p") -> dict:
+    title = response.css(headline).get()
+    return {"title": title, "paragraphs": len(response.css(paragraphs))}
+
+
 def card_items(response, css=".card"):
     for card in response.css(css):
         yield {"name": card.css("a::text").get(), "price": card.css(".price::text").get()}
@@ -82,10 +87,7 @@ class SitemapWithRulesSpider(Everyday, SitemapSpider):
         yield product_item(response)
 
     def parse_article(self, response):
-        yield {
-            "title": response.css("h1::text").get(),
-            "paragraphs": len(response.css("article p")),
-        }
+        yield article_item(response)
 
 
 class SeveralRulesSpider(Everyday, CrawlSpider):
@@ -101,9 +103,7 @@ class SeveralRulesSpider(Everyday, CrawlSpider):
         yield product_item(response)
 
     def parse_article(self, response, kind):
-        yield {"kind": kind, "title": response.css("h1::text").get()[:40]} | {
-            "paragraphs": len(response.css("article p"))
-        }
+        yield {"kind": kind, **article_item(response)}
 
 
 class FrontPageTooSpider(Everyday, CrawlSpider):
@@ -193,11 +193,8 @@ class LoaderOverThreePagesSpider(Products):
     def parse_reviews(self, response, item):
         loader = ProductLoader(item=item, response=response)
         loader.add_css("reviews", ".review p::text")
-        yield response.follow(
-            response.url.replace("reviews", "shipping"),
-            self.parse_shipping,
-            cb_kwargs={"item": loader.load_item()},
-        )
+        shipping, handed_on = response.url.replace("reviews", "shipping"), loader.load_item()
+        yield response.follow(shipping, self.parse_shipping, cb_kwargs={"item": handed_on})
 
     def parse_shipping(self, response, item):
         loader = ProductLoader(item=item, response=response)
@@ -215,10 +212,8 @@ class ItemInMetaSpider(Everyday):
         yield from response.follow_all(css="a.branch", callback=self.parse_branch)
 
     def parse_branch(self, response):
-        item = {
-            "city": response.css(".city::text").get(),
-            "opens": response.css("main p::text")[1].get(),
-        }
+        city, opens = response.css("main p::text").getall()
+        item = {"city": city, "opens": opens}
         yield response.follow(response.css("a.hours")[0], self.parse_hours, meta={"item": item})
 
     def parse_hours(self, response):
@@ -326,10 +321,7 @@ class PrintViewsSpider(Everyday):
         yield response.follow(response.css("a.print")[0], self.parse_print)
 
     def parse_print(self, response):
-        yield {
-            "title": response.css("h2::text").get(),
-            "paragraphs": len(response.css(".printed p")),
-        }
+        yield article_item(response, "h2::text", ".printed p")
 
 
 class BothViewsSpider(Everyday):
@@ -344,13 +336,9 @@ class BothViewsSpider(Everyday):
 
     def parse(self, response):
         yield from response.follow_all(css="a.story, a.next, a.tag, a.print")
-        paragraphs = response.css("article p, .printed p")
-        if paragraphs:
-            yield {
-                "title": response.css("h1::text, h2::text").get(),
-                "paragraphs": len(paragraphs),
-                "url": response.url,
-            }
+        item = article_item(response, "h1::text, h2::text", "article p, .printed p")
+        if item["paragraphs"]:
+            yield {**item, "url": response.url}
 
 
 class TwoCallbacksSpider(Everyday):
@@ -367,10 +355,7 @@ class TwoCallbacksSpider(Everyday):
         yield from response.follow_all(css="a.next")
 
     def parse_title(self, response):
-        yield {
-            "title": response.css("h1::text").get(),
-            "paragraphs": len(response.css("article p")),
-        }
+        yield article_item(response)
 
     def parse_tags(self, response):
         for tag in response.css("a.tag::text").getall():
@@ -404,9 +389,8 @@ class StationsSpider(Everyday):
 
     def parse(self, response):
         for link in response.css("a.station"):
-            yield response.follow(
-                link, self.parse_station, cb_kwargs={"at": link.css("::text").get()}
-            )
+            at = {"at": link.css("::text").get()}
+            yield response.follow(link, self.parse_station, cb_kwargs=at)
 
     def parse_station(self, response, at):
         yield {"at": at, "degrees": response.css(".degrees::text").get()}
@@ -443,26 +427,6 @@ class ForumSpider(Everyday):
         )
 
 
-class VariantsSpider(Everyday):
-    """Takes each size of a product: the pages differ in one word."""
-
-    name = "variants"
-
-    async def start(self):
-        for n in range(4):
-            yield self.ask(f"/variant/{n}")
-
-    def parse(self, response):
-        yield from response.follow_all(css="a.size", callback=self.parse_size)
-
-    def parse_size(self, response):
-        yield {
-            "name": response.css("h1::text").get(),
-            "size": response.css(".size::text").get(),
-            "there": response.css(".there::text").get().strip(),
-        }
-
-
 class ProxiesSpider(Everyday):
     """Sends each request through the next proxy; the shop has the prices of its country."""
 
@@ -470,25 +434,20 @@ class ProxiesSpider(Everyday):
 
     async def start(self):
         for proxy in ("north", "south"):
+            way = {
+                "meta": {"proxy": proxy_at(self.site, proxy)},
+                "headers": {"Proxy-Country": proxy},
+            }
             for n in range(5):
-                yield self.ask(
-                    f"/p/{n}",
-                    meta={"proxy": proxy_at(self.site, proxy)},
-                    headers={"Proxy-Country": proxy},
-                    dont_filter=True,
-                )
+                yield self.ask(f"/p/{n}", **way, dont_filter=True)
 
     def parse(self, response):
         yield product_item(response)
         turn = cycle(("south", "north"))
         for link in response.css("a.reviews, a.shipping"):
-            proxy = next(turn)
-            yield response.follow(
-                link,
-                self.parse_more,
-                meta={"proxy": proxy_at(self.site, proxy)},
-                cb_kwargs={"name": response.css("h1::text").get()},
-            )
+            meta = {"proxy": proxy_at(self.site, next(turn))}
+            name = {"name": response.css("h1::text").get()}
+            yield response.follow(link, self.parse_more, meta=meta, cb_kwargs=name)
 
     def parse_more(self, response, name):
         yield {"name": name, "what": response.css("h1::text").get()} | {

@@ -7,7 +7,6 @@ import re
 import scrapy
 from scrapy import FormRequest
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from scrapy.http import JsonRequest
 
 from tests.crawls.everyday_spiders import Everyday, card_items, product_item
 
@@ -21,6 +20,9 @@ n2,/news/2
 """
 
 
+SIGNING_IN = {"user": "a", "password": "secret"}
+
+
 class SearchFormSpider(Everyday):
     """Searches for words by the form; some are found nowhere."""
 
@@ -29,12 +31,8 @@ class SearchFormSpider(Everyday):
 
     def parse(self, response):
         for word in ("a", "er", "ir", "xyz", "qqq"):
-            yield FormRequest.from_response(
-                response,
-                formdata={"q": word},
-                callback=self.parse_results,
-                cb_kwargs={"word": word},
-            )
+            asked = {"formdata": {"q": word}, "cb_kwargs": {"word": word}}
+            yield FormRequest.from_response(response, callback=self.parse_results, **asked)
 
     def parse_results(self, response, word):
         yield {"word": word, "found": len(response.css(".card"))}
@@ -58,24 +56,6 @@ class PostbackSpider(Everyday):
             yield FormRequest.from_response(response, formdata=form, dont_click=True)
 
 
-class PagesByPostSpider(Everyday):
-    """Asks for the pages of a list by POST, all at one address."""
-
-    name = "pages_by_post"
-
-    def page(self, number):
-        return JsonRequest(f"{self.site}/api/list", data={"page": number}, meta={"page": number})
-
-    async def start(self):
-        yield self.page(0)
-
-    def parse(self, response):
-        items = list(card_items(response))
-        yield from items
-        if items:
-            yield self.page(response.meta["page"] + 1)
-
-
 class InfiniteScrollSpider(Everyday):
     """Reads a first page, then JSON as its script would, and goes to each product."""
 
@@ -84,9 +64,8 @@ class InfiniteScrollSpider(Everyday):
 
     def parse(self, response):
         yield from response.follow_all(css=".card a", callback=self.parse_product)
-        yield self.ask(
-            f"/api/feed?cursor={response.css('button').attrib['data-cursor']}", self.more
-        )
+        cursor = response.css("button").attrib["data-cursor"]
+        yield self.ask(f"/api/feed?cursor={cursor}", self.more)
 
     def more(self, response):
         found = json.loads(response.text)
@@ -122,9 +101,7 @@ class SignedInSpider(Everyday):
     custom_settings = {"CONCURRENT_REQUESTS": 1}
 
     def parse(self, response):
-        yield FormRequest.from_response(
-            response, formdata={"user": "a", "password": "secret"}, callback=self.inside
-        )
+        yield FormRequest.from_response(response, formdata=SIGNING_IN, callback=self.inside)
 
     def inside(self, response):
         yield response.follow(response.css("a.orders")[0], self.parse_orders)
@@ -134,13 +111,8 @@ class SignedInSpider(Everyday):
 
     def parse_order(self, response):
         if response.css("form[action*=login]"):
-            yield FormRequest.from_response(
-                response,
-                formdata={"user": "a", "password": "secret"},
-                callback=self.again,
-                cb_kwargs={"asked": response.request},
-                dont_filter=True,
-            )
+            then = {"callback": self.again, "cb_kwargs": {"asked": response.request}}
+            yield FormRequest.from_response(response, formdata=SIGNING_IN, **then, dont_filter=True)
             return
         yield {"order": response.css("h1::text").get(), "state": response.css(".state::text").get()}
 
@@ -161,18 +133,6 @@ class BusySpider(Everyday):
     def parse(self, response):
         if response.css(".busy"):
             yield get_retry_request(response.request, spider=self, reason="busy")
-        elif response.css("h1"):
-            yield product_item(response)
-
-
-class BusyByHandSpider(BusySpider):
-    """Does the same by hand, as most spiders do."""
-
-    name = "busy_by_hand"
-
-    def parse(self, response):
-        if response.css(".busy"):
-            yield response.request.replace(dont_filter=True)
         elif response.css("h1"):
             yield product_item(response)
 
