@@ -2,12 +2,11 @@
 
 Real pages whose main content people have marked are changed at one place each: in the main content,
 which is to be seen, or outside, which is not. The folder has `pages.jsonl`, a line for each page:
-`id`, `path`, `url`, `kind` (of page, any word), `text` (its main content).
+`id`, `path`, `url`, `text` (its main content).
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import re
@@ -15,6 +14,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 from lxml import html
 from lxml.html import HtmlElement
 
-from benchmarks.quality.methods import METHODS, plain_recipe
+from benchmarks.quality.methods import METHODS
+from benchmarks.quality.sets import Page as Labelled
+from benchmarks.quality.sets import load_pages
 from benchmarks.speed.measure import options_of, plotting, say, table, those_there
 from simhash_gate import Gate, Page, Visit, hamming_distance, open_store, read_page, simhash
 from simhash_gate.fingerprints.words import words
@@ -60,22 +62,10 @@ class Change(NamedTuple):
     after: str
 
 
-class Labelled(NamedTuple):
-    """A page, its main content, and the kind of page that it is."""
-
-    id: str
-    path: Path
-    url: str
-    kind: str
-    text: str
-
-
 class Seen(NamedTuple):
-    """Whether a method sees a change, met as a `copy` or at a `revisit`, "" where both are one."""
+    """Whether a method sees a change."""
 
-    page_kind: str
     change: Change
-    how: str
     seen: bool
 
 
@@ -151,9 +141,9 @@ def changes(page: Labelled, each: int) -> Iterator[tuple[Change, str, str]]:
     if len(source) > LARGEST:
         return
     by_kind: dict[tuple[str, str], list[Change]] = defaultdict(list)
-    for change in places(source, page.text):
+    for change in places(source, page.facts["text"]):
         by_kind[change.where, change.kind].append(change)
-    dice = random.Random(page.id)
+    dice = random.Random(str(page.id))
     for _, found in sorted(by_kind.items()):
         for change in dice.sample(found, min(len(found), each)):
             yield change, source, source.replace(change.before, change.after)
@@ -167,26 +157,22 @@ def _by_gate(page: Labelled, each: int) -> Iterator[Seen]:
             continue
         # A copy with less is no loss: there the second page has the block more.
         pair = (one, other) if change.after else (other, one)
-        yield Seen(page.kind, change, "copy", _outcome(*pair, page.url + "#2") != "duplicate")
-        yield Seen(page.kind, change, "revisit", _outcome(one, other, page.url) != "unchanged")
+        seen = _outcome([(pair[0], page.url), (pair[1], f"{page.url}?copy=2")]) != "duplicate"
+        yield Seen(change, seen)
+        yield Seen(change, _outcome([(one, page.url)], [(other, page.url)]) != "unchanged")
 
 
-def _outcome(first: Page, second: Page, url: str) -> str:
-    """Return the verdict on a page after another one, in the next crawl if it has its URL."""
-    store, outcome = open_store("memory:"), ""
-    try:
-        runs = {True: ("one", "two"), False: ("one", "one")}["#" not in url]
-        addresses = (url.partition("#")[0], url.replace("#", "?copy="))
-        for run, page, address in zip(runs, (first, second), addresses, strict=True):
-            if run != "one" or not outcome:
-                store.begin(run)
+def _outcome(*crawls: Sequence[tuple[Page, str]]) -> str:
+    """Return the verdict on the last page of some crawls, each of pages with their addresses."""
+    outcome = ""
+    with closing(open_store("memory:")) as store:
+        for number, visits in enumerate(crawls):
+            run, at = str(number), 1e9 + 1e8 * number
+            store.begin(run)
             gate = Gate(store, run=run, pipeline="benchmark")
-            at = 1e9 if run == "one" else 1.1e9
-            outcome = gate.judge(page, Visit(address, "site", key_of(address), at)).outcome
-            if runs[1] == "two":
-                store.end(run)
-    finally:
-        store.close()
+            for page, url in visits:
+                outcome = gate.judge(page, Visit(url, "site", key_of(url), at)).outcome
+            store.end(run)
     return outcome
 
 
@@ -201,16 +187,9 @@ def _by_text(name: str, distance: int, page: Labelled, each: int) -> Iterator[Se
         known = {sources[0]: one}
         if distance:
             bits = hamming_distance(*(simhash(Counter(words(text))) for text in (one, other)))
-            yield Seen(page.kind, change, "", bits > distance)
+            yield Seen(change, bits > distance)
         else:
-            yield Seen(page.kind, change, "", one.split() != other.split())
-
-
-def _by_recipe(page: Labelled, each: int) -> Iterator[Seen]:
-    for change, *sources in changes(page, each):
-        one, other = (plain_recipe(source.encode(), page.url) for source in sources)
-        bits = 64 if one is None or other is None else hamming_distance(one, other)
-        yield Seen(page.kind, change, "", bits > CLOSE)
+            yield Seen(change, one.split() != other.split())
 
 
 def _peer(name: str, distance: int = 0) -> Callable[[Labelled, int], Iterator[Seen]]:
@@ -221,10 +200,8 @@ GATE = "**simhash_gate**, verdict"
 PEERS: dict[str, Callable[[Labelled, int], Iterator[Seen]]] = {
     "trafilatura's text, equal or not": _peer("content-trafilatura"),
     "resiliparse's main content, equal or not": _peer("content-resiliparse"),
-    "readability-lxml's text, equal or not": _peer("content-readability"),
     "plain recipe's text, equal or not": _peer("content-plain"),
     "SimHash of trafilatura's words, over 3 bits": _peer("content-trafilatura", CLOSE),
-    "plain recipe, SimHash over 3 bits": _by_recipe,
 }
 
 
@@ -250,14 +227,13 @@ def _of_page(
         return []
 
 
-def rate(found: Sequence[Seen], where: str, kind: str = "", **of: str) -> float | None:
+def rate(found: Sequence[Seen], where: str, kind: str = "") -> float | None:
     """Return which share of changes was seen; stamps are not among all."""
     chosen = [
         each.seen
         for each in found
         if each.change.where == where
         and (each.change.kind == kind if kind else each.change.kind != "stamp")
-        and all(getattr(each, name) == value for name, value in of.items())
     ]
     return sum(chosen) / len(chosen) if chosen else None
 
@@ -267,7 +243,7 @@ def _shown(share: float | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a table of methods and one of kinds of pages; 2 for a folder without labels."""
+    """Print a table of methods; 2 for a folder without labels."""
     options = options_of(
         __doc__,
         arguments,
@@ -281,37 +257,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         },
     )
     try:
-        pages = load(options.folder)[:: QUICK if options.quick else 1]
+        pages = [page for page in load_pages(options.folder, "", "text") if page.facts["text"]]
+        if not pages:
+            raise ValueError("no page has a text")
+        pages = pages[:: QUICK if options.quick else 1]
     except (OSError, ValueError, KeyError) as error:
         say(f"{options.folder}: no pages with their main content: {error!r}")
         return 2
     methods = {GATE: _by_gate} | ({} if options.no_peers else PEERS)
     runs = {name: partial(measure, method, pages, options) for name, method in methods.items()}
-    rows, found = [], dict[str, list[Seen]]()
+    rows, rates = [], dict[str, dict[str, float | None]]()
     for name, seen in those_there(runs):
-        found[name] = seen
-        shares = {kind: _shown(rate(seen, "inside", kind)) for kind in (*KINDS, "stamp")}
-        both = {where: _shown(rate(seen, where)) for where in ("inside", "outside")}
-        rows.append({"method": name, **both, **shares})
-        say(f"{name}: {', '.join(both.values())}")
+        rates[name] = {where: rate(seen, where) for where in ("inside", "outside")}
+        shares = {kind: rate(seen, "inside", kind) for kind in (*KINDS, "stamp")}
+        rows.append({"method": name, **{k: _shown(v) for k, v in (rates[name] | shares).items()}})
+        say(f"{name}: {', '.join(map(_shown, rates[name].values()))}")
     print(table(rows))
-    kinds = sorted({page.kind for page in pages})
-    print(f"\n{table(_row(kind, found[GATE]) for kind in kinds)}")
-    rates = {
-        name: {where: rate(seen, where) for where in ("inside", "outside")}
-        for name, seen in found.items()
-    }
     if options.plot:
         with plotting():
             _plot(rates, options.plot)
     return 0
-
-
-def _row(kind: str, seen: Sequence[Seen]) -> dict[str, str]:
-    ways = {how: rate(seen, "inside", page_kind=kind, how=how) for how in ("copy", "revisit")}
-    shares = {f"inside, {how}": share for how, share in ways.items()}
-    shares["outside"] = rate(seen, "outside", page_kind=kind)
-    return {"the gate, by kind of page": kind} | {k: _shown(share) for k, share in shares.items()}
 
 
 def _plot(rates: dict[str, dict[str, float | None]], path: Path) -> None:
@@ -326,21 +291,6 @@ def _plot(rates: dict[str, dict[str, float | None]], path: Path) -> None:
             )
         axis.set(xlabel="% of changes outside seen", ylabel="% of changes in the main content seen")
         axis.margins(0.25, 0.1)
-
-
-def load(folder: Path) -> list[Labelled]:
-    """Return the pages of a folder. Raises OSError, KeyError or ValueError if it has none."""
-    with (folder / "pages.jsonl").open(encoding="utf-8") as lines:
-        found = [
-            Labelled(
-                str(page["id"]), folder / page["path"], page["url"], page["kind"], page["text"]
-            )
-            for page in map(json.loads, lines)
-            if page["text"]
-        ]
-    if not found:
-        raise ValueError("no page has a text")
-    return found
 
 
 if __name__ == "__main__":

@@ -41,11 +41,10 @@ def test_each_place_is_changed_as_what_it_is() -> None:
 
 def test_stamps_are_counted_apart() -> None:
     word, stamp = (Change("inside", kind, "a", "b") for kind in ("word", "stamp"))
-    found = [Seen("news", word, "copy", True), Seen("news", stamp, "copy", False)]
+    found = [Seen(word, True), Seen(stamp, False)]
     assert rate(found, "inside") == 1
     assert rate(found, "inside", "stamp") == 0
     assert rate(found, "outside") is None
-    assert rate(found, "inside", how="revisit") is None
 
 
 def test_the_table_tells_what_is_seen_within_and_beside_the_content(
@@ -57,12 +56,11 @@ def test_the_table_tells_what_is_seen_within_and_beside_the_content(
         (tmp_path / f"{number}.html").write_text(page, encoding="utf-8")
         content = CONTENT.replace(text(1), text(number + 1))
         url = f"https://mill.example/{number}"
-        told = {"id": number, "path": f"{number}.html", "url": url, "kind": "news", "text": content}
+        told = {"id": number, "path": f"{number}.html", "url": url, "text": content}
         lines.append(json.dumps(told))
     (tmp_path / "pages.jsonl").write_text("\n".join(lines), encoding="utf-8")
     assert main([str(tmp_path), "--no-peers", "--workers", "1"]) == 0
     shown = capsys.readouterr().out
     assert f"| {GATE} | 100.0 % | 0.0 % | 100.0 % | 100.0 % | 100.0 % |" in shown
-    assert "| news | 100.0 % | 100.0 % | 0.0 % |" in shown
     (tmp_path / "pages.jsonl").write_text("", encoding="utf-8")
     assert main([str(tmp_path)]) == 2
