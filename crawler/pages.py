@@ -34,13 +34,6 @@ def positive(name: str, text: str) -> int:
     return int(text)
 
 
-def whole_number(name: str, text: str) -> int:
-    """Return an argument of a spider that may be below 0. Raises SystemExit."""
-    if not text.removeprefix("-").isdecimal():
-        raise SystemExit(f"{name}={text!r} is not a whole number")
-    return int(text)
-
-
 def page_item(response: HtmlResponse) -> dict[str, Any]:
     """Return the item of a page as Markdown, from the verdict that the gate left on its request.
 

@@ -9,7 +9,6 @@ import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -94,10 +93,6 @@ class Answering(ABC):
         reply.headers.update({f"X-Demo-{name}": value for name, value in told.items() if value})
         return reply
 
-    def told(self, target: str, body: bytes) -> Reply:
-        """Return the response to a POST."""
-        return Reply(404, {"Content-Type": "text/plain"}, b"nothing is told here")
-
     def truth(self) -> Truth:
         """Return what the site knows."""
         changed = {key: change for it in self.articles for key, change in it.changes().items()}
@@ -117,15 +112,9 @@ class Answering(ABC):
 
 
 def conditional(reply: Reply, asked: Mapping[str, str]) -> Reply:
-    """Return the response, without its page if the client has one with the same validators."""
-    tag, since = reply.headers.get("ETag"), reply.headers.get("Last-Modified", "")
-    if not tag or reply.status != 200:
-        return reply
-    if match := asked.get("If-None-Match"):
-        same = tag in [part.strip().removeprefix("W/") for part in match.split(",")]
-    else:
-        same = _not_later(since, asked.get("If-Modified-Since", ""))
-    if not same:
+    """Return the response, without its page if the client has one with the same `ETag`."""
+    known = [tag.strip() for tag in asked.get("If-None-Match", "").split(",")]
+    if reply.status != 200 or reply.headers.get("ETag") not in known:
         return reply
     kept = {name: it for name, it in reply.headers.items() if name in ("ETag", "Last-Modified")}
     return reply._replace(status=304, headers=kept, body=b"")
@@ -133,14 +122,6 @@ def conditional(reply: Reply, asked: Mapping[str, str]) -> Reply:
 
 def _json(told: object) -> Reply:
     return Reply(200, {"Content-Type": "application/json"}, json.dumps(told).encode())
-
-
-def _not_later(changed: str, asked: str) -> bool:
-    """Tell whether a page is no younger than a client's."""
-    try:
-        return parsedate_to_datetime(changed) <= parsedate_to_datetime(asked)
-    except (TypeError, ValueError):
-        return False
 
 
 def target_of(url: str) -> str:

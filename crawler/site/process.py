@@ -93,12 +93,12 @@ def truth(url: str) -> Truth:
 
 def set_time(url: str, moment: float) -> None:
     """Let the site at `url` answer as of a moment of its year. Raises SiteError."""
-    _ask(url, "/-/time", str(moment).encode())
+    _ask(url, f"/-/time/{moment}")
 
 
-def _ask(url: str, path: str, body: bytes | None = None) -> Any:
+def _ask(url: str, path: str) -> Any:
     try:
-        with DIRECT.open(url.rstrip("/") + path, data=body, timeout=60) as response:
+        with DIRECT.open(url.rstrip("/") + path, timeout=60) as response:
             return json.load(response)
     except (OSError, ValueError) as error:
         raise SiteError(f"no demonstration site answers at {url}: {error}") from error

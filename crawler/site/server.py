@@ -13,7 +13,7 @@ from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import FrameType
 
-from crawler.site.answering import Answering, Reply
+from crawler.site.answering import Answering
 
 HOST = "127.0.0.1"
 
@@ -80,7 +80,14 @@ class Handler(BaseHTTPRequestHandler):
         accepts_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
         target = f"https://{self.host}{self.path}" if self.host else self.path
         asked = dict(self.headers.items())
-        self._send(self.server.site.reply(target, accepts_gzip=accepts_gzip, asked=asked))
+        reply = self.server.site.reply(target, accepts_gzip=accepts_gzip, asked=asked)
+        self.send_response(reply.status)
+        for name, value in reply.headers.items():
+            self.send_header(name, value)
+        if reply.status != 304:  # which has no page, whatever its length would be
+            self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        self.wfile.write(reply.body)
 
     def do_CONNECT(self) -> None:
         """Answer what follows by TLS, as the host that was asked for: the site is its own proxy."""
@@ -92,20 +99,6 @@ class Handler(BaseHTTPRequestHandler):
         self.rfile = self.connection.makefile("rb", self.rbufsize)
         self.wfile = self.connection.makefile("wb", self.wbufsize)
         self.close_connection = False
-
-    def do_POST(self) -> None:
-        """Answer a POST, which asks the site itself."""
-        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self._send(self.server.site.told(self.path, body))
-
-    def _send(self, reply: Reply) -> None:
-        self.send_response(reply.status)
-        for name, value in reply.headers.items():
-            self.send_header(name, value)
-        if reply.status != 304:  # which has no page, whatever its length would be
-            self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        self.wfile.write(reply.body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Keep quiet: the site has a log of its own."""

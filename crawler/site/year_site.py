@@ -6,7 +6,7 @@ import zlib
 from datetime import timedelta
 from email.utils import formatdate
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from crawler.site.answering import Answering, Reply, web_page
@@ -58,12 +58,12 @@ class YearSite(Answering):
             chrome.today = f"{BEGIN + timedelta(days=int(moment)):%A, %d %B %Y}"
             chrome.notice = NOTICE if paper.notice.holds(moment) else ""
 
-    def told(self, target: str, body: bytes) -> Reply:
-        """Set the moment."""
-        if target != "/-/time":
-            return super().told(target, body)
-        self.set_time(float(body))
-        return Reply(200, {"Content-Type": "application/json"}, b"null")
+    def reply(self, target: str, **how: Any) -> Reply:
+        """Return the response to a GET, which may set the moment."""
+        if target.startswith("/-/time/"):
+            self.set_time(float(target.rpartition("/")[2]))
+            target = "/-/serve"
+        return super().reply(target, **how)
 
     def answer(self, url: str, hit: int) -> Reply:
         """Return the response to a URL that was served `hit` times before."""

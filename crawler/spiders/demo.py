@@ -23,7 +23,6 @@ from crawler.pages import (
     positive,
     serve_of,
     site_of,
-    whole_number,
 )
 from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
 from crawler.site.scenes.variants import SCENES
@@ -69,7 +68,7 @@ class DemoSpider(Spider):
     ) -> None:
         super().__init__(**kwargs)
         self.carry = carry
-        made_of = positive("articles", articles), whole_number("seed", seed)
+        made_of = positive("articles", articles), positive("seed", seed)
         if part and not site:
             raise SystemExit("part is for -a site=..., the URL of a running demonstration site")
         if urls and urls not in SCENES:

@@ -17,7 +17,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, Settings
 from scrapy.utils.project import get_project_settings
 from typing_extensions import Self
 
-from crawler.pages import Links, SiteHosts, article_of, positive, serve_of, site_of, whole_number
+from crawler.pages import Links, SiteHosts, article_of, positive, serve_of, site_of
 from crawler.site.process import SiteError, SiteProcess, serve_number, set_time, truth
 from crawler.site.year_plan import ARTICLES, DAYS, Year, unix
 from crawler.year_score import GONE, Day, report, score, visits_of, week
@@ -139,7 +139,7 @@ class DemoYearSpider(Spider):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        made_of = positive("articles", articles), whole_number("seed", seed)
+        made_of = positive("articles", articles), positive("seed", seed)
         self.year = Year(*made_of, positive("days", days))
         if begin not in ("known", "homes"):
             raise SystemExit(f"begin={begin!r} is neither known nor homes")
