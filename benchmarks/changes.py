@@ -192,16 +192,12 @@ def _by_text(name: str, distance: int, page: Labelled, each: int) -> Iterator[Se
             yield Seen(change, one.split() != other.split())
 
 
-def _peer(name: str, distance: int = 0) -> Callable[[Labelled, int], Iterator[Seen]]:
-    return partial(_by_text, name, distance)
-
-
 GATE = "**simhash_gate**, verdict"
 PEERS: dict[str, Callable[[Labelled, int], Iterator[Seen]]] = {
-    "trafilatura's text, equal or not": _peer("content-trafilatura"),
-    "resiliparse's main content, equal or not": _peer("content-resiliparse"),
-    "plain recipe's text, equal or not": _peer("content-plain"),
-    "SimHash of trafilatura's words, over 3 bits": _peer("content-trafilatura", CLOSE),
+    "trafilatura's text, equal or not": partial(_by_text, "content-trafilatura", 0),
+    "resiliparse's main content, equal or not": partial(_by_text, "content-resiliparse", 0),
+    "plain recipe's text, equal or not": partial(_by_text, "content-plain", 0),
+    "SimHash of trafilatura's words, over 3 bits": partial(_by_text, "content-trafilatura", CLOSE),
 }
 
 

@@ -327,17 +327,19 @@ def _run(*arguments: str) -> str:
     return printed
 
 
-def _lines(
-    chance: random.Random, folder: Path, lines: Sequence[dict[str, Any]], *arguments: str
-) -> Asked:
-    """Return a command that reads a file of lines, of which every second one is damaged."""
-    path = folder / "lines.jsonl"
-    some = enumerate([chance.choice(lines) for _ in range(LINES)])
-    whole = json.dumps
-    data = b"\n".join(damaged_line(chance, s) if n % 2 else whole(s).encode() for n, s in some)
-    path.write_bytes(data)
-    said = [argument.format(path=path, folder=folder) for argument in arguments]
-    return lambda: _run(*said), LINES, len(data)
+def _lines(lines: Sequence[dict[str, Any]], *arguments: str) -> Make:
+    """Return what gives a command a file of lines, of which every second one is damaged."""
+
+    def make(chance: random.Random, folder: Path) -> Asked:
+        path = folder / "lines.jsonl"
+        some = enumerate([chance.choice(lines) for _ in range(LINES)])
+        whole = json.dumps
+        data = b"\n".join(damaged_line(chance, s) if n % 2 else whole(s).encode() for n, s in some)
+        path.write_bytes(data)
+        said = [argument.format(path=path, folder=folder) for argument in arguments]
+        return lambda: _run(*said), LINES, len(data)
+
+    return make
 
 
 def _warc(html: bytes, number: int, *more: str) -> bytes:
@@ -398,20 +400,16 @@ def _kinds(folder: Path, original: Original) -> dict[str, Make]:
         raise AssertionError("no verdicts, or no pages, to damage")
 
     other = "sqlite:///{folder}/other"
-
-    def of_lines(lines: Sequence[dict[str, Any]], *arguments: str) -> Any:
-        return lambda chance, folder: _lines(chance, folder, lines, *arguments)
-
     return {
         "reader": _reader(original),
         "pages": _pages(original),
         "settings": _settings,
         "addresses": _addresses,
         "archives": lambda chance, folder: _archive(chance, folder, original),
-        "manifests": of_lines(pages[:20], "replay", "{path}", *_INLINE),
-        "imports": of_lines(kept, "store", "import", other, "{path}", *_INLINE),
-        "reports": of_lines(told, "report", "{path}", "-o", "{folder}/report.html"),
-        "questions": of_lines(told, "why", "http://a.example/1", "{path}", *_INLINE),
+        "manifests": _lines(pages[:20], "replay", "{path}", *_INLINE),
+        "imports": _lines(kept, "store", "import", other, "{path}", *_INLINE),
+        "reports": _lines(told, "report", "{path}", "-o", "{folder}/report.html"),
+        "questions": _lines(told, "why", "http://a.example/1", "{path}", *_INLINE),
     }
 
 

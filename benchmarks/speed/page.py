@@ -95,12 +95,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(table({"CPU per page": name, **told} for name, told in summary.items()), "\n")
     print("CPU in ms by size\n\n" + table(growth))
     with plotting():
-        from benchmarks.speed.plots import COLOURS, GREY, draw_bars, draw_lines, drawn
+        from benchmarks.speed.plots import COLOURS, GREY, draw_lines, drawn
 
         with drawn(options.out / "page.svg", 2) as (costs, sizes):
             ratios = {name: summary[name]["times a bare parse"] for name in methods}
             colours = [COLOURS[0] if name in OURS else GREY for name in ratios]
-            draw_bars(costs, ratios, "%.1f", colours)
+            bars = costs.barh([*ratios], [*ratios.values()], color=colours)
+            costs.bar_label(bars, fmt="%.1f", padding=3)
+            costs.invert_yaxis()
             costs.set(xscale="log", xlabel="CPU per page, times a bare lxml.html parse")
             points = [(f"{n}, {row['of']}", row["bytes"], row[n]) for n in OURS for row in growth]
             labels = {"xlabel": "bytes of the page", "ylabel": "CPU milliseconds"}

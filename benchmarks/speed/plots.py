@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,3 @@ def draw_lines(axis: Axes, points: Iterable[tuple[str, float, float]], **axes: A
     axis.set(**axes)
     axis.grid(alpha=0.3)
     axis.legend(frameon=False, fontsize=8)
-
-
-def draw_bars(axis: Axes, values: Mapping[str, float], form: str, colours: Any) -> None:
-    """Draw bars with their figures, the first one on top."""
-    bars = axis.barh([*values], [*values.values()], color=colours)
-    axis.bar_label(bars, fmt=form, padding=3)
-    axis.invert_yaxis()
