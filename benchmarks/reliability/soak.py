@@ -120,17 +120,8 @@ class SoakSpider(scrapy.Spider):
             yield {"url": response.url}
 
 
-def _run(given: argparse.Namespace) -> list[dict[str, float]]:
+def _run(given: argparse.Namespace, store: str | None) -> list[dict[str, float]]:
     """Crawl until the end, and return all samples."""
-    with ExitStack() as stack:
-        redis = None
-        if given.redis:
-            redis = redis_server(given.folder / "redis", save="")
-            stack.callback(redis.kill)
-        return _crawled(given, redis and redis.url)
-
-
-def _crawled(given: argparse.Namespace, store: str | None) -> list[dict[str, float]]:
     folder, samples = given.folder, list[dict[str, float]]()
     settings = {
         "ADDONS": {"simhash_gate.Addon": 0},
@@ -262,7 +253,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Crawl, print a table, and draw a plot beside it; return 1 if something is missing."""
     given = parsed(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
-    rows = [*_rows(_run(given))]
+    with ExitStack() as stack:
+        redis = None
+        if given.redis:
+            redis = redis_server(given.folder / "redis", save="")
+            stack.callback(redis.kill)
+        rows = [*_rows(_run(given, redis and redis.url))]
     print(table(rows))
     with plotting():
         _plot(rows, given.folder / "soak.svg")
