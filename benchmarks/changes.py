@@ -171,7 +171,7 @@ def _outcome(*crawls: Sequence[tuple[Page, str]]) -> str:
             store.begin(run)
             gate = Gate(store, run=run, pipeline="benchmark")
             for page, url in visits:
-                outcome = gate.judge(page, Visit(url, "site", key_of(url), at)).outcome
+                outcome = gate.judge(page, visit=Visit(url, "site", key_of(url), at)).outcome
             store.end(run)
     return outcome
 

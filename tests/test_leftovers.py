@@ -23,7 +23,7 @@ def judged(request):
         html = f"<html><title>{title}</title><body>{menu}<div><p>{DELIVERY}</p></div></body></html>"
         url = f"https://example.com{path}"
         page = read_page(html.encode(), url=url)
-        return gate.judge(page, url, Policy(verify=verify)).outcome
+        return gate.judge(page, Policy(verify=verify), url=url).outcome
 
     yield judge
     store.close()

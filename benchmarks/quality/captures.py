@@ -66,7 +66,7 @@ def crawl(folder: Path, pairs: list[Any], store_url: str, name: str) -> tuple[in
         gate = Gate(store, run=run, pipeline=pipeline_version())
         for _, at, url in its:
             page = read_page((folder / captures[at, url]).read_bytes(), url=url)
-            verdict = gate.judge(page, Visit(url, name, key_of(url), at))
+            verdict = gate.judge(page, visit=Visit(url, name, key_of(url), at))
             if (kind := kinds.get((at, url))) is not None:
                 year = seen[datetime.fromtimestamp(at, timezone.utc).year]
                 year.update((kind, f"{kind}: {verdict.outcome}"))

@@ -98,7 +98,7 @@ class GateWindow:
 
     def see(self, id_: str, value: Any) -> str | None:
         """Let the gate judge a page; return the id of the page that it is dropped for."""
-        verdict = self._gate.judge(value, Visit(id_, "site", id_), self._policy)
+        verdict = self._gate.judge(value, self._policy, Visit(id_, "site", id_))
         kept = verdict.match if verdict.outcome == "duplicate" else None
         return kept.record.url if kept else None
 

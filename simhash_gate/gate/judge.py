@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -74,22 +75,26 @@ class Gate:
     def judge(
         self,
         page: Page,
-        visit: Visit | str,
         policy: Policy = DEFAULT_POLICY,
+        visit: Visit | None = None,
         *,
+        url: str = "",
+        at: float | None = None,
         dismissed: Collection[Record] = (),
     ) -> Verdict:
         """Return the verdict on a page that a visit found; one that is no duplicate is remembered.
 
-        A URL stands for a visit to it now, in the scope of its registered domain. What another run
+        A `url` stands for a visit to it, in the scope of its registered domain, `at` a Unix time or
+        now. What another run
         that is still live has kept under the key of the visit is a duplicate like any other; once
         that run has ended, the page, whatever address it came by, is `unchanged` if it says the
         same, else `updated`, or `rewritten` if it is further than `near` from what it was. A page
         that was kept for another asker is no match, nor is a record in `dismissed`. What this run
         kept is no reason against a retry. Raises `StoreError`.
         """
-        if isinstance(visit, str):
-            visit = Visit(visit, scope_of(visit, "domain"), key_of(without_credentials(visit)))
+        if visit is None:
+            key, now = key_of(without_credentials(url)), time.time() if at is None else at
+            visit = Visit(url, scope_of(url, "domain"), key, now)
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
             with suppress(StoreError):

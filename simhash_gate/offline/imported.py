@@ -113,7 +113,7 @@ class Import:
         scope = site.scope if entry.scope is None else entry.scope
         at = self._now if entry.time is None else min(entry.time, self._now)
         visit = Visit(entry.url, scope, entry.key, at)
-        verdict = self.gate.judge(page, visit, replace(site.policy, window=ALL_PAGES))
+        verdict = self.gate.judge(page, replace(site.policy, window=ALL_PAGES), visit)
         if verdict.record is not None:
             self._count(verdict.record, site.policy)
         elif verdict.match is not None:

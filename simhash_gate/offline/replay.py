@@ -90,7 +90,7 @@ def judge(
         visit = replace(visit, at=entry.time)
         policy = replace(policy, revisit_after=policy.revisit_after or 0.0)
     try:
-        return gate.judge(page, visit, policy)
+        return gate.judge(page, policy, visit)
     except StoreError as error:
         return Verdict("error", str(error), policy, page)
 

@@ -238,7 +238,7 @@ class SettledJudge:
     def _judge(
         self, page: Page, visit: Visit, policy: Policy, dismissed: list[Record], gate: Gate
     ) -> Verdict:
-        verdict = gate.judge(page, visit, policy, dismissed=dismissed)
+        verdict = gate.judge(page, policy, visit, dismissed=dismissed)
         if verdict.record is not None:  # now: the event loop may hear of a copy before
             self._followed.add(verdict.record.identity)
         return verdict

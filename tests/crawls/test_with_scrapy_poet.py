@@ -183,7 +183,7 @@ def test_what_fixtures_keep_is_what_was_provided() -> None:
     with closing(open_store("memory:")) as store:
         store.begin("run")
         gate, policy = Gate(store, run="run", pipeline=pipeline_version()), Policy(compare=("h1",))
-        judged = [gate.judge(read, Visit(url, "a", url), policy) for url in ("a", "b")]
+        judged = [gate.judge(read, policy, Visit(url, "a", url)) for url in ("a", "b")]
     assert [verdict.outcome for verdict in judged] == ["new", "duplicate"]
     pages = MarkdownPage.of("https://a/", read), MarkdownPage("https://b/")
     provided: list[Any] = [*judged, Verdict("skipped", "meta"), *pages]

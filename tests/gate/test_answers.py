@@ -37,7 +37,7 @@ class Site:
         url, at = SITE + path, 1e9 + self.runs * 86_400
         page = read_page(html.encode(), url=url)
         visit = Visit(url, "example.com", key_of(url), at, walled_from=walled_from)
-        return self.gate.judge(page, visit, Policy(**policy)).outcome
+        return self.gate.judge(page, Policy(**policy), visit).outcome
 
     @property
     def kept(self) -> list[str]:

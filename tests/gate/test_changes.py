@@ -46,7 +46,7 @@ def judged(*pages: str, revisit: bool = False) -> str:
             gate = Gate(store, run=run, pipeline=pipeline_version())
         visit = Visit(url, "hive.example", key_of(url), 1.7e9 + 86_400 * number)
         page = read_page(html.encode(), url=url)
-        outcome = gate.judge(page, visit).outcome
+        outcome = gate.judge(page, visit=visit).outcome
         if revisit:
             store.end(run)
     store.close()

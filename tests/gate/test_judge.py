@@ -57,7 +57,7 @@ def visit(path: str, **values) -> Visit:
 def judge(
     gate: Gate, page: Page, path: str, policy: Policy = DEFAULT, dismissed=(), **values
 ) -> Verdict:
-    return gate.judge(page, visit(path, **values), policy, dismissed=dismissed)
+    return gate.judge(page, policy, visit(path, **values), dismissed=dismissed)
 
 
 def test_the_three_bands(gate) -> None:
@@ -351,7 +351,7 @@ ONE, OTHER = a_page(), a_page(5)
 def by_key(gate: Gate, page: Page, query: str, key: str) -> str:
     """Return the outcome for a page of a list that comes under a key."""
     url = f"https://example.com/list?{query}"
-    return gate.judge(page, Visit(url, "example.com", key)).outcome
+    return gate.judge(page, visit=Visit(url, "example.com", key)).outcome
 
 
 @pytest.mark.parametrize("key", ["https://example.com/list?sort=a", "https://example.com/list"])

@@ -222,7 +222,7 @@ class Run:
         user.sees(article, version)
         key, moved = self.keys.of_request(request, SITE).key, moved_from(self.keys, request, SITE)
         visit = Visit(url, SITE, key, at, "parse", gave=False, moved_from=moved)
-        verdict = self.gate.judge(page_of(article, version), visit)
+        verdict = self.gate.judge(page_of(article, version), visit=visit)
         note(f"{at / HOUR}: {self.name}, {url} in version {version}: {verdict.outcome}")
         if not verdict.rejected:
             user.gets(article, self.edition)

@@ -29,7 +29,7 @@ def is_copy(first: str, second: str) -> bool:
         url = f"https://example.com/{path}"
         page = read_page(html.encode(), url=url)
         assert page.words >= 5, "fewer are compared with nothing"
-        outcomes.append(gate.judge(page, url).outcome)
+        outcomes.append(gate.judge(page, url=url).outcome)
     store.close()
     assert outcomes[0] == "new"
     return outcomes[1] == "duplicate"

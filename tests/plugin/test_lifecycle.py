@@ -230,7 +230,7 @@ def test_pages_that_read_alike_are_tallied_within_bounds(followed, monkeypatch) 
     for number in range(9):
         followed.page(number)
         page = replace(PAGE, fingerprint=random.Random(number).getrandbits(64), digest=number)
-        ask = partial(Gate.judge, page=page, visit=f"https://example.com/copy/{number}")
+        ask = partial(Gate.judge, page=page, url=f"https://example.com/copy/{number}")
         verdict = followed.store.submit(ask).result()
         assert verdict.outcome == "duplicate"
         request = Request(f"https://example.com/copy/{number}")
