@@ -78,21 +78,23 @@ class Gate:
         policy: Policy = DEFAULT_POLICY,
         visit: Visit | None = None,
         *,
-        url: str = "",
+        url: str | None = None,
         at: float | None = None,
         dismissed: Collection[Record] = (),
     ) -> Verdict:
         """Return the verdict on a page that a visit found; one that is no duplicate is remembered.
 
         A `url` stands for a visit to it, in the scope of its registered domain, `at` a Unix time or
-        now. What another run
-        that is still live has kept under the key of the visit is a duplicate like any other; once
-        that run has ended, the page, whatever address it came by, is `unchanged` if it says the
-        same, else `updated`, or `rewritten` if it is further than `near` from what it was. A page
-        that was kept for another asker is no match, nor is a record in `dismissed`. What this run
-        kept is no reason against a retry. Raises `StoreError`.
+        now. What another run that is still live has kept under the key of the visit is a duplicate
+        like any other; once that run has ended, the page, whatever address it came by, is
+        `unchanged` if it says the same, else `updated`, or `rewritten` if it is further than `near`
+        from what it was. A page that was kept for another asker is no match, nor is a record in
+        `dismissed`. What this run kept is no reason against a retry. Raises `StoreError`, and
+        TypeError without a visit and a URL.
         """
         if visit is None:
+            if url is None:
+                raise TypeError("judge() needs a visit, or the url of one")
             key, now = key_of(without_credentials(url)), time.time() if at is None else at
             visit = Visit(url, scope_of(url, "domain"), key, now)
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):

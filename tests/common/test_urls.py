@@ -55,6 +55,8 @@ def test_neither_a_record_nor_the_gate_remembers_a_password() -> None:
     store.begin("run")
     gate = Gate(store, run="run", pipeline=pipeline_version(Options()))
     page = read_page(b"<p>Bees fly to every flower of the garden, and home at night.</p>" * 9)
+    with pytest.raises(TypeError, match="a visit, or the url"):
+        gate.judge(page)
     assert "secret" not in repr(gate.judge(page, url=URL))
     assert "secret" not in repr(list(store.records()))
 
