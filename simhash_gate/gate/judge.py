@@ -191,7 +191,7 @@ class Gate:
         if rendition and not (current is not None and _is_rendition(judged, current)):
             return None
         found_at = self._revisits.found_at(visit, before)
-        version = version_of(page, record, visit)
+        version, renewed = version_of(page, record, visit), kept
         if rendition:
             self.store.update([kept], seen=visit.at)
             seen = replace(before, last_seen=visit.at)
@@ -207,9 +207,9 @@ class Gate:
             self._revisits.keep(revisit, version, visit, policy)
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([renewed], durable=True)
-        match = Match(kept, hamming_distance(kept.fingerprint, record.fingerprint))
+        match = Match(renewed, hamming_distance(kept.fingerprint, record.fingerprint))
         elsewhere = bool(found_at) and found_at != visit.url
-        when = f"at {'another' if elsewhere else 'this'} address in this crawl"
+        when = f"at {found_at if elsewhere else 'this address'} in this crawl"
         reason = f"the same text, {when if found_at else age_of(before, visit.at)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
         if elsewhere:

@@ -25,6 +25,7 @@ Outcome = (
     | Answered
 )
 NotCompared = Literal["", "few_words", "many_alike", "unreadable"]
+Unpaid = Literal["", "nothing", "less", "code", "again", "errback"]
 
 
 class Meaning(NamedTuple):
@@ -76,8 +77,10 @@ class Verdict:
     requests differ. `previous` is what this page
     was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
     has kept of the text of the page that was found, if it has. A copy `follows` so many links that
-    no page of the crawl had before it. It is `unpaid` if no item came of the page that it is like:
-    it passes. `canonical_url` is its URL without what makes no difference.
+    no page of the crawl had before it. It passes if it is `unpaid`: the page that it is like gave
+    `nothing`, or `less` than others; the `code` of its callback has changed since; what came in an
+    earlier crawl shall come `again`; an `errback` has sent it again. `canonical_url` is its URL
+    without what makes no difference.
     """
 
     outcome: Outcome
@@ -91,7 +94,7 @@ class Verdict:
     previous: Version | None = None
     kept: KeptPage | None = None
     follows: int = 0
-    unpaid: bool = False
+    unpaid: Unpaid = ""
     canonical_url: str = ""
 
     @property

@@ -37,9 +37,11 @@ from simhash_gate.plugin.page_keys import (
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
     ASKED_KEY,
+    DROPPED_KEY,
     INLINE_KEY,
     KEPT_KEY,
     META_KEY,
+    ROOM_KEY,
     forget_others,
     is_retry,
 )
@@ -103,7 +105,8 @@ class PageJudge:
             verdict = Verdict("skipped", reason.replace("_", " "))
             return Judged(request, response, verdict, site.domain, skipped=reason)
         verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
-        verdict = self._listeners.given(self._yields.given(verdict), request, site.domain)
+        verdict = self._paid(verdict, request, response)
+        verdict = self._listeners.given(verdict, request, site.domain)
         if verdict.record is not None:
             fingerprint = self._fingerprinter.fingerprint(request).hex()
             request.meta[KEPT_KEY] = [fingerprint, request.meta.get("retry_times", 0)]
@@ -118,6 +121,26 @@ class PageJudge:
             seconds=time.perf_counter() - start,
             cb_kwargs=self._sent.get(request),
         )
+
+    def note_drop(self, request: Request) -> None:
+        """Note that a request is dropped. If it was before, its errback does not hear of it."""
+        fingerprint = self._fingerprinter.fingerprint(request).hex()
+        dropped, times = request.meta.get(DROPPED_KEY) or ("", 0)
+        times = times + 1 if dropped == fingerprint else 1
+        request.meta[DROPPED_KEY] = [fingerprint, times]
+        if times > 1:
+            request.errback = None
+
+    def _paid(self, verdict: Verdict, request: Request, response: Response) -> Verdict:
+        """Return the verdict, `unpaid` if what the page gives may not have come, or is asked for."""
+        dropped, times = request.meta.get(DROPPED_KEY) or ("", 0)
+        if times == 1 and dropped == self._fingerprinter.fingerprint(request).hex():
+            request.meta[DROPPED_KEY] = [dropped, 2]
+            if verdict.held:
+                reason = f"{verdict.reason}; but its errback has sent it again"
+                return replace(verdict, unpaid="errback", reason=reason)
+        let_out = ROOM_KEY in request.meta
+        return self._yields.given(verdict, without_credentials(response.url), let_out=let_out)
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         """Return the reason why a response is not judged, "" if it is."""

@@ -7,16 +7,18 @@ of these fails, the page is taken back: its record is forgotten.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import mmh3
 from scrapy import Request, Spider
 from scrapy.http import Response
 
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, verdict_of
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listeners, Stage
 from simhash_gate.plugin.signals import item_held
+from simhash_gate.plugin.yields import fields_of
 from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
 
@@ -24,6 +26,8 @@ from simhash_gate.stores.base import Identity
 MIN_RESPONSE_SIZE = 1024
 SWALLOWED = frozenset({Stage.PASSED, Stage.ENTERING})
 """A page in one of these stages is lost when the crawl is idle."""
+MOST_ITEMS = 1_000
+"""Items of a page that wait until its callback has ended. Further ones are held back."""
 
 
 class Lifecycle:
@@ -67,25 +71,24 @@ class Lifecycle:
         """Follow a page from its verdict on, if it can still fail."""
         page: FollowedPage | None = None
         verdict = judged.verdict
+        url = without_credentials(judged.response.url)
         if verdict.record is not None:
-            page = self._keep(verdict.record)
-            if verdict.outcome == "unchanged" and not self._yields.wants_more(verdict.record):
+            wanted = self._yields.wanted(verdict.record)
+            page = self._keep(verdict.record, url)
+            if verdict.outcome == "unchanged" and not wanted:
                 page.given += 1  # it gave something at an earlier visit
-        elif verdict.follows or verdict.unpaid:
-            page = self._copies[judged.request] = FollowedPage(None)
-            if verdict.unpaid and verdict.match is not None and self.sees_end:
-                page.unpaid_for = verdict.match.record
-                self._unpaid[page] = None
-                self._followed.add(page.unpaid_for.identity)
+        elif verdict.match and self.sees_end and not judged.dropped and judged.action != "tag":
+            page = self._copies[judged.request] = FollowedPage(None, url)
+            page.stands_for = verdict.match.record
+            if not judged.held:
+                self._pays(page)
         self.listeners.tell("judged", judged, page)
 
     def found(self, request: Request, response: Response) -> bool:
         """Tell the listeners that a page led to a request. Return whether it may be sent."""
-        if not all(self.listeners.tell("found", request, response)):
-            return False
         if (page := self._of(response.request)) is not None:
             page.sent += 1
-        return True
+        return all(self.listeners.tell("found", request, response))
 
     def reached(self, request: Request, stage: Stage = Stage.RECEIVED) -> None:
         """Note that a page has reached a stage. By default, Scrapy has received it, and no other
@@ -94,10 +97,10 @@ class Lifecycle:
         if page is not None and page.stage < stage:
             page.stage = stage
 
-    def awaits(self, request: Request) -> None:
-        """Note that the callback of a page awaits another page: its items belong to both."""
+    def awaited(self, request: Request, answer: Response) -> None:
+        """Note what the callback of a page has awaited: its items belong to both."""
         if (page := self._of(request)) is not None:
-            page.awaits = True
+            page.awaited ^= mmh3.hash64(answer.body, signed=False)[0]
 
     def finished(self, request: Request | None) -> None:
         """Note that the callback has yielded its last output."""
@@ -110,14 +113,38 @@ class Lifecycle:
         page, verdict = self._of(response.request), verdict_of(response)
         if item is None:
             return True
-        if verdict is not None and verdict.held:
-            self._stats.inc_value("simhash_gate/items_held")
-            about = {"item": item, "response": response, "verdict": verdict}
-            self._crawler.signals.send_catch_log(item_held, spider=self._crawler.spider, **about)
+        if page is not None:
+            filled, empty = fields_of(item)
+            page.filled |= filled
+            page.empty |= empty
+        if verdict is not None and (verdict.held or verdict.unpaid == "less"):
+            if page is None or len(page.waiting) >= MOST_ITEMS:
+                self._hold(item, response, verdict)
+            else:
+                page.waiting.append(item)
             return False
         if page is not None:
             page.items += 1
         return True
+
+    def items_left(self, response: Response) -> list[Any]:
+        """Return the items that waited for the end of the callback, if they bring anything new."""
+        page, verdict = self._of(response.request), verdict_of(response)
+        if page is None or verdict is None:
+            return []
+        items, page.waiting = page.waiting, []
+        if items and self._yields.brings(verdict, page):
+            self._pays(page)
+            page.items += len(items)
+            return items
+        for item in items:
+            self._hold(item, response, verdict)
+        return []
+
+    def _hold(self, item: Any, response: Response, verdict: Verdict) -> None:
+        self._stats.inc_value("simhash_gate/items_held")
+        about = {"item": item, "response": response, "verdict": verdict}
+        self._crawler.signals.send_catch_log(item_held, spider=self._crawler.spider, **about)
 
     def left(self, request: Request) -> None:
         """Note that the last output has left the spider middlewares.
@@ -163,11 +190,11 @@ class Lifecycle:
 
     async def closed(self, spider: Spider, *, paused: bool) -> None:
         """Tell the listeners, one after the other, that the spider was closed."""
-        self._parked.close()
+        self._parked.close(paused=paused)
         for page in list(self._kept.values()):
             self._let_go(page)
         await self.listeners.ask("closed")
-        self._parked.keep(spider, paused=paused)
+        self._parked.keep(spider)
 
     def _of(self, request: Request | None) -> FollowedPage | None:
         verdict: Verdict | None = request.meta.get(VERDICT_KEY) if request is not None else None
@@ -177,15 +204,22 @@ class Lifecycle:
             return self._kept.get(verdict.record.identity)
         return self._copies.get(request)
 
-    def _keep(self, record: Record) -> FollowedPage:
+    def _keep(self, record: Record, url: str) -> FollowedPage:
         self._forgotten.pop(record.identity, None)
-        page = self._kept.setdefault(record.identity, FollowedPage(record))
+        page = self._kept.setdefault(record.identity, FollowedPage(record, url))
         page.stage = Stage.PASSED
         self._followed.add(record.identity)
         self._kept.move_to_end(record.identity)
         while len(self._kept) > self._most:
             self._let_go(next(iter(self._kept.values())))
         return page
+
+    def _pays(self, page: FollowedPage) -> None:
+        """Let the copies of the page that this one stands for wait for its end."""
+        assert page.stands_for is not None
+        page.pays = True
+        self._unpaid[page] = None
+        self._followed.add(page.stands_for.identity)
 
     def _let_go(self, page: FollowedPage) -> None:
         """Stop following a page. It has failed if it never reached its callback."""
@@ -197,11 +231,9 @@ class Lifecycle:
     def _settle(self, page: FollowedPage) -> None:
         if not self.sees_end or not page.decides or page.stage is not Stage.LEFT or page.items > 0:
             return
-        is_copy = page.record is None
-        self._yields.ended(page.decides, given=page.given, sent=page.sent, is_copy=is_copy)
-        page.barren = self._yields.wants_more(page.decides)
-        if self.settles and page.record is not None:
-            self._store.settle(replace(page.record, gave=page.given > 0 and not page.awaits))
+        settled = self._yields.ended(page)
+        if self.settles and settled is not None:
+            self._store.settle(settled)
         self._take_out(page, Stage.SETTLED)
 
     def _fail(self, page: FollowedPage) -> None:

@@ -59,33 +59,32 @@ class Stage(IntEnum):
 
 @dataclass(eq=False)
 class FollowedPage:
-    """A page that may still fail.
+    """A page on its way from its verdict to the end of its items.
 
-    `record` is that of a kept page, None for a copy that reaches its callback. `unpaid_for` is the
-    kept page of a copy if that gave no item. `items` counts the items that are not yet scraped or
-    dropped, `given` those that were scraped, `sent` the requests. `awaits` tells whether the
-    callback awaits other pages itself. A settled page is `barren` if it gave no item, and a copy of
-    it may give one.
+    `record` is that of a kept page, None for another one, which `stands_for` a kept page. It `pays`
+    for that page if its items are delivered. `items` counts the items that are not yet scraped or
+    dropped, `given` those that were scraped, `sent` the requests. `filled` are the fields that its
+    items fill, `empty` those that one left empty. `waiting` are items that wait for the end of the
+    callback. `awaited` is a digest of what the callback awaited itself.
     """
 
     record: Record | None
+    url: str = ""
     stage: Stage = Stage.PASSED
+    stands_for: Record | None = None
+    pays: bool = False
     items: int = 0
-    unpaid_for: Record | None = None
     given: int = 0
     sent: int = 0
-    awaits: bool = False
-    barren: bool = False
+    filled: set[str] = field(default_factory=set)
+    empty: set[str] = field(default_factory=set)
+    waiting: list[Any] = field(default_factory=list)
+    awaited: int = 0
 
     @property
     def decides(self) -> Record | None:
-        """The record whose copies wait for the end of this page: its own, or `unpaid_for`."""
-        return self.record or self.unpaid_for
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether nothing came of the page: it failed, or is barren."""
-        return self.stage is Stage.FAILED or self.barren
+        """The record whose copies wait for the end of this page: its own, or that it pays for."""
+        return self.record or (self.stands_for if self.pays else None)
 
 
 @dataclass(frozen=True, slots=True)

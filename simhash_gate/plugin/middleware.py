@@ -139,6 +139,7 @@ class SimhashGateMiddleware(CrawlGate):
         orphan = None
         if judged.dropped:
             response.request = request
+            self._judge.note_drop(request)
             if not request.errback:  # an errback closes its page of the browser, as any failure's
                 orphan = request.meta.pop("playwright_page", None)
         self.lifecycle.judged(judged)
@@ -162,7 +163,7 @@ class SimhashGateMiddleware(CrawlGate):
     def _open(self, spider: Spider) -> None:
         url, reads = self._url, self._settings.reads_only
         remembers = not url.startswith("memory:")
-        mark_inline(self._crawler, self.lifecycle.awaits)
+        mark_inline(self._crawler, self.lifecycle.awaited)
         self.lifecycle.sees_end = sees_pages_end(self._crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)

@@ -11,8 +11,9 @@ import pickle
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,10 +46,14 @@ _MOST_LET_GO = 100_000  # beliefs
 
 @dataclass(eq=False)
 class Parked:
-    """A request that waits, as it can be sent later, and the belief that it waits for."""
+    """A request that waits, as it can be sent later, and the belief that it waits for.
+
+    If there is no room for all, those with the highest `distance` are let go first.
+    """
 
     belief: Belief
     request: Request
+    distance: int = field(default=0, kw_only=True)
 
     @property
     def size(self) -> int:
@@ -61,8 +66,8 @@ class Parked:
 class ParkedRequests:
     """All requests of a crawl that wait, the oldest first. `folder` is that of a job.
 
-    They take at most `MOST_BYTES`. If there are more, the oldest of the largest kind are let go:
-    they are never sent. After a pause, requests that nobody claims are sent when the crawl is idle.
+    They take at most `MOST_BYTES`. If there are more, the farthest of the largest kind are let go,
+    and the oldest of these: they are never sent. After a pause, requests that nobody claims are sent when the crawl is idle.
     """
 
     def __init__(self, crawler: Crawler, folder: str | None = None) -> None:
@@ -76,7 +81,7 @@ class ParkedRequests:
         self._earlier_states: dict[str, Any] = {}
         self._warned: set[Hashable] = set()
         self._file = Path(folder).resolve() / JOB_FILE if folder else None
-        self._takes_requests = True
+        self._takes_requests, self.paused = True, False
 
     def add(self, parked: Parked, most: int | None = None) -> None:
         """Let a request wait; with `most`, only if fewer wait for the same belief.
@@ -98,12 +103,12 @@ class ParkedRequests:
                 self._warned.add(kind)
                 logger.warning(
                     "More than %d MiB of requests wait, most of them for one reason (%s): of these "
-                    "the oldest are not sent any more, whatever proves wrong",
+                    "the farthest and oldest are not sent any more, whatever proves wrong",
                     MOST_BYTES >> 20, kind,
                 )  # fmt: skip
-            oldest = next(iter(self._kinds[kind]))
-            self.remove(oldest)
-            self._lets_go(oldest.belief)
+            farthest = max(self._kinds[kind], key=attrgetter("distance"))
+            self.remove(farthest)
+            self._lets_go(farthest.belief)
 
     def beliefs(self, kind: str) -> list[Belief]:
         """Return the beliefs of a kind for which requests wait."""
@@ -113,8 +118,8 @@ class ParkedRequests:
         """Return all that waits for beliefs of a kind."""
         return list(self._kinds[kind])
 
-    def take(self, belief: Belief, why: str = "", most: int | None = None) -> list[Any]:
-        """Remove all that waits for a belief, at most `most`, and return it, the oldest first.
+    def take(self, belief: Belief, why: str = "") -> list[Any]:
+        """Remove all that waits for a belief, and return it, the oldest first.
 
         `why` says that the belief proved wrong. It is logged if some requests were let go.
         """
@@ -125,7 +130,7 @@ class ParkedRequests:
                 "them (%sVERDICTS)",
                 why, how_many(let_go, "request"), PREFIX,
             )  # fmt: skip
-        taken = list(islice(self._beliefs.get(belief, ()), most))
+        taken = list(self._beliefs.get(belief, ()))
         for parked in taken:
             self.remove(parked)
         return taken
@@ -138,14 +143,15 @@ class ParkedRequests:
         if not waiting:
             del self._beliefs[parked.belief]
 
-    def send(self, request: Request) -> None:
-        """Send a request, never filtered. At the end of a crawl, keep it for the next part."""
+    def send(self, request: Request, *, again: bool = True) -> None:
+        """Send a request, unfiltered if it is sent `again`. After the end, keep it for the next part
+        of the job."""
         engine = self._crawler.engine
         if engine is None or engine.spider is None or not self._takes_requests:
             self._unsent.append(Parked(("unsent",), request))
             return
         try:
-            engine.crawl(request.replace(dont_filter=True))
+            engine.crawl(request.replace(dont_filter=True) if again else request)
         except OSError as error:  # the disk with the queue of the job is full
             url = without_credentials(request.url)
             logger.error("%s can't be sent now, and waits until the crawl is idle: %s", url, error)
@@ -198,16 +204,16 @@ class ParkedRequests:
         if lost:
             self._lose("that waited before the pause", lost, "the spider can't have them any more")
 
-    def close(self) -> None:
-        """Note that Scrapy takes no more requests."""
-        self._takes_requests = False
+    def close(self, *, paused: bool) -> None:
+        """Note that Scrapy takes no more requests, and if it was `paused` before it was idle."""
+        self._takes_requests, self.paused = False, paused
 
-    def keep(self, spider: Spider, *, paused: bool) -> None:
-        """Write the requests that wait if the job is `paused`. Else remove their file."""
+    def keep(self, spider: Spider) -> None:
+        """Write the requests that wait if the job is paused. Else remove their file."""
         if self._file is None:
             return
         waiting, lost = [], []
-        for parked in chain(*self._kinds.values(), self._unsent) if paused else ():
+        for parked in chain(*self._kinds.values(), self._unsent) if self.paused else ():
             try:
                 as_dict: Any = parked.request.to_dict(spider=spider)
                 waiting.append(pickle.dumps(replace(parked, request=as_dict)))
@@ -217,7 +223,7 @@ class ParkedRequests:
             why = "they have a callback that is no method of the spider, or what can't be pickled"
             self._lose("that wait", lost, why)
         try:
-            if not paused:
+            if not self.paused:
                 self._file.unlink(missing_ok=True)
                 return
             with whole_file(self._file) as file:

@@ -32,8 +32,10 @@ PLAIN_KEY = "simhash_gate_plain"
 """True for a request that is sent without a condition."""
 KEPT_KEY = "simhash_gate_kept"
 """The fingerprint of the request whose page was kept, and its retries: to recognise a retry."""
-COPY_KEY = "simhash_gate_of_copy"
-"""The original of the copy, if only a copy led to a request."""
+ROOM_KEY = "simhash_gate_room"
+"""The kind and the distance of a request that was let out of the waiting room; see `Room`."""
+DROPPED_KEY = "simhash_gate_dropped"
+"""The fingerprint of a request that was dropped, and how often its errback has sent it since."""
 ASKED_KEY = "simhash_gate_asked"
 """What a request is for. Its redirects and retries are for the same."""
 ADDED_KEY = "simhash_gate_added"
@@ -103,19 +105,19 @@ CALLED_WITH: ContextVar[Request | None] = ContextVar("called_with", default=None
 """The request whose page the running callback got, for everything that the callback awaits."""
 
 
-def mark_inline(crawler: Crawler, awaits: Callable[[Request], None]) -> None:
+def mark_inline(crawler: Crawler, awaited: Callable[[Request, Response], None]) -> None:
     """Mark the requests that a callback awaits itself. Nothing else shows them.
 
-    `awaits` is called with the request of the page that the callback got.
+    `awaited` is called with the request of the page that the callback got, and with the answer.
     """
     engine: Any = crawler.engine
     download = engine.download_async
 
     async def marked(request: Request) -> Response:
         request.meta[INLINE_KEY] = True
-        if (called_with := CALLED_WITH.get()) is not None:
-            awaits(called_with)
         answer: Response = await download(request)
+        if (called_with := CALLED_WITH.get()) is not None:
+            awaited(called_with, answer)
         return answer
 
     engine.download_async = marked

@@ -148,6 +148,7 @@ class OutputFilter(GateComponent, ABC):
         for output in result:
             if self._goes_on(response, output):
                 yield output
+        yield from self._last(response)
         self._left(response)
 
     async def process_spider_output_async(
@@ -157,11 +158,17 @@ class OutputFilter(GateComponent, ABC):
         async for output in result:
             if self._goes_on(response, output):
                 yield output
+        for output in self._last(response):
+            yield output
         self._left(response)
 
     @abstractmethod
     def _goes_on(self, response: Response, output: Any) -> bool:
         """Tell whether an output may pass."""
+
+    def _last(self, response: Response) -> list[Any]:
+        """Return the outputs that waited for the end of the callback."""
+        return []
 
     def _left(self, response: Response) -> None:
         """Note that all outputs have passed."""
@@ -171,12 +178,21 @@ class SimhashGateSpiderMiddleware(OutputFilter):
     """Stands nearest to the engine (order -10000): Scrapy gets exactly its outputs.
 
     It holds back the items of duplicates that reached their callback, removes the verdict from
-    requests, and tells the gate if a page failed in any spider middleware.
+    requests, and tells the gate if a page failed in any spider middleware. The spider `is_starting`
+    until its last start request.
     """
+
+    is_starting = True
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._sees_callbacks = is_installed(crawler.settings, SimhashGateInnerSpiderMiddleware)
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Yield the start requests, and note their end."""
+        async for output in start:
+            yield output
+        self.is_starting = False
 
     def process_spider_input(self, response: Response) -> None:
         """Note that the page is on its way to its callback."""
@@ -187,6 +203,9 @@ class SimhashGateSpiderMiddleware(OutputFilter):
         """Tell the gate that the page failed, even if a middleware handles the exception."""
         if self.gate:
             self.gate.lifecycle.failed(response)
+
+    def _last(self, response: Response) -> list[Any]:
+        return self.gate.lifecycle.items_left(response) if self.gate else []
 
     def _left(self, response: Response) -> None:
         if self.gate and self._sees_callbacks and response.request:

@@ -1,96 +1,199 @@
-"""The yields of pages: a copy of a page that gave no item is not dropped, since it may give one.
+"""What pages gave: nothing is held back, and no copy dropped, for what never came.
 
-Such copies go to their callbacks, one at a time, and their items are delivered. But some spiders
-write files in their callbacks, and give no items at all. After enough copies without items, their
-copies are dropped by their text, as usual.
+A copy of a page that gave no item passes, and so does one of a page whose items were emptier than
+those of other pages. Of a page that is unchanged since an earlier crawl, the items are held back if
+the page gave the like then, by the same code. Only fields are compared, not their values.
 """
 
 from __future__ import annotations
 
-import logging
-from collections import Counter, OrderedDict
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from simhash_gate.gate.verdict import Verdict
-from simhash_gate.stores.base import Identity, Record
+import mmh3
+from itemadapter import ItemAdapter
+
+from simhash_gate.gate.verdict import Unpaid, Verdict
+from simhash_gate.stores.base import UNKNOWN_GAVE, Identity, Record
 
 if TYPE_CHECKING:
+    from simhash_gate.plugin.listeners import FollowedPage
     from simhash_gate.plugin.store_thread import StoreThread
 
-logger = logging.getLogger(__name__)
-
-IN_VAIN = 5
-"""If a callback never gave an item, its copies are dropped by their text after this many copies
-that gave neither items nor requests. Pages that lead to other pages are counted apart."""
-IN_A_ROW = 3
-"""After this many copies of one page that gave nothing, its other copies are not fetched again."""
-MOST_BARREN = 50_000
-"""Pages without items that are remembered. Older ones count as if they had given items."""
+MOST_KNOWN = 100_000
+"""Pages of a crawl whose items are remembered. Older ones count by what the store says of them."""
+TRIALS, SHARE = 10, 20
+"""If no page of a callback has filled a field, copies of pages that left it empty are tried: one in
+20, and the first 10."""
+REASONS: dict[Unpaid, str] = {
+    "nothing": "no item came of that page",
+    "less": "the items of that page were emptier",
+    "code": "the code of its callback has changed since",
+    "again": "that page has not come in this crawl",
+}
 
 
 @dataclass(slots=True)
-class _Barren:
-    """A page that gave no item: whether it `leads` to other pages, and copies tried in vain."""
+class _Gave:
+    """What a page gave in this crawl: the fields that its items `filled`, and those left `empty`.
 
-    leads: bool | None = None
-    tries: int = 0
+    `url` is the address that gave it. The page was `tried` if a copy of it was let through.
+    """
+
+    given: bool
+    filled: frozenset[str]
+    empty: frozenset[str]
+    url: str
+    tried: bool = False
+
+
+@dataclass(slots=True)
+class _Callback:
+    """The pages that a callback gave items of, how many filled each field, and copies."""
+
+    pages: int = 0
+    filled: Counter[str] = field(default_factory=Counter)
+    copies: int = 0
+    trials: int = 0
 
 
 class Yields:
-    """Counts the items and requests of the kept pages of this crawl and of earlier ones."""
+    """Knows what the pages of this crawl gave, and by the store what those of earlier ones did.
+
+    `codes` has the digest of the code of each callback, by the callback's name.
+    """
 
     def __init__(self, store: StoreThread, followed: set[Identity]) -> None:
-        self._store = store
-        self._followed = followed
-        self._barren: OrderedDict[Identity, _Barren] = OrderedDict()
-        self._vain = Counter[tuple[str, bool | None]]()
-        self._gave: set[str] = set()
+        self.codes: dict[str, str] = {}
+        self._store, self._followed = store, followed
+        self._gave: OrderedDict[Identity, _Gave] = OrderedDict()
+        self._callbacks = defaultdict[str, _Callback](_Callback)
 
-    def given(self, verdict: Verdict) -> Verdict:
-        """Return the verdict on a page, `unpaid` if it is a copy of a page without items."""
-        match, revisited = verdict.match, verdict.outcome == "unchanged"
-        if match is None or not verdict.held or (revisited and verdict.policy.revisit != "links"):
+    def given(self, verdict: Verdict, url: str, *, let_out: bool) -> Verdict:
+        """Return the verdict on the page of a URL, `unpaid` if what it gives may never have come.
+
+        If a callback has given no item at all, its copies are dropped unless they are `let_out` of
+        the waiting room.
+        """
+        match, policy = verdict.match, verdict.policy
+        if match is None or policy.action == "tag":
             return verdict
-        if match.record.identity in self._followed or not self.wants_more(match.record):
+        kept, is_copy = match.record, verdict.outcome == "duplicate"
+        if verdict.outcome == "unchanged" and not verdict.rejected and verdict.record is None:
+            known = self._gave.get(kept.identity)
+            if known and known.given and known.url != url:  # REVISIT is "pass"
+                reason = f"{verdict.reason}; it came by {known.url} in this crawl"
+                return replace(verdict, outcome="duplicate", reason=reason)
             return verdict
-        reason = f"{verdict.reason}; but no item came of that page"
-        return replace(verdict, unpaid=True, reason=reason)
+        if not verdict.held or not (is_copy or policy.revisit == "links"):
+            return verdict
+        self._callbacks[kept.callback].copies += is_copy
+        why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
+        waits = why == "nothing" and is_copy and verdict.action == "drop"
+        if not why or (waits and not (let_out or self.gives(kept.callback))):
+            return verdict
+        self._callbacks[kept.callback].trials += why == "less"
+        return replace(verdict, unpaid=why, reason=f"{verdict.reason}; but {REASONS[why]}")
 
-    def wants_more(self, kept: Record) -> bool:
-        """Tell whether a page gave no item, and a copy of it may give one."""
-        if kept.run == self._store.run.name:
-            return kept.identity in self._barren and not self._text_decides(kept)
-        return not kept.gave and not self._text_decides(kept)
+    def wanted(self, kept: Record, *, passes: bool = False) -> Unpaid:
+        """Return why a page may have given less than a copy of it, or than itself now; "" if not.
 
-    def is_tried(self, kept: Record) -> bool:
-        """Tell whether `IN_A_ROW` copies of a page gave nothing."""
-        barren = self._barren.get(kept.identity)
-        return barren is not None and barren.tries >= IN_A_ROW
+        With `passes`, what it gave in an earlier crawl shall come again.
+        """
+        if kept.identity in self._followed:
+            return ""
+        known = self._gave.get(kept.identity)
+        if known is not None:
+            if not known.given:
+                return "nothing"
+            return "less" if not known.tried and self._gave_less(known, kept.callback) else ""
+        if not kept.settled:
+            return ""  # this crawl kept it, too long ago
+        if not kept.gave:
+            return "nothing"
+        if passes and kept.run != self._store.run.name:
+            return "again"
+        return "code" if self._has_other_code(kept) else ""
 
-    def ended(self, kept: Record, *, given: int, sent: int, is_copy: bool) -> None:
-        """Note the numbers of items and requests of a kept page, or of a copy of it."""
-        if given:
-            self._gave.add(kept.callback)
-            self._barren.pop(kept.identity, None)
-            if is_copy:
-                self._store.settle(replace(kept, gave=True))
-        elif not is_copy:
-            self._barren[kept.identity] = _Barren(sent > 0)
-            while len(self._barren) > MOST_BARREN:
-                self._barren.popitem(last=False)
-        else:
-            barren = self._barren.setdefault(kept.identity, _Barren())
-            barren.tries = 0 if sent else barren.tries + 1
-            kind = kept.callback, barren.leads
-            self._vain[kind] = 0 if sent else self._vain[kind] + 1
-            if self._vain[kind] == IN_VAIN and kind[0] not in self._gave:
-                logger.info(
-                    "%s gives no items: copies of its pages are dropped for their text from now on",
-                    kind[0] or "The callback",
-                )
+    def gives(self, callback: str) -> bool:
+        """Tell whether a callback is known to give items."""
+        return callback in self._callbacks and self._callbacks[callback].pages > 0
 
-    def _text_decides(self, kept: Record) -> bool:
-        barren = self._barren.get(kept.identity) or _Barren()
-        vain = self._vain[kept.callback, barren.leads]
-        return vain >= IN_VAIN and kept.callback not in self._gave
+    def brings(self, verdict: Verdict, page: FollowedPage) -> bool:
+        """Tell whether the items of a page that is held back, or tried, were never given."""
+        kept, known = page.stands_for, None
+        if kept is None or (kept.identity in self._followed and not page.pays):
+            return False
+        known = self._gave.get(kept.identity)
+        if known is not None:
+            return not (known.given and page.filled <= known.filled)
+        if not kept.settled or kept.gave == UNKNOWN_GAVE:
+            return False
+        if verdict.outcome == "unchanged" and verdict.policy.revisit == "links":
+            return kept.gave != self._number(kept, page.filled, page.awaited)
+        return not kept.gave
+
+    def ended(self, page: FollowedPage) -> Record | None:
+        """Note what came of a page. Return the record to settle, None if nothing new is known."""
+        kept = page.decides
+        assert kept is not None
+        callback, before = self._callbacks[kept.callback], self._gave.pop(kept.identity, None)
+        if page.given:
+            callback.pages += 1
+            callback.filled.update(page.filled)
+        known = _Gave(page.given > 0, frozenset(page.filled), frozenset(page.empty), page.url)
+        if before is not None:
+            known.given |= before.given
+            known.filled |= before.filled
+            known.empty |= before.empty
+        known.empty -= known.filled
+        known.tried = page.record is None
+        self._gave[kept.identity] = known
+        while len(self._gave) > MOST_KNOWN:
+            self._gave.popitem(last=False)
+        if page.record is None and (not page.given or (before and before.given)):
+            return None
+        gave = self._number(kept, known.filled, page.awaited) if known.given else 0
+        return replace(kept, gave=gave)
+
+    def _number(self, kept: Record, filled: Collection[str], awaited: int) -> int:
+        """Return the number that stands for what a page gave: 31 bits of the code of its callback,
+        32 of the fields that were filled, and of what the callback awaited."""
+        fields = "\n".join([f"{awaited:x}", *sorted(filled)])
+        return self._code(kept) << 32 | mmh3.hash(fields.encode("utf-8", "replace"), signed=False)
+
+    def _code(self, kept: Record) -> int:
+        return int(self.codes.get(kept.callback) or "1", 16) % 2**31
+
+    def _has_other_code(self, kept: Record) -> bool:
+        before, now = kept.gave >> 32, self._code(kept)
+        return before > 1 and now > 1 and before != now
+
+    def _gave_less(self, known: _Gave, callback_name: str) -> bool:
+        """Tell whether a page left fields empty that other pages of its callback fill."""
+        callback = self._callbacks[callback_name]
+        usual = {name for name, pages in callback.filled.items() if 2 * pages > callback.pages}
+        if (usual | known.empty & callback.filled.keys()) - known.filled:
+            return True
+        return bool(known.empty) and callback.trials < max(TRIALS, callback.copies / SHARE)
+
+
+def fields_of(item: Any) -> tuple[set[str], set[str]]:
+    """Return the names of the fields that an item fills, and of those that it leaves empty."""
+    filled: set[str] = set()
+    empty: set[str] = set()
+    if not ItemAdapter.is_item(item):
+        return {""}, empty
+    for name, value in ItemAdapter(item).items():
+        (empty if _is_empty(value) else filled).add(str(name))
+    return filled, empty
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, list | tuple | set | dict):
+        return all(map(_is_empty, value))
+    return value is None

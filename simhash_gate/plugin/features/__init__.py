@@ -27,7 +27,7 @@ FEATURES: tuple[tuple[str, Wanted], ...] = (
     ("stats.GateStats", _always),
     ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
     ("revalidation.Revalidation", lambda settings: settings.revalidates),
-    ("new_links.NewLinks", _any_policy(lambda policy: policy.action == "drop")),
+    ("waiting_room.WaitingRoom", _always),
     ("resend_dropped.Resending", _always),
     ("site_warnings.AlikePages", _always),
     ("site_warnings.AnswerWatch", _always),

@@ -34,14 +34,14 @@ class Announcements(Listener):
             drops.info("%s %s: %s (%s)", _DONE[judged.action], url, verdict.outcome, verdict.reason)
             return
         assert verdict.page is not None
-        record = verdict.match.record
+        record, url = verdict.match.record, without_credentials(judged.response.url)
         is_copy = verdict.outcome == "duplicate"
         drops.info(
-            "%s %s: %s of %s (%s; %d and %s)",
+            "%s %s: %s%s (%s; %d and %s)",
             _DONE[judged.action],
-            without_credentials(judged.response.url),
+            url,
             "near-duplicate" if is_copy else "unchanged since an earlier crawl",
-            record.url,
+            f" of {record.url}" * (record.url != url),
             verdict.reason,
             verdict.page.words,
             how_many(record.words, "word"),

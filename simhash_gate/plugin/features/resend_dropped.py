@@ -1,4 +1,4 @@
-"""Sends dropped requests again when the page that they were dropped for fails, or gives no item.
+"""Sends dropped requests again when the page that they were dropped for fails.
 
 The first request that was dropped for the page is fetched again, and the others wait for its page.
 Those that are duplicates of it stay dropped, for the new page. The first one of the rest is
@@ -13,14 +13,13 @@ from dataclasses import dataclass, replace
 from scrapy import Request
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.page import Page
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
 from simhash_gate.plugin.parked import Belief, Parked
-from simhash_gate.plugin.yields import IN_A_ROW
+from simhash_gate.plugin.requests import DROPPED_KEY, ROOM_KEY
 from simhash_gate.stores import Record
 
 logger = logging.getLogger(__name__)
@@ -73,21 +72,14 @@ class Resending(Listener):
         self._send(others, PAGE_FAILED)
 
     def moved(self, page: FollowedPage) -> None:
-        """Send dropped requests again if their page failed or gave no item. Else forget them."""
+        """Send dropped requests again if their page failed. Else forget them."""
         record = page.decides
         if record is None or record.identity in self._crawl.followed:
             return
-        is_tried = page.barren and self._crawl.yields.is_tried(record)
-        why = f"{record.url} {'gave no item' if page.barren else 'failed'}"
-        why = why if page.is_lost and not is_tried else ""
+        why = f"{record.url} failed" if page.stage is Stage.FAILED else ""
         copies = self._parked.take(("copy", record.identity), why)
         if why:
             self._send(copies, why)
-        elif copies and is_tried:
-            logger.info(
-                "%s stay dropped for %s: it gave no item, and nor did %d copies of it",
-                how_many(len(copies), "page"), record.url, IN_A_ROW,
-            )  # fmt: skip
 
     def idle(self) -> None:
         """Send the requests that wait for an answer that never came."""
@@ -117,7 +109,9 @@ def send_again(crawl: Crawl, request: Request, why: str) -> None:
 def to_send_again(judged: Judged) -> Request:
     """Return the request of a dropped page in a form that can be sent again."""
     request = judged.as_sent
-    meta = {key: value for key, value in request.meta.items() if key != VERDICT_KEY}
+    meta = {key: value for key, value in request.meta.items() if key not in (VERDICT_KEY, ROOM_KEY)}
+    if DROPPED_KEY in meta:
+        meta[DROPPED_KEY] = [meta[DROPPED_KEY][0], 2]  # its errback has heard of it
     return request.replace(meta=meta, dont_filter=True)
 
 

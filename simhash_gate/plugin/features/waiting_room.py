@@ -1,0 +1,317 @@
+"""The waiting room: what may be superfluous waits until the crawl has nothing else to do.
+
+Requests that only copies led to wait here, and copies that were dropped though the page that they
+are like gave no item. When the crawl is idle, they are let out a few at a time, the nearest first,
+as long as that brings anything new: a page that is kept, an item, an answer that is not judged.
+The callback of a copy runs at once if the copy shows links that its original neither requested nor
+showed; its items are held back, and its requests wait. So boxes of related links cost little.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from array import array
+from collections import Counter, OrderedDict, defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import mmh3
+from scrapy import Request, Spider
+from scrapy.http import Response
+
+from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import how_many
+from simhash_gate.gate.verdict import Verdict
+from simhash_gate.identity.address import without_visitor
+from simhash_gate.plugin.features.resend_dropped import to_send_again
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.requests import ROOM_KEY, asker_of
+from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware, is_installed
+from simhash_gate.stores import Record
+from simhash_gate.stores.base import Identity
+from simhash_gate.values import PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+logger = logging.getLogger(__name__)
+
+ROOM = "room"
+LINKS = ""
+"""What waits is a link, or else a copy of a page of this callback."""
+CREDIT, SHARE = 100, 20
+"""So many requests are let out in vain, or one for 20 kept pages, and 100 more for each that brings
+something. Of a callback that never gave an item, one in 20 copies is let out, at least 10."""
+LEAST = 10
+AT_ONCE = 16
+TRICKLE = 20
+"""While start requests come, the crawl is never idle: one request is let out for 20 pages."""
+MOST_KNOWN = 400_000
+"""Links that are remembered, at most 100 bytes each. The oldest count as new again."""
+MOST_PAGES = 20_000
+"""Kept pages whose links are remembered. For copies of others, the links of all pages count."""
+
+
+class _Copy(NamedTuple):
+    """A copy whose requests wait: its distance in copies, and what it was let out as, if it was."""
+
+    distance: int
+    let_out_as: str | None
+    unpaid: bool
+
+
+@dataclass(eq=False)
+class Waiting(Parked):
+    """A request that waits; of a copy, the record of the kept page; `via` what led to it."""
+
+    of: str
+    link: int = 0
+    original: Record | None = None
+    via: str | None = None
+
+
+class _Links:
+    """A set of links that forgets the older half when it is full."""
+
+    def __init__(self) -> None:
+        self._new: set[int] = set()
+        self._old: set[int] = set()
+
+    def add(self, links: Iterable[int]) -> None:
+        self._new.update(links)
+        if len(self._new) > MOST_KNOWN // 2:
+            self._new, self._old = set(), self._new
+
+    def missing(self, links: Iterable[int]) -> set[int]:
+        return set(links) - self._new - self._old
+
+
+class WaitingRoom(Listener):
+    """Lets requests wait, and lets them out while that brings anything new."""
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._yields = crawl.yields
+        self._follows = is_installed(crawl.crawler.settings)
+        self._requested, self._shown = _Links(), _Links()
+        self._shown_by: OrderedDict[Identity, array[int]] = OrderedDict()
+        self._copies: WeakKeyDictionary[Request, _Copy] = WeakKeyDictionary()
+        self._let_out: WeakKeyDictionary[FollowedPage, list[Any]] = WeakKeyDictionary()
+        self._waiting: set[int] = set()  # the links among what waits
+        self._kept = self._met = 0
+        self._spent, self._brought = Counter[str](), Counter[str]()
+        self._random = random.Random(1)
+
+    def opened(self, spider: Spider) -> None:
+        """Continue with what waited in the last part of the job."""
+        state = self._requested, self._spent, self._brought
+        self._requested, self._spent, self._brought = self._parked.claim(
+            ROOM, state, lambda _: True
+        )
+        self._waiting.update(waiting.link for waiting in self._parked.of_kind(ROOM))
+
+    def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
+        """Return the verdict, with `follows` if the page is a copy whose new links are followed."""
+        unpaid = verdict.unpaid in ("nothing", "less") and verdict.policy.action == "drop"
+        unpaid &= verdict.outcome == "duplicate"
+        if not self._follows or verdict.page is None or not (unpaid or self._is_dropped(verdict)):
+            return verdict
+        assert verdict.match is not None
+        new = self._requested.missing(_links(request, verdict.page.targets))
+        shown = self._shown_by.get(verdict.match.record.identity)
+        new = self._shown.missing(new) if shown is None else new.difference(shown)
+        if not (new or unpaid):
+            return verdict
+        of, distance, _ = request.meta.get(ROOM_KEY) or (None, -1, None)
+        self._copies[request] = _Copy(distance + 1, of, unpaid)
+        if unpaid:
+            return verdict
+        links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
+        return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
+
+    def _is_dropped(self, verdict: Verdict) -> bool:
+        """Tell whether a page is a dropped copy, and the policy does not drop its links, too."""
+        if verdict.outcome != "duplicate" or not verdict.held or verdict.policy.action != "drop":
+            return False
+        assert verdict.match is not None
+        return self._crawl.is_own(verdict.match.record) or verdict.policy.revisit != "drop"
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Note the links that a page shows. Let a dropped copy wait if it may give more."""
+        verdict, request = judged.verdict, judged.request
+        self._met += 1
+        self._kept += verdict.record is not None
+        urls = (request.url, judged.response.url)
+        self._requested.add(_links(request, "\n".join(map(without_visitor, urls))))
+        if let_out := request.meta.get(ROOM_KEY):
+            if judged.skipped and judged.skipped != "empty":
+                brought = judged.response.ok
+            else:
+                brought = not (judged.held or verdict.unpaid)
+            if brought:
+                self._brings(let_out)
+            elif page is not None:
+                self._let_out[page] = let_out  # it may bring an item
+        if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
+            if self._yields.wanted(verdict.match.record) == "nothing":
+                self._wait_as_copy(to_send_again(judged), verdict.match.record)
+        elif verdict.page is not None and request not in self._copies:
+            links = set() if self._crawl.is_deepest(request) else _links(request, verdict.page.targets)
+            self._shown.add(links)
+            if verdict.record is not None:
+                self._shown_by[verdict.record.identity] = array("Q", links)
+                while len(self._shown_by) > MOST_PAGES:
+                    self._shown_by.popitem(last=False)
+        if self._met % TRICKLE == 0 and self._parked.of_kind(ROOM) and self._is_starting():
+            self._draw(1)
+
+    def found(self, request: Request, response: Response) -> bool:
+        """Return False for a request of a copy: it was sent before, or waits."""
+        request.meta.pop(ROOM_KEY, None)
+        page = response.request
+        link = _link(asker_of(page), request)
+        copy = self._copies.get(page) if page is not None else None
+        if copy is None:
+            self._requested.add([link])
+            return True
+        if copy.unpaid and (request.dont_filter or request.method != "GET"):
+            return True  # this is no link: the spider wants this request in any case
+        if self._requested.missing([link]) and link not in self._waiting:
+            self._waiting.add(link)
+            self._count("room/waited")
+            self._parked.add(
+                Waiting((ROOM, LINKS), request, LINKS, link, via=copy.let_out_as, distance=copy.distance)
+            )
+        return False
+
+    def moved(self, page: FollowedPage) -> None:
+        """Note that an item came. Let the copies wait that were dropped for a page without one."""
+        if page.stage is not Stage.SETTLED or (record := page.decides) is None:
+            return
+        if page.given and (let_out := self._let_out.pop(page, None)):
+            self._brings(let_out)
+        if self._yields.wanted(record):
+            for copy in self._parked.take(("copy", record.identity)):
+                self._wait_as_copy(copy.request, record)
+
+    def idle(self) -> None:
+        """Let some requests out."""
+        engine = self._crawl.crawler.engine
+        while self._draw() and engine is not None and engine.spider_is_idle():
+            pass  # the filter of duplicates has taken all of them
+
+    async def closed(self) -> None:
+        """Tell what stays unfetched, and why."""
+        waiting: dict[str, list[Waiting]] = defaultdict(list)
+        for one in self._parked.of_kind(ROOM):
+            if self._is_open(one):
+                waiting[one.of].append(one)
+        for of, rest in waiting.items():
+            self._stats.inc_value("simhash_gate/room/left", len(rest))
+            number, url = how_many(len(rest), "address"), without_credentials(rest[0].request.url)
+            if self._parked.paused:
+                self._crawl.note(
+                    f"{number} that may bring nothing new, such as {url}, waited for the crawl to "
+                    "have nothing else to do. It was closed before.",
+                    "A later crawl meets them again; a job with JOBDIR goes on with them.",
+                )
+            elif of == LINKS:
+                self._crawl.note(
+                    f"{number}, such as {url}, were not fetched: only copies lead there, and of "
+                    f"{self._spent[of]} such addresses the last {CREDIT} brought nothing new. "
+                    "Endless calendars and session ids look like this.",
+                    f"{PREFIX}ACTION = 'links' fetches all of them.",
+                    wrong=True,
+                )
+            else:
+                gives = self._yields.gives(of)
+                self._crawl.note(
+                    f"{number}, such as {url}, stay dropped: they are copies of pages of which no "
+                    f"item came, and {how_many(self._spent[of], 'copy', 'copies')} that were "
+                    f"fetched again gave none. " + f"{of} gave no item at all." * (not gives),
+                    f"{PREFIX}ACTION = 'tag' delivers all copies.",
+                    wrong=True,
+                )
+
+    def _wait_as_copy(self, request: Request, original: Record) -> None:
+        self._count("room/waited")
+        of = original.callback
+        self._parked.add(Waiting((ROOM, of), request, of or "The callback", original=original))
+
+    def _is_open(self, waiting: Waiting) -> bool:
+        """Tell whether a request may still bring something, by what has come since it waits."""
+        if waiting.original is not None:
+            return bool(self._yields.wanted(waiting.original))
+        return bool(self._requested.missing([waiting.link]))
+
+    def _left(self, of: str, waiting: int) -> int:
+        """Return how many requests may be let out now."""
+        first = max(CREDIT, self._kept // SHARE)
+        if of != LINKS and not self._yields.gives(of):
+            first = max(LEAST, (waiting + self._spent[of]) // SHARE)
+        return first + CREDIT * self._brought[of] - self._spent[of]
+
+    def _draw(self, most: int = MOST_KNOWN) -> int:
+        """Let requests out, the nearest first, at random among equals. Return how many."""
+        kinds: dict[str, list[Waiting]] = defaultdict(list)
+        for one in self._parked.of_kind(ROOM):
+            kinds[one.of].append(one)
+        sent = 0
+        for of, waiting in kinds.items():
+            left = self._left(of, len(waiting))
+            left = min(left, most, max(AT_ONCE, left // 2))
+            originals: set[Identity] = set()
+            self._random.shuffle(waiting)
+            for one in sorted(waiting, key=lambda one: one.distance):
+                if left <= 0:
+                    break
+                if one.original is not None and one.original.identity in originals:
+                    continue
+                if one.original is not None and one.original.identity in self._crawl.followed:
+                    continue
+                self._parked.remove(one)
+                self._waiting.discard(one.link)
+                if not self._is_open(one):
+                    continue
+                if one.original is not None:
+                    originals.add(one.original.identity)
+                self._send(one)
+                left -= 1
+                sent += 1
+        return sent
+
+    def _send(self, one: Waiting) -> None:
+        self._spent[one.of] += 1
+        self._count("room/fetched")
+        if one.original is None:
+            self._requested.add([one.link])
+        let_out = {ROOM_KEY: [one.of, one.distance, one.via]}
+        request = one.request.replace(meta={**one.request.meta, **let_out})
+        self._parked.send(request, again=one.original is not None)
+
+    def _brings(self, let_out: list[Any]) -> None:
+        of, _, via = let_out
+        self._count("room/brought")
+        self._brought.update({of, via} - {None})
+
+    def _is_starting(self) -> bool:
+        middleware = self._crawl.crawler.get_spider_middleware(SimhashGateSpiderMiddleware)
+        return middleware is not None and middleware.is_starting
+
+
+def _links(request: Request, targets: str) -> set[int]:
+    """Return the links of a page, as another callback and visitor would not follow them."""
+    asker = asker_of(request)
+    return {_number(f"{asker}\n{target}") for target in targets.split("\n") if target}
+
+
+def _link(asker: str, request: Request) -> int:
+    posted = "" if request.method == "GET" else f"\n{request.method} {request.body!r}"
+    return _number(f"{asker}\n{without_visitor(request.url)}{posted}")
+
+
+def _number(text: str) -> int:
+    return mmh3.hash64(text.encode("utf-8", "replace"), signed=False)[0]
