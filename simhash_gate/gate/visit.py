@@ -16,7 +16,7 @@ from simhash_gate.compare.sketch import NO_SKETCH
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
-from simhash_gate.stores.base import Record
+from simhash_gate.stores.base import UNKNOWN_GAVE, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Visit:
     at: float = field(default_factory=time.time)
     asker: str = ""
     carries: str = ""
-    gave: bool = True
+    gave: int = UNKNOWN_GAVE
     retry: bool = False
     validators: Validators = NOTHING
     variant: str = ""

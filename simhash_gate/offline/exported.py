@@ -36,8 +36,7 @@ _VALUES = {
     **dict.fromkeys(("fingerprint", "digest"), FINGERPRINT),
     **dict.fromkeys(("first_seen", "last_seen", "at"), _TIME),
     **dict.fromkeys(("sketch", "data"), _BASE64),
-    "words": json_value("a count", int, range(1 << 63).__contains__),
-    "gave": json_value("true or false", bool),
+    **dict.fromkeys(("words", "gave"), json_value("a count", int, range(1 << 63).__contains__)),
 }
 """The kinds of values; those of other names are texts."""
 

@@ -49,6 +49,7 @@ from simhash_gate.plugin.spider_middleware import is_installed, only_looks
 from simhash_gate.plugin.store_thread import StoreFailures
 from simhash_gate.plugin.threads import pause, result
 from simhash_gate.stores import Record, StoreError
+from simhash_gate.stores.base import UNKNOWN_GAVE
 from simhash_gate.values import SettingsError
 from simhash_gate.workers.pool import ReadError
 
@@ -191,7 +192,7 @@ class PageJudge:
                 at,
                 asker,
                 carries,
-                gave=not self._lifecycle.sees_end,
+                gave=0 if self._lifecycle.sees_end else UNKNOWN_GAVE,
                 retry=is_retry(request, fingerprint),
                 validators=validators_in(response),
                 variant=self._variants.of(request, response),

@@ -129,9 +129,11 @@ class StoreRun:
         return True
 
     def _settle(self, store: Store, records: Collection[Record]) -> None:
-        for gave in (True, False):
-            if alike := [record for record in records if record.gave is gave]:
-                store.update(alike, settled=True, durable=self._durable, gave=gave)
+        by_gave: dict[int, list[Record]] = {}
+        for record in {it.identity: it for it in records}.values():  # of each, the last counts
+            by_gave.setdefault(record.gave, []).append(record)
+        for gave, alike in by_gave.items():
+            store.update(alike, settled=True, durable=self._durable, gave=gave)
 
     def renew(self) -> None:
         """Renew the run in the store."""

@@ -173,7 +173,7 @@ class StoreThread:
             self._settle_at = _NEVER
             records = [self._settled.popleft() for _ in range(len(self._settled))]
             if not self.run.settle(records):
-                self._settled.extend(records)
+                self._settled.extendleft(reversed(records))
         if self._settled and self._settle_at == _NEVER:
             self._settle_at = now + SETTLE_INTERVAL
 

@@ -28,6 +28,8 @@ RUN, LIVE, ENDED = "run", "live", "ended"
 NEVER = float("-inf")
 NAME_BITS = 32
 """The low bits of what a sketch begins with. Those above them stand for the name of the page."""
+UNKNOWN_GAVE = 1
+"""What a page gave, if all that is known is that it gave something."""
 _quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 24
@@ -67,8 +69,8 @@ class Record:
     has ended. `url` never has a user name or a password.
 
     `asker` describes the callback and the visitor that asked for the page. `carries` describes the
-    other values of its request. Both are lines of text, "" if unknown or empty. `gave` is False if
-    the page is known to have given no item.
+    other values of its request. Both are lines of text, "" if unknown or empty. `gave` is 0 if the
+    page gave no item, else a number below 2**63 that stands for what it gave. Stores only keep it.
     """
 
     scope: str
@@ -86,7 +88,7 @@ class Record:
     settled: bool = False
     asker: str = ""
     carries: str = ""
-    gave: bool = True
+    gave: int = UNKNOWN_GAVE
 
     def __post_init__(self) -> None:
         if "@" in self.url:

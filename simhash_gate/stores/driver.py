@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, hash64
 
-SETTLED, DURABLE, GAVE = 1, 2, 4
-"""Marks of a page, as bits: it is settled; it counts even if its run dies; it gave an item."""
+SETTLED, DURABLE = 1, 2
+"""Marks of a page, as bits: it is settled; it counts even if its run dies."""
 ROW_BYTES = 8 + HEAD_BYTES
 _EACH_BY_ITSELF: AbstractContextManager[None] = nullcontext()
 
@@ -62,6 +62,7 @@ class Row(NamedTuple):
     scope: str
     mark: int
     seen: float
+    gave: int
     body: bytes
     life: bytes | None = None
 
@@ -105,8 +106,13 @@ class Driver(Protocol):
     def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
         """Return the news or None, and the pages with these numbers, None for each that is gone."""
 
-    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        """Add marks to pages, and set the time when they were seen last to `seen` if later."""
+    def change(
+        self, scope: str, numbers: Sequence[int], mark: int, seen: float, gave: int | None = None
+    ) -> None:
+        """Add marks to pages, and set the time when they were seen last to `seen` if later.
+
+        `gave` replaces what they gave, unless it is None.
+        """
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
         """Remove pages. Return the state of the scope, a new one if no page is left."""
@@ -146,7 +152,7 @@ class Driver(Protocol):
 
 
 _PAGES = """
-SELECT page.id, name, mark, last_seen, body FROM page JOIN scope ON scope.id = page.scope
+SELECT page.id, name, mark, last_seen, gave, body FROM page JOIN scope ON scope.id = page.scope
 """
 _ROWS = f"{_PAGES} WHERE page.id > %(after)s ORDER BY page.id LIMIT 1000"
 _ROWS_OF_SCOPE = f"""
@@ -227,11 +233,6 @@ class SQLDriver(Driver):
         while rows := self._rows(query, args | {"after": after}):
             yield from rows
             after = rows[-1][0]
-
-
-def mark_of(record: Record) -> int:
-    """Return the marks of a page for a driver."""
-    return SETTLED * record.settled | GAVE * record.gave
 
 
 def number_of(name: str) -> int:

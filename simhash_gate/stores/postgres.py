@@ -27,17 +27,17 @@ from simhash_gate.stores.base import (
 )
 from simhash_gate.stores.driver import (
     DURABLE,
+    SETTLED,
     Loaded,
     News,
     Row,
     SQLDriver,
     State,
-    mark_of,
     number_of,
 )
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
-VERSION = 19
+VERSION = 20
 """The version of the tables and functions in `postgres.sql`."""
 OLDEST_SERVER = 140000
 _LONGEST_NAME = 63  # bytes, of a schema
@@ -66,7 +66,7 @@ SELECT set_config(name, value, false)
 FROM unnest(%(names)s::text[], %(values)s::text[]) AS setting (name, value)
 """
 _NEWS = "SELECT * FROM news(%(id)s, %(last)s, %(removals)s)"
-_APPEND = "SELECT * FROM append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+_APPEND = "SELECT * FROM append(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
 _TRIM = """
 WITH here AS (
     UPDATE scope SET first = greatest(first, %(through)s + 1) WHERE id = %(id)s
@@ -78,7 +78,7 @@ SELECT scope.last, scope.first, removals,
     CASE WHEN scope.last <> %(last)s OR removals <> %(removals)s THEN
         (SELECT heads FROM news(%(id)s, %(last)s, %(removals)s))
     END,
-    page.id, mark, last_seen, body,
+    page.id, mark, last_seen, gave, body,
     CASE WHEN page.run <> %(own)s THEN (
         SELECT data FROM blob
         WHERE address = %(live)s || convert_to(lpad(to_hex(page.run), 16, '0'), 'UTF8')
@@ -89,7 +89,8 @@ WHERE scope.id = %(id)s
 _LIVE = base.address_of(base.RUN, base.LIVE, "")[:8]
 # A durable page must be on disk before this statement returns.
 _CHANGE = f"""
-UPDATE page SET mark = mark | %(mark)s::smallint, last_seen = greatest(last_seen, %(seen)s)
+UPDATE page SET mark = mark | %(mark)s::smallint, last_seen = greatest(last_seen, %(seen)s),
+    gave = coalesce(%(gave)s::bigint, gave)
 WHERE id = ANY(%(numbers)s::bigint[])
     AND (%(mark)s::smallint & {DURABLE} = 0 OR set_config('synchronous_commit', 'on', true) = 'on')
 """
@@ -116,7 +117,8 @@ class PostgresDriver(SQLDriver):
     def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
         head, self._run = base.head_of(record), number_of(record.run)
         place = (number_of(earlier.scope), *earlier[1:], through, as_bytes(earlier.scope))
-        page = (self._run, mark_of(record), float(record.last_seen), head, base.pack(record))
+        marks = (SETTLED * record.settled, float(record.last_seen), record.gave)
+        page = (self._run, *marks, head, base.pack(record))
         ((number, first, removals, earlier_heads),) = self._rows(
             _APPEND, place + page, prepare=True
         )
@@ -146,8 +148,11 @@ class PostgresDriver(SQLDriver):
         news = None if current == earlier else News(current, first, heads or b"")
         return news, [pages.get(number) for number in numbers]
 
-    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        self._rows(_CHANGE, {"numbers": _array(numbers), "mark": mark, "seen": float(seen)})
+    def change(
+        self, scope: str, numbers: Sequence[int], mark: int, seen: float, gave: int | None = None
+    ) -> None:
+        values = {"mark": mark, "seen": float(seen), "gave": gave}
+        self._rows(_CHANGE, {"numbers": _array(numbers), **values})
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
         args = {"id": number_of(scope), "numbers": _array(numbers)}

@@ -15,13 +15,14 @@ CREATE TABLE scope (
 
 -- Within a scope, ids are in order of insertion. `head` and `body` are as crawlers pack them;
 -- `last_seen` goes before what they say; `mark` adds up 1 once a page is settled, 2 if it counts
--- whatever becomes of its run, 4 if it gave an item.
+-- whatever becomes of its run; `gave` is 0 if it gave no item.
 CREATE TABLE page (
     id bigint PRIMARY KEY,
     scope bigint NOT NULL,
     run bigint NOT NULL,
     mark smallint NOT NULL,
     last_seen double precision NOT NULL,
+    gave bigint NOT NULL,
     head bytea NOT NULL,
     body bytea NOT NULL
 ) WITH (fillfactor = 90);
@@ -62,7 +63,7 @@ END;
 -- have written for whom an earlier one has waited.
 CREATE FUNCTION append(
     known bigint, known_last bigint, known_removals bigint, through bigint, name bytea,
-    run bigint, mark bigint, seen double precision, head bytea, body bytea,
+    run bigint, mark bigint, seen double precision, gave bigint, head bytea, body bytea,
     OUT number bigint, OUT first bigint, OUT removals bigint, OUT old bytea
 )
 LANGUAGE plpgsql AS $$
@@ -89,7 +90,7 @@ BEGIN
             AND (page.scope, page.id) > (known, CASE
                 WHEN removals = known_removals THEN known_last ELSE first - 1 END);
     END IF;
-    INSERT INTO page VALUES (number, known, run, mark, seen, head, body);
+    INSERT INTO page VALUES (number, known, run, mark, seen, gave, head, body);
     IF through >= first AND old IS NULL THEN
         first := through + 1;
         UPDATE scope SET first = append.first WHERE scope.id = known;

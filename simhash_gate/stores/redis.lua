@@ -1,10 +1,10 @@
 -- Does something to a scope that a caller knows in a state. ARGV: what to do; the last number that
--- the caller knows, and how many removals; bytes, or any number of numbers; up to two numbers more.
+-- the caller knows, and how many removals; bytes, or any number of numbers; up to three values more.
 --
 -- KEYS[1] is a hash: under "state" the last number, the first one that may be there, the removals,
 -- and the ms until the scope expires; under a page's number the page: its mark, when it was seen
--- last, then its body. KEYS[2] is a string: for each page 32 bytes in order, the number and what is
--- compared of it.
+-- last, what it gave (8 bytes), then its body. KEYS[2] is a string: for each page 32 bytes in order,
+-- the number and what is compared of it.
 --
 -- Of blobs, KEYS are two hashes, of the data and of what is told about them. ARGV: 'swap', a key,
 -- '1' if the data must be those that follow, the data and what is told, the seconds to keep them.
@@ -110,14 +110,15 @@ if operation == 'trim' and kept then
     keep()
 end
 
-if operation == 'change' then  -- then the mark, and when they were seen last
+if operation == 'change' then  -- then the mark, when they were seen last, what they gave or ''
     local mark, seen = tonumber(ARGV[5]), tonumber(ARGV[6])
     for n in string.gmatch(data, '%d+') do
         local page = redis.call('HGET', pages, n)
         if page then
             local its_mark, its_seen = struct.unpack('>Bd', page)
             local changed = struct.pack('>Bd', bit.bor(mark, its_mark), math.max(seen, its_seen))
-            redis.call('HSET', pages, n, changed .. string.sub(page, MARK_AND_SEEN + 1))
+            local rest = string.sub(page, MARK_AND_SEEN + #ARGV[7] + 1)
+            redis.call('HSET', pages, n, changed .. ARGV[7] .. rest)
         end
     end
     if kept and ARGV[6] ~= '-inf' and expiry ~= '0' then

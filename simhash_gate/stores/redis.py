@@ -29,7 +29,7 @@ from simhash_gate.stores.base import (
     read_server,
     refusal,
 )
-from simhash_gate.stores.driver import DURABLE, ROW_BYTES, Driver, Loaded, News, Row, State, mark_of
+from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, Driver, Loaded, News, Row, State
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +37,8 @@ _HINTS = 2  # the column of hints in a row of four; its third and fourth byte st
 _AT_ONCE = 500  # pages or blobs that are read at once
 _IDLE = 1.0  # seconds after which a connection is checked before it is used
 _SITE_SECONDS = 90 * 24 * 3600  # site memory expires: it can be as large as the pages of a site
-_PAGE = struct.Struct(">Bd")  # mark, last seen
+_GAVE = struct.Struct(">Q")
+_PAGE = struct.Struct(">BdQ")  # mark, last seen, what it gave
 _OF_BLOB = struct.Struct(">dI")  # time, size
 _NAMELESS = "%-"  # the scope "" in a key: empty braces are no hash tag
 redis_py: Any = redis  # redis-py has types for some of its parts only
@@ -69,7 +70,7 @@ class RedisDriver(Driver):
 
     def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
         head = base.head_of(record)
-        page = _PAGE.pack(mark_of(record), record.last_seen)
+        page = _PAGE.pack(SETTLED * record.settled, record.last_seen, record.gave)
         expiry = 0 if seconds is None else int(min(seconds, 1e9) * 1000)
         data = b"".join((head, page, base.pack(record)))
         news = self._ask(earlier, b"append", data, through, expiry)
@@ -90,8 +91,11 @@ class RedisDriver(Driver):
         last, _, removals, _ = map(int, (state or b"0 0 0 0").split())
         return None if (last, removals) == earlier[1:] else self.news(earlier), rows
 
-    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        self._ask(State(scope), b"change", _listed(numbers), mark, repr(float(seen)))
+    def change(
+        self, scope: str, numbers: Sequence[int], mark: int, seen: float, gave: int | None = None
+    ) -> None:
+        data = b"" if gave is None else _GAVE.pack(gave)  # numbers of Lua have 53 bits
+        self._ask(State(scope), b"change", _listed(numbers), mark, repr(float(seen)), data)
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
         return self._ask(State(scope), b"remove", _listed(numbers)).state
@@ -253,8 +257,8 @@ def _listed(numbers: Sequence[int]) -> bytes:
 
 
 def _row(scope: str, page: bytes) -> Row:
-    mark, seen = _PAGE.unpack_from(page)
-    return Row(scope, mark, seen, page[_PAGE.size :])
+    mark, seen, gave = _PAGE.unpack_from(page)
+    return Row(scope, mark, seen, gave, page[_PAGE.size :])
 
 
 def _is_of(row: Row, run: int) -> bool:

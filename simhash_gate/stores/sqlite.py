@@ -20,7 +20,7 @@ from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.files import open_database
 from simhash_gate.stores import base
 from simhash_gate.stores.base import Record, StoreError
-from simhash_gate.stores.driver import Loaded, News, Row, SQLDriver, State, mark_of, number_of
+from simhash_gate.stores.driver import SETTLED, Loaded, News, Row, SQLDriver, State, number_of
 from simhash_gate.stores.sqlite_file import StoreLock, connect, failure, name_of, tables
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; checked after this many new scopes
@@ -33,11 +33,14 @@ _FIRST = "SELECT coalesce(min(id), 0) FROM page WHERE scope = ?"
 _TRIM = "DELETE FROM page WHERE scope = ? AND id <= ?"
 # The number is the time in microseconds: so none comes twice, even if its page is gone.
 _APPEND = """
-INSERT INTO page (id, scope, run, mark, last_seen, head, body)
-VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?)
+INSERT INTO page (id, scope, run, mark, last_seen, gave, head, body)
+VALUES ((SELECT max(?, coalesce(max(id), 0) + 1) FROM page), ?, ?, ?, ?, ?, ?, ?)
 """
-_LOAD = "SELECT mark, last_seen, body FROM page WHERE id = ?"
-_CHANGE = "UPDATE page SET mark = mark | ?, last_seen = max(last_seen, ?) WHERE id = ?"
+_LOAD = "SELECT mark, last_seen, gave, body FROM page WHERE id = ?"
+_CHANGE = """
+UPDATE page SET mark = mark | ?, last_seen = max(last_seen, ?), gave = coalesce(?, gave)
+WHERE id = ?
+"""
 _EMPTY = "DELETE FROM scope WHERE id = ? AND NOT EXISTS (SELECT 1 FROM page WHERE scope = scope.id)"
 _LEFT_SCOPES = """
 SELECT scope.id, name FROM page JOIN scope ON scope.id = page.scope
@@ -120,9 +123,10 @@ class MemoryDriver(SQLDriver):
             self._new_scopes += 1
             if self._new_scopes % _AT_ONCE == 0:
                 self._bound_scopes()
-        mark, head = mark_of(record), base.head_of(record)
-        values = (time_ns() // 1000, scope, number_of(record.run), mark, record.last_seen, head)
-        number = self._cursor.execute(_APPEND, (*values, base.pack(record))).lastrowid or 0
+        mark, head = SETTLED * record.settled, base.head_of(record)
+        place = (time_ns() // 1000, scope, number_of(record.run))
+        page = (mark, record.last_seen, record.gave, head, base.pack(record))
+        number = self._cursor.execute(_APPEND, place + page).lastrowid or 0
         if through:
             self.trim(earlier.scope, through)
         first = (
@@ -145,8 +149,10 @@ class MemoryDriver(SQLDriver):
         pages = [row and Row(earlier.scope, *row) for row in rows]
         return None if self._state(earlier.scope) == earlier else self.news(earlier), pages
 
-    def change(self, scope: str, numbers: Sequence[int], mark: int, seen: float) -> None:
-        self._cursor.executemany(_CHANGE, [(mark, seen, number) for number in numbers])
+    def change(
+        self, scope: str, numbers: Sequence[int], mark: int, seen: float, gave: int | None = None
+    ) -> None:
+        self._cursor.executemany(_CHANGE, [(mark, seen, gave, number) for number in numbers])
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
         self._cursor.executemany("DELETE FROM page WHERE id = ?", [(number,) for number in numbers])

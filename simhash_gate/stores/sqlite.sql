@@ -12,12 +12,14 @@ CREATE TABLE IF NOT EXISTS scope (
 -- A commit costs what it writes, page by page: so an insert touches this table and its index alone.
 -- The index has all that a mirror of a scope needs: to read the table takes three times as long.
 -- `head` and `body` are as `base.py` packs them; `mark` and `last_seen` go before what they say.
+-- `gave` is 0 if the page gave no item.
 CREATE TABLE IF NOT EXISTS page (
     id INTEGER PRIMARY KEY,
     scope INTEGER NOT NULL REFERENCES scope,
     run INTEGER NOT NULL,
     mark INTEGER NOT NULL,
     last_seen REAL NOT NULL,
+    gave INTEGER NOT NULL,
     head BLOB NOT NULL,
     body BLOB NOT NULL
 );

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 APPLICATION_ID = 0x53484754  # "SHGT"
-VERSION = 13
+VERSION = 14
 """Of the tables in `sqlite.sql`."""
 
 _PASSING = {errno.EAGAIN, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOSPC}

@@ -15,7 +15,7 @@ from typing import TypeVar
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores import base
 from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
-from simhash_gate.stores.driver import DURABLE, GAVE, ROW_BYTES, SETTLED, Driver, News, Row
+from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, Driver, News, Row
 from simhash_gate.stores.histories import Histories
 from simhash_gate.stores.mirror import Lookup, Mirror, Mirrors, Rank
 from simhash_gate.stores.runs import Life, Runs
@@ -121,21 +121,21 @@ class Store:
         *,
         settled: bool = False,
         durable: bool = False,
-        gave: bool = False,
+        gave: int | None = None,
         seen: float = NEVER,
     ) -> None:
         """Mark the records with these identities. Records that are gone are passed over.
 
         `settled` records can't fail any more. `durable` ones count for all later runs, even if
         their own run dies; so do the histories of their keys, even if the record itself is
-        gone. `gave` notes that they gave an item. `seen` moves `last_seen`, never back.
+        gone. `gave` replaces theirs, unless it is None. `seen` moves `last_seen`, never back.
         """
-        mark = SETTLED * settled | DURABLE * durable | GAVE * gave
+        mark = SETTLED * settled | DURABLE * durable
         with self._asking():
             for scope in {record.scope for record in records}:
                 mirror = self._mirror(scope)
                 if numbers := self._find(mirror, [it for it in records if it.scope == scope]):
-                    self.driver.change(scope, numbers, mark, seen)
+                    self.driver.change(scope, numbers, mark, seen, gave)
             for record in records if durable else ():
                 self._histories.make_durable(record.scope, record.key, record.run)
 
@@ -383,7 +383,7 @@ class Store:
         if life == "dead" and not row.mark & DURABLE:
             return None
         settled = bool(row.mark & (SETTLED | DURABLE)) or life == "ended"
-        marks = settled, asker, carries, bool(row.mark & GAVE)
+        marks = settled, asker, carries, row.gave
         return Record(*[row.scope, *fields, first_seen, row.seen, sketch, *marks])
 
     def _is_due(self, name: str, more: int, most: int) -> bool:

@@ -26,6 +26,7 @@ from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.page_keys import PageKeys, moved_from, note_gone
 from simhash_gate.stores import open_store
+from simhash_gate.stores.base import UNKNOWN_GAVE
 from simhash_gate.stores.store import Store
 from tests.stores.kept import histories
 
@@ -221,13 +222,13 @@ class Run:
         version = self.edition.version[article[0]]
         user.sees(article, version)
         key, moved = self.keys.of_request(request, SITE).key, moved_from(self.keys, request, SITE)
-        visit = Visit(url, SITE, key, at, "parse", gave=False, moved_from=moved)
+        visit = Visit(url, SITE, key, at, "parse", gave=0, moved_from=moved)
         verdict = self.gate.judge(page_of(article, version), visit=visit)
         note(f"{at / HOUR}: {self.name}, {url} in version {version}: {verdict.outcome}")
         if not verdict.rejected:
             user.gets(article, self.edition)
         if verdict.record is not None:
-            self.store.update([verdict.record], settled=True, gave=True)
+            self.store.update([verdict.record], settled=True, gave=UNKNOWN_GAVE)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ def record(number: int, **named) -> Record:
         "first_seen": 1.7e9 + number / 7,
         "last_seen": 1.7e9 + number,
         "sketch": bytes(range(number)),
+        "gave": 2**63 - 1 - number,
     }
     return Record(**fields | named)
 

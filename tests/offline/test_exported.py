@@ -12,6 +12,8 @@ BAD = [
     (GOOD | {"fingerprint": 17}, "'fingerprint' is 17: expected 16 hex digits"),
     (GOOD | {"words": -1}, "'words' is -1"),
     (GOOD | {"words": "many"}, "'words' is 'many': expected a count"),
+    (GOOD | {"gave": 2**63}, f"'gave' is {2**63}: expected a count"),
+    (GOOD | {"gave": True}, "'gave' is True"),
     (GOOD | {"sketch": "?" * 1_000}, f"'sketch' is '{'?' * 78}…: "),
     (GOOD | {"first_seen": float("nan")}, "'first_seen' is nan"),
     (GOOD | {"last_seen": 1e300}, "'last_seen' is 1e+300: expected a time"),

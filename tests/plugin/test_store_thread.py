@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from dataclasses import replace
 from functools import cache, partial
 
 import pytest
@@ -107,6 +108,17 @@ def test_settled_pages_are_settled_soon_and_at_the_end_at_the_latest(path) -> No
         thread.settle(records[1])
         thread.close(ended=False).result(timeout=60)
         assert all(store.current(record).settled for record in records)
+
+
+def test_each_settled_page_has_the_number_that_was_told_of_it_last(path) -> None:
+    thread = opened(path, durable=True)
+    records = [thread.submit(ask(number)).result(timeout=60).record for number in range(3)]
+    for record, gave in zip([*records, records[0]], (0, 7, 2**62, 7), strict=True):
+        thread.settle(replace(record, gave=gave))
+    thread.settle(replace(records[1], gave=0))
+    thread.close(ended=False).result(timeout=60)
+    with closing(open_store(f"sqlite:///{path}")) as store:
+        assert [store.current(record).gave for record in records] == [7, 0, 2**62]
 
 
 def test_what_may_have_been_added_in_an_outage_is_forgotten(path) -> None:

@@ -9,7 +9,7 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import yields as module
 from simhash_gate.plugin.yields import IN_A_ROW, IN_VAIN, Yields
-from simhash_gate.stores.base import Match, Record
+from simhash_gate.stores.base import UNKNOWN_GAVE, Match, Record
 
 NOW, EARLIER = "now", "earlier"
 
@@ -29,7 +29,7 @@ class Known(Yields):
             self.ended(kept, given=given, sent=sent, is_copy=True)
 
 
-def kept(number: int = 0, callback: str = "parse", run: str = NOW, *, gave: bool = False) -> Record:
+def kept(number: int = 0, callback: str = "parse", run: str = NOW, *, gave: int = 0) -> Record:
     url = f"https://example.com/{number}"
     asker = f"{callback}\ncookies 1"
     return Record("s", url, url, 0, 0, 0, "", "v", run, 0, 0, asker=asker, gave=gave)
@@ -65,7 +65,7 @@ def test_a_copy_of_a_page_passes_if_that_gave_no_item_and_is_done(known) -> None
 
 def test_what_an_earlier_crawl_kept_passes_if_it_gave_nothing(known) -> None:
     assert known.given(copy_of(kept(run=EARLIER))).unpaid
-    assert not known.given(copy_of(kept(run=EARLIER, gave=True))).unpaid
+    assert not known.given(copy_of(kept(run=EARLIER, gave=UNKNOWN_GAVE))).unpaid
     assert known.given(copy_of(kept(run=EARLIER), "unchanged", revisit="links")).unpaid
     for policy in ({"revisit": "drop"}, {"revisit": "pass"}, {"action": "tag"}):
         assert not known.given(copy_of(kept(run=EARLIER), "unchanged", **policy)).unpaid
@@ -77,7 +77,7 @@ def test_an_item_of_a_copy_pays_for_the_page_in_later_crawls_too(known) -> None:
     barren(known, page)
     known.tries(page, 1, given=1)
     assert not known.wants_more(page)
-    assert known.settled == [replace(page, gave=True)]
+    assert known.settled == [replace(page, gave=UNKNOWN_GAVE)]
 
 
 def test_so_many_copies_of_one_page_in_a_row_are_enough(known) -> None:

@@ -142,6 +142,21 @@ def test_any_text_is_remembered_as_it_is(url, make_record):
             assert store.forget(page)
 
 
+def test_what_a_page_gave_is_kept_until_another_number_replaces_it(store, make_record):
+    """Up to the largest number: those of a script in Redis have 53 bits."""
+    page, other = make_record(BASE, gave=2**63 - 1), make_record(~BASE % 2**64)
+    for record in (page, other):
+        store.check_and_add(record, 3)
+    assert [*store.records()] == [page, other]
+    for gave in (2**62 + 1, 0, 1, 2**63 - 2):
+        store.update([page], gave=gave)
+        assert store.current(page) == replace(page, gave=gave)
+        assert store.check_and_add(page, 3).match.record.gave == gave
+    store.update([page], settled=True, seen=page.last_seen + 1)  # that leaves what it gave
+    seen = replace(page, gave=gave, settled=True, last_seen=page.last_seen + 1)
+    assert [*store.records()] == [seen, other]
+
+
 def test_a_closed_store_says_so(store, make_record):
     page = make_record(BASE)
     store.close()

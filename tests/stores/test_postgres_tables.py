@@ -167,7 +167,7 @@ def test_of_a_large_table_only_what_is_new_is_read(address, schema, admin, make_
                 assert store.check_and_add(page, None).added
         store.end("run")
     scope = f"(SELECT id FROM {schema}.scope WHERE name = 'large.example'::bytea)"
-    columns = f"nextval('{schema}.number'), scope, run, mark, last_seen, head, body"
+    columns = f"nextval('{schema}.number'), scope, run, mark, last_seen, gave, head, body"
     admin(
         f"INSERT INTO {schema}.page SELECT {columns} FROM {schema}.page"
         f" CROSS JOIN generate_series(1, 3000) WHERE scope = {scope}"
