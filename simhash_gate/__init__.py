@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from simhash_gate.page import Page as Page
     from simhash_gate.pipeline import read_page as read_page
     from simhash_gate.plugin.addon import Addon as Addon
+    from simhash_gate.plugin.followed import FollowedPage as FollowedPage
+    from simhash_gate.plugin.followed import Stage as Stage
     from simhash_gate.plugin.listeners import Crawl as Crawl
-    from simhash_gate.plugin.listeners import FollowedPage as FollowedPage
     from simhash_gate.plugin.listeners import Judged as Judged
     from simhash_gate.plugin.listeners import Listener as Listener
-    from simhash_gate.plugin.listeners import Stage as Stage
     from simhash_gate.plugin.middleware import NearDuplicate as NearDuplicate
     from simhash_gate.plugin.middleware import SimhashGateMiddleware as SimhashGateMiddleware
     from simhash_gate.plugin.site_crawl import SiteSpider as SiteSpider
@@ -48,7 +48,7 @@ _HOMES = {
     "SimhashGateInnerSpiderMiddleware": "plugin.spider_middleware",
     "ConditionalRequests": "plugin.spider_middleware",
     "Crawl": "plugin.listeners",
-    "FollowedPage": "plugin.listeners",
+    "FollowedPage": "plugin.followed",
     "Gate": "gate.judge",
     "HammingIndex": "fingerprints.index",
     "Judged": "plugin.listeners",
@@ -60,7 +60,7 @@ _HOMES = {
     "SimhashGateMiddleware": "plugin.middleware",
     "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
     "SiteSpider": "plugin.site_crawl",
-    "Stage": "plugin.listeners",
+    "Stage": "plugin.followed",
     "Verdict": "gate.verdict",
     "Visit": "gate.visit",
     "hamming_distance": "fingerprints.hamming",

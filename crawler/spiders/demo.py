@@ -27,9 +27,9 @@ from crawler.pages import (
 from crawler.site.process import SiteError, SiteProcess, serve_number, shop_url, truth
 from crawler.site.scenes.variants import SCENES
 from crawler.truth import report, score
-from simhash_gate.gate.verdict import Verdict, verdict_of
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.requests import META_KEY
-from simhash_gate.plugin.signals import near_duplicate_dropped
+from simhash_gate.plugin.signals import item_held, near_duplicate_dropped
 
 STORE = "SIMHASH_GATE_STORE"
 SHOWN = 3
@@ -106,6 +106,7 @@ class DemoSpider(Spider):
         # After the feeds, which may be written to stdout too: the figures are its last line.
         crawler.signals.connect(spider.engine_stopped, signals.engine_stopped)
         crawler.signals.connect(spider.dropped, near_duplicate_dropped)
+        crawler.signals.connect(spider.held, item_held)
         return spider
 
     async def start(self) -> AsyncIterator[Request]:
@@ -122,10 +123,7 @@ class DemoSpider(Spider):
     def parse(self, response: Response) -> Iterator[dict[str, Any] | Request]:
         """Note that the page came; yield it with what the site says it is, and its links."""
         mine = response.meta.get(META_KEY) is not False
-        verdict = verdict_of(response)
-        if verdict is not None and verdict.follows:  # its items are held back
-            self.judged.add(serve_of(response))
-        elif mine:
+        if mine:
             self.delivered.add(serve_of(response))
         if not isinstance(response, HtmlResponse):
             return
@@ -138,6 +136,11 @@ class DemoSpider(Spider):
             request = self.request(url)
             request.meta.update(section)
             yield request
+
+    def held(self, response: Response) -> None:
+        """Note that the gate held the item of the page back."""
+        self.delivered.discard(serve_of(response))
+        self.judged.add(serve_of(response))
 
     def dropped(self, response: Response, verdict: Verdict) -> None:
         """Note that the gate dropped the page; print the first ones."""

@@ -133,15 +133,18 @@ class PageJudge:
             request.errback = None
 
     def _paid(self, verdict: Verdict, request: Request, response: Response) -> Verdict:
-        """Return the verdict, `unpaid` if what the page gives may not have come, or is asked for."""
+        """Return the verdict, `unpaid` if what the page gives may not have come."""
         dropped, times = request.meta.get(DROPPED_KEY) or ("", 0)
         if times == 1 and dropped == self._fingerprinter.fingerprint(request).hex():
             request.meta[DROPPED_KEY] = [dropped, 2]
             if verdict.held:
                 reason = f"{verdict.reason}; but its errback has sent it again"
                 return replace(verdict, unpaid="errback", reason=reason)
-        let_out = ROOM_KEY in request.meta
-        return self._yields.given(verdict, without_credentials(response.url), let_out=let_out)
+        if not self._lifecycle.sees_end:
+            return verdict  # nobody knows what came of pages
+        let_out_as, *_ = request.meta.get(ROOM_KEY) or ("",)
+        url = without_credentials(response.url)
+        return self._yields.given(verdict, url, let_out=bool(let_out_as))
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         """Return the reason why a response is not judged, "" if it is."""

@@ -16,7 +16,9 @@ from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, verdict_of
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listeners, Stage
+from simhash_gate.plugin.followed import FollowedPage, Stage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listeners
+from simhash_gate.plugin.requests import AGAIN_KEY
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.plugin.yields import fields_of
 from simhash_gate.stores import Record
@@ -88,6 +90,7 @@ class Lifecycle:
         """Tell the listeners that a page led to a request. Return whether it may be sent."""
         if (page := self._of(response.request)) is not None:
             page.sent += 1
+            page.polls |= AGAIN_KEY in request.meta
         return all(self.listeners.tell("found", request, response))
 
     def reached(self, request: Request, stage: Stage = Stage.RECEIVED) -> None:
@@ -115,7 +118,9 @@ class Lifecycle:
             return True
         if page is not None:
             filled, empty = fields_of(item)
-            page.filled |= filled
+            for name, value in filled.items():
+                page.filled[name].add(value)
+            page.shapes[mmh3.hash("\n".join(sorted(filled)).encode("utf-8", "replace"))] = None
             page.empty |= empty
         if verdict is not None and (verdict.held or verdict.unpaid == "less"):
             if page is None or len(page.waiting) >= MOST_ITEMS:

@@ -6,7 +6,6 @@ import logging
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from enum import IntEnum, auto
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from simhash_gate.gate.policy import Action
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.asked_for import Variants
+from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.yields import Yields
 from simhash_gate.stores import Record, StoreError
@@ -32,59 +32,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MOST_LINES = 20_000  # more than a crawl leaves between two verdicts
-
-
-class Stage(IntEnum):
-    """The stages of a page after its verdict, in this order."""
-
-    PASSED = auto()
-    """The gate has let it through. Another downloader middleware may still swallow it."""
-    RECEIVED = auto()
-    """Scrapy has it from the downloader middlewares."""
-    ENTERING = auto()
-    """It is on its way to the callback. Another spider middleware may still swallow it."""
-    IN_CALLBACK = auto()
-    """The callback has begun."""
-    FINISHED = auto()
-    """The callback has yielded its last output."""
-    LEFT = auto()
-    """The last output has left the spider middlewares. An item may still fail."""
-    SETTLED = auto()
-    """All items were scraped or dropped: the page can't fail any more."""
-    FAILED = auto()
-    """It was taken back."""
-    OUT_OF_SIGHT = auto()
-    """It is not followed any more, because too many pages were kept after it."""
-
-
-@dataclass(eq=False)
-class FollowedPage:
-    """A page on its way from its verdict to the end of its items.
-
-    `record` is that of a kept page, None for another one, which `stands_for` a kept page. It `pays`
-    for that page if its items are delivered. `items` counts the items that are not yet scraped or
-    dropped, `given` those that were scraped, `sent` the requests. `filled` are the fields that its
-    items fill, `empty` those that one left empty. `waiting` are items that wait for the end of the
-    callback. `awaited` is a digest of what the callback awaited itself.
-    """
-
-    record: Record | None
-    url: str = ""
-    stage: Stage = Stage.PASSED
-    stands_for: Record | None = None
-    pays: bool = False
-    items: int = 0
-    given: int = 0
-    sent: int = 0
-    filled: set[str] = field(default_factory=set)
-    empty: set[str] = field(default_factory=set)
-    waiting: list[Any] = field(default_factory=list)
-    awaited: int = 0
-
-    @property
-    def decides(self) -> Record | None:
-        """The record whose copies wait for the end of this page: its own, or that it pays for."""
-        return self.record or (self.stands_for if self.pays else None)
 
 
 @dataclass(frozen=True, slots=True)

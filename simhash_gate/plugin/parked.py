@@ -67,7 +67,8 @@ class ParkedRequests:
     """All requests of a crawl that wait, the oldest first. `folder` is that of a job.
 
     They take at most `MOST_BYTES`. If there are more, the farthest of the largest kind are let go,
-    and the oldest of these: they are never sent. After a pause, requests that nobody claims are sent when the crawl is idle.
+    the oldest first: they are never sent. After a pause, requests that nobody claims are sent when
+    the crawl is idle.
     """
 
     def __init__(self, crawler: Crawler, folder: str | None = None) -> None:
@@ -144,8 +145,7 @@ class ParkedRequests:
             del self._beliefs[parked.belief]
 
     def send(self, request: Request, *, again: bool = True) -> None:
-        """Send a request, unfiltered if it is sent `again`. After the end, keep it for the next part
-        of the job."""
+        """Send a request, unfiltered if `again`. At the end of a crawl, keep it for the next."""
         engine = self._crawler.engine
         if engine is None or engine.spider is None or not self._takes_requests:
             self._unsent.append(Parked(("unsent",), request))

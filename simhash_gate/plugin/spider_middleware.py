@@ -22,7 +22,8 @@ from scrapy.utils.misc import load_object
 from twisted.logger import globalLogBeginner
 
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin.listeners import Listeners, Stage
+from simhash_gate.plugin.followed import Stage
+from simhash_gate.plugin.listeners import Listeners
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX, SettingsError

@@ -1,32 +1,36 @@
 """What pages gave: nothing is held back, and no copy dropped, for what never came.
 
-A copy of a page that gave no item passes, and so does one of a page whose items were emptier than
-those of other pages. Of a page that is unchanged since an earlier crawl, the items are held back if
-the page gave the like then, by the same code. Only fields are compared, not their values.
+A copy of a page that gave no item passes. If the items of a page left fields empty, a copy of it is
+tried: its items come if they fill such a field with a value that the page did not give. Of a page
+that is unchanged since an earlier crawl, the items are held back if one of them fills the fields
+that the first one filled then, by the same code.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import mmh3
 from itemadapter import ItemAdapter
 
 from simhash_gate.gate.verdict import Unpaid, Verdict
+from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.stores.base import UNKNOWN_GAVE, Identity, Record
 
 if TYPE_CHECKING:
-    from simhash_gate.plugin.listeners import FollowedPage
+    from simhash_gate.plugin.followed import FollowedPage
     from simhash_gate.plugin.store_thread import StoreThread
 
-MOST_KNOWN = 100_000
-"""Pages of a crawl whose items are remembered. Older ones count by what the store says of them."""
-TRIALS, SHARE = 10, 20
-"""If no page of a callback has filled a field, copies of pages that left it empty are tried: one in
-20, and the first 10."""
+MOST_KNOWN, MOST_VALUES = 50_000, 100
+"""Pages of a crawl whose items are remembered, and values of each. Older pages count by what the
+store says of them."""
+TRIALS, SHARE, MORE = 10, 20, 100
+"""Copies of pages with empty fields are tried: the first 10, or one in 20, and 100 more for each
+that brings something. If a page lacks what most pages of its callback have, a copy is tried."""
 REASONS: dict[Unpaid, str] = {
     "nothing": "no item came of that page",
     "less": "the items of that page were emptier",
@@ -39,19 +43,22 @@ REASONS: dict[Unpaid, str] = {
 class _Gave:
     """What a page gave in this crawl: the fields that its items `filled`, and those left `empty`.
 
-    `url` is the address that gave it. The page was `tried` if a copy of it was let through.
+    `values` are digests of their values. `url` is the address that gave it. It `polls` if its
+    callback has asked for it again. The page was `tried` if a copy of it was let through.
     """
 
     given: bool
     filled: frozenset[str]
     empty: frozenset[str]
+    values: array[int]
     url: str
-    tried: bool = False
+    polls: bool
+    tried: bool
 
 
 @dataclass(slots=True)
 class _Callback:
-    """The pages that a callback gave items of, how many filled each field, and copies."""
+    """The pages that a callback gave items of, how many filled each field, and their copies."""
 
     pages: int = 0
     filled: Counter[str] = field(default_factory=Counter)
@@ -92,7 +99,9 @@ class Yields:
         self._callbacks[kept.callback].copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
         waits = why == "nothing" and is_copy and verdict.action == "drop"
-        if not why or (waits and not (let_out or self.gives(kept.callback))):
+        known = self._gave.get(kept.identity)
+        waits &= not (let_out or self.gives(kept.callback) or (known and known.polls))
+        if not why or waits:
             return verdict
         self._callbacks[kept.callback].trials += why == "less"
         return replace(verdict, unpaid=why, reason=f"{verdict.reason}; but {REASONS[why]}")
@@ -128,11 +137,12 @@ class Yields:
             return False
         known = self._gave.get(kept.identity)
         if known is not None:
-            return not (known.given and page.filled <= known.filled)
+            new = [page.filled[name] for name in page.filled.keys() - known.filled]
+            return not known.given or any(map(set(known.values).isdisjoint, new))
         if not kept.settled or kept.gave == UNKNOWN_GAVE:
             return False
         if verdict.outcome == "unchanged" and verdict.policy.revisit == "links":
-            return kept.gave != self._number(kept, page.filled, page.awaited)
+            return all(kept.gave != self._number(kept, page, shape) for shape in page.shapes)
         return not kept.gave
 
     def ended(self, page: FollowedPage) -> Record | None:
@@ -142,27 +152,30 @@ class Yields:
         callback, before = self._callbacks[kept.callback], self._gave.pop(kept.identity, None)
         if page.given:
             callback.pages += 1
-            callback.filled.update(page.filled)
-        known = _Gave(page.given > 0, frozenset(page.filled), frozenset(page.empty), page.url)
+            callback.filled.update(page.filled.keys())
+            if page.record is None and before and before.given:
+                callback.trials -= MORE
+        values = array("Q", islice({*chain(*page.filled.values())}, MOST_VALUES))
+        filled, empty = frozenset(page.filled), frozenset(page.empty)
+        of_page = values, page.url, page.polls, page.record is None
+        known = _Gave(page.given > 0, filled, empty, *of_page)
         if before is not None:
             known.given |= before.given
             known.filled |= before.filled
             known.empty |= before.empty
+            known.values += before.values
         known.empty -= known.filled
-        known.tried = page.record is None
         self._gave[kept.identity] = known
         while len(self._gave) > MOST_KNOWN:
             self._gave.popitem(last=False)
         if page.record is None and (not page.given or (before and before.given)):
             return None
-        gave = self._number(kept, known.filled, page.awaited) if known.given else 0
-        return replace(kept, gave=gave)
+        return replace(kept, gave=self._number(kept, page, *page.shapes) if known.given else 0)
 
-    def _number(self, kept: Record, filled: Collection[str], awaited: int) -> int:
+    def _number(self, kept: Record, page: FollowedPage, shape: int = 0, *_: int) -> int:
         """Return the number that stands for what a page gave: 31 bits of the code of its callback,
-        32 of the fields that were filled, and of what the callback awaited."""
-        fields = "\n".join([f"{awaited:x}", *sorted(filled)])
-        return self._code(kept) << 32 | mmh3.hash(fields.encode("utf-8", "replace"), signed=False)
+        32 of the fields of its first item, and of what the callback awaited."""
+        return self._code(kept) << 32 | (shape ^ page.awaited) % 2**32
 
     def _code(self, kept: Record) -> int:
         return int(self.codes.get(kept.callback) or "1", 16) % 2**31
@@ -172,22 +185,25 @@ class Yields:
         return before > 1 and now > 1 and before != now
 
     def _gave_less(self, known: _Gave, callback_name: str) -> bool:
-        """Tell whether a page left fields empty that other pages of its callback fill."""
+        """Tell whether a page lacks fields that a copy of it may fill."""
         callback = self._callbacks[callback_name]
         usual = {name for name, pages in callback.filled.items() if 2 * pages > callback.pages}
-        if (usual | known.empty & callback.filled.keys()) - known.filled:
+        if usual - known.filled:
             return True
         return bool(known.empty) and callback.trials < max(TRIALS, callback.copies / SHARE)
 
 
-def fields_of(item: Any) -> tuple[set[str], set[str]]:
-    """Return the names of the fields that an item fills, and of those that it leaves empty."""
-    filled: set[str] = set()
+def fields_of(item: Any) -> tuple[dict[str, int], set[str]]:
+    """Return digests of the fields that an item fills, by name, and the names of its other ones."""
+    filled: dict[str, int] = {}
     empty: set[str] = set()
-    if not ItemAdapter.is_item(item):
-        return {""}, empty
-    for name, value in ItemAdapter(item).items():
-        (empty if _is_empty(value) else filled).add(str(name))
+    pairs = ItemAdapter(item).items() if ItemAdapter.is_item(item) else [("", item)]
+    for name, value in pairs:
+        if _is_empty(value):
+            empty.add(str(name))
+        else:
+            said = str(value).strip().encode("utf-8", "replace")
+            filled[str(name)] = mmh3.hash64(said, signed=False)[0]
     return filled, empty
 
 

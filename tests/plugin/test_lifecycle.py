@@ -22,9 +22,10 @@ from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.features import site_warnings
 from simhash_gate.plugin.features.resend_dropped import Resending
 from simhash_gate.plugin.features.site_warnings import AlikePages
+from simhash_gate.plugin.followed import Stage
 from simhash_gate.plugin.judging import SettledJudge
 from simhash_gate.plugin.lifecycle import MIN_RESPONSE_SIZE, Lifecycle
-from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Listeners, Stage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener, Listeners
 from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.settings import read_settings

@@ -6,7 +6,8 @@ import logging
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.plugin.listeners import FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Judged, Listener
 from simhash_gate.plugin.signals import near_duplicate_dropped
 
 drops = logging.getLogger("simhash_gate.drops")

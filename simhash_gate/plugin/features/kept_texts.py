@@ -11,7 +11,8 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.asked_for import validators_in
 from simhash_gate.plugin.features.conditions import STORED_FLAG, needs_page
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Blob, StoreError

@@ -17,7 +17,8 @@ from simhash_gate.gate.judge import is_duplicate_of
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import VERDICT_KEY
 from simhash_gate.page import Page
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.followed import FollowedPage, Stage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.parked import Belief, Parked
 from simhash_gate.plugin.requests import DROPPED_KEY, ROOM_KEY
 from simhash_gate.stores import Record
@@ -72,11 +73,13 @@ class Resending(Listener):
         self._send(others, PAGE_FAILED)
 
     def moved(self, page: FollowedPage) -> None:
-        """Send dropped requests again if their page failed. Else forget them."""
+        """Send dropped requests again if their page failed or is not ready. Else forget them."""
         record = page.decides
         if record is None or record.identity in self._crawl.followed:
             return
         why = f"{record.url} failed" if page.stage is Stage.FAILED else ""
+        if page.polls and not page.given:
+            why = f"the callback asks for {record.url} again"
         copies = self._parked.take(("copy", record.identity), why)
         if why:
             self._send(copies, why)

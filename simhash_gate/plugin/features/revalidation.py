@@ -45,7 +45,8 @@ from simhash_gate.plugin.features.conditions import (
     response_of,
     take_condition,
 )
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, is_retry

@@ -28,7 +28,8 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
 from simhash_gate.plugin.features.resend_dropped import send_again, to_send_again
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.store_thread import LearnedNotes

@@ -19,7 +19,8 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.policy import registered_domain
 from simhash_gate.gate.verdict import OUTCOMES, Verdict
 from simhash_gate.gate.visit import names_apart
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.values import PREFIX
 

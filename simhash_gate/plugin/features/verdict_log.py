@@ -18,7 +18,8 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.gate.verdict import encode, line_of
 from simhash_gate.page import Page
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.html import check_installed, render, write

@@ -14,6 +14,7 @@ import random
 from array import array
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -26,7 +27,8 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.address import without_visitor
 from simhash_gate.plugin.features.resend_dropped import to_send_again
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener, Stage
+from simhash_gate.plugin.followed import FollowedPage, Stage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import ROOM_KEY, asker_of
 from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware, is_installed
@@ -147,19 +149,14 @@ class WaitingRoom(Listener):
         urls = (request.url, judged.response.url)
         self._requested.add(_links(request, "\n".join(map(without_visitor, urls))))
         if let_out := request.meta.get(ROOM_KEY):
-            if judged.skipped and judged.skipped != "empty":
-                brought = judged.response.ok
-            else:
-                brought = not (judged.held or verdict.unpaid)
-            if brought:
-                self._brings(let_out)
-            elif page is not None:
-                self._let_out[page] = let_out  # it may bring an item
+            self._came(let_out, judged, page)
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
             if self._yields.wanted(verdict.match.record) == "nothing":
                 self._wait_as_copy(to_send_again(judged), verdict.match.record)
         elif verdict.page is not None and request not in self._copies:
-            links = set() if self._crawl.is_deepest(request) else _links(request, verdict.page.targets)
+            links = (
+                set() if self._crawl.is_deepest(request) else _links(request, verdict.page.targets)
+            )
             self._shown.add(links)
             if verdict.record is not None:
                 self._shown_by[verdict.record.identity] = array("Q", links)
@@ -167,6 +164,16 @@ class WaitingRoom(Listener):
                     self._shown_by.popitem(last=False)
         if self._met % TRICKLE == 0 and self._parked.of_kind(ROOM) and self._is_starting():
             self._draw(1)
+
+    def _came(self, let_out: list[Any], judged: Judged, page: FollowedPage | None) -> None:
+        """Note what has come of a request that was let out."""
+        brought = not (judged.held or judged.verdict.unpaid)
+        if judged.skipped:
+            brought = judged.skipped != "empty" and judged.response.status < HTTPStatus.BAD_REQUEST
+        if brought:
+            self._brings(let_out)
+        elif page is not None:
+            self._let_out[page] = let_out  # it may bring an item
 
     def found(self, request: Request, response: Response) -> bool:
         """Return False for a request of a copy: it was sent before, or waits."""
@@ -183,7 +190,9 @@ class WaitingRoom(Listener):
             self._waiting.add(link)
             self._count("room/waited")
             self._parked.add(
-                Waiting((ROOM, LINKS), request, LINKS, link, via=copy.let_out_as, distance=copy.distance)
+                Waiting(
+                    (ROOM, LINKS), request, LINKS, link, via=copy.let_out_as, distance=copy.distance
+                )
             )
         return False
 
@@ -193,7 +202,7 @@ class WaitingRoom(Listener):
             return
         if page.given and (let_out := self._let_out.pop(page, None)):
             self._brings(let_out)
-        if self._yields.wanted(record):
+        if self._yields.wanted(record) and not page.polls:
             for copy in self._parked.take(("copy", record.identity)):
                 self._wait_as_copy(copy.request, record)
 
@@ -211,7 +220,10 @@ class WaitingRoom(Listener):
                 waiting[one.of].append(one)
         for of, rest in waiting.items():
             self._stats.inc_value("simhash_gate/room/left", len(rest))
-            number, url = how_many(len(rest), "address"), without_credentials(rest[0].request.url)
+            number, url = (
+                how_many(len(rest), "URL"),
+                without_credentials(rest[0].request.url),
+            )
             if self._parked.paused:
                 self._crawl.note(
                     f"{number} that may bring nothing new, such as {url}, waited for the crawl to "
@@ -221,7 +233,7 @@ class WaitingRoom(Listener):
             elif of == LINKS:
                 self._crawl.note(
                     f"{number}, such as {url}, were not fetched: only copies lead there, and of "
-                    f"{self._spent[of]} such addresses the last {CREDIT} brought nothing new. "
+                    f"{self._spent[of]} such URLs the last {CREDIT} brought nothing new. "
                     "Endless calendars and session ids look like this.",
                     f"{PREFIX}ACTION = 'links' fetches all of them.",
                     wrong=True,
@@ -230,7 +242,7 @@ class WaitingRoom(Listener):
                 gives = self._yields.gives(of)
                 self._crawl.note(
                     f"{number}, such as {url}, stay dropped: they are copies of pages of which no "
-                    f"item came, and {how_many(self._spent[of], 'copy', 'copies')} that were "
+                    f"item came, and {how_many(self._spent[of], 'page')} that were "
                     f"fetched again gave none. " + f"{of} gave no item at all." * (not gives),
                     f"{PREFIX}ACTION = 'tag' delivers all copies.",
                     wrong=True,

@@ -1,0 +1,66 @@
+"""A page on its way from its verdict to the end of its items, and the stages of that way."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from enum import IntEnum, auto
+from typing import Any
+
+from simhash_gate.stores import Record
+
+
+class Stage(IntEnum):
+    """The stages of a page after its verdict, in this order."""
+
+    PASSED = auto()
+    """The gate has let it through. Another downloader middleware may still swallow it."""
+    RECEIVED = auto()
+    """Scrapy has it from the downloader middlewares."""
+    ENTERING = auto()
+    """It is on its way to the callback. Another spider middleware may still swallow it."""
+    IN_CALLBACK = auto()
+    """The callback has begun."""
+    FINISHED = auto()
+    """The callback has yielded its last output."""
+    LEFT = auto()
+    """The last output has left the spider middlewares. An item may still fail."""
+    SETTLED = auto()
+    """All items were scraped or dropped: the page can't fail any more."""
+    FAILED = auto()
+    """It was taken back."""
+    OUT_OF_SIGHT = auto()
+    """It is not followed any more, because too many pages were kept after it."""
+
+
+@dataclass(eq=False)
+class FollowedPage:
+    """A page on its way from its verdict to the end of its items.
+
+    `record` is that of a kept page, None for another one, which `stands_for` a kept page. It `pays`
+    for that page if its items are delivered. `items` counts the items that are not yet scraped or
+    dropped, `given` those that were scraped, `sent` the requests. `filled` has digests of the
+    fields that its items fill, `empty` the names of those that one left empty, `shapes` digests of
+    the names that each filled. `waiting` are items that wait for the end of the callback. `awaited`
+    is a digest of what the callback awaited. It `polls` if the callback asks for the page again.
+    """
+
+    record: Record | None
+    url: str = ""
+    stage: Stage = Stage.PASSED
+    stands_for: Record | None = None
+    pays: bool = False
+    items: int = 0
+    given: int = 0
+    sent: int = 0
+    filled: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    empty: set[str] = field(default_factory=set)
+    waiting: list[Any] = field(default_factory=list)
+    shapes: dict[int, None] = field(default_factory=dict)
+    awaited: int = 0
+    polls: bool = False
+
+    @property
+    def decides(self) -> Record | None:
+        """The record whose copies wait for the end of this page: its own, or that it pays for."""
+        return self.record or (self.stands_for if self.pays else None)
