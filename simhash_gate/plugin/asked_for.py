@@ -20,7 +20,7 @@ from parsel import Selector
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.spiders import CrawlSpider
+from scrapy.spiders import CrawlSpider, Rule
 
 from simhash_gate.history.validators import Validators, validators_of
 from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY
@@ -90,17 +90,14 @@ class AskedFor:
                 request.meta[ADDED_KEY] = lines
 
     def _callback(self, request: Request) -> tuple[str, dict[str, Any]]:
-        callback: Any = request.callback
-        spider: Any = self._crawler.spider
-        if callback is None:
-            callback = getattr(spider, "parse_start_url", None) or getattr(spider, "parse", None)
-        if isinstance(spider, CrawlSpider) and callback == spider._callback:
-            with suppress(LookupError, TypeError):
-                rule = spider._rules[request.meta["rule"]]
-                brought = {**dict(_brought(rule.callback)), **rule.cb_kwargs}
-                return f"{_name(rule.callback)} {rule.follow}", brought
+        callback, rule = callback_of(request, self._crawler.spider)
         with suppress(Exception):  # a callback may be any object
-            return _name(callback), dict(_brought(callback))
+            name, brought = _name(callback), dict(_brought(callback))
+            return (
+                (f"{name} {rule.follow}", {**brought, **rule.cb_kwargs})
+                if rule
+                else (name, brought)
+            )
         return type(callback).__qualname__, {"callback": request}
 
     def _line(self, request: Request, name: str, shown: str, value: Any) -> str:
@@ -118,6 +115,19 @@ class AskedFor:
         text = "".join([*texts, *[request.url] * (len(texts) == _MOST)])
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8)
         return f"{shown} {digest.hexdigest()}"
+
+
+def callback_of(request: Request, spider: Any) -> tuple[Any, Rule | None]:
+    """Return the callback that gets the answer to a request, and the CrawlSpider's rule if it is
+    one's. A callback may be any object."""
+    callback: Any = request.callback
+    if callback is None:
+        callback = getattr(spider, "parse_start_url", None) or getattr(spider, "parse", None)
+    if isinstance(spider, CrawlSpider) and callback == spider._callback:
+        with suppress(LookupError, TypeError):
+            rule = spider._rules[request.meta["rule"]]
+            return rule.callback, rule
+    return callback, None
 
 
 def _visitor(request: Request) -> Iterator[tuple[str, str, Any]]:
