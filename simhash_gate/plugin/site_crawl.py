@@ -164,7 +164,7 @@ class CorpusSpider(SiteSpider):
         with output.open("rb") as file:
             self.urls = {json.loads(line)["url"] for line in file}
         self.file = output.open("r+b", buffering=0)
-        self.waiting = waiting
+        self._waiting = waiting
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the first requests."""
@@ -200,7 +200,7 @@ class CorpusSpider(SiteSpider):
     def say_how_far(self) -> None:
         """Show the numbers of pages and of addresses that wait."""
         stats = self.crawler.stats.get_stats()
-        copies, left = stats.get("simhash_gate/duplicate", 0), self.waiting + _left(stats)
+        copies, left = stats.get("simhash_gate/duplicate", 0), self._waiting + _left(stats)
         click.echo(
             f"pages: {len(self.urls)}; copies left out: {copies}; addresses to go: {left}", err=True
         )

@@ -242,10 +242,11 @@ def start(
     *,
     spider: str = "",
     settings: dict | None = None,
+    given: str = "",
     feed: str = "items.jsonl",
     umask: int = -1,
 ) -> tuple[LoadedProcess, Callable[[], Crawl]]:
-    """Start a crawl; return its process and what waits for its end.
+    """Start a crawl; return its process and what waits for its end. `given` are its arguments.
 
     With a `umask` what the crawl made can be looked at by what the crawl itself says.
     """
@@ -269,6 +270,7 @@ def start(
     }
     outputs = [part for name in feed.split() for part in ("-O", name)]
     arguments = [part for name, value in chosen.items() for part in ("-s", f"{name}={value}")]
+    arguments += [part for argument in given.split() for part in ("-a", argument)]
     process = LoadedProcess(
         *("scrapy", "runspider", "spider.py", *outputs, *arguments),
         cwd=folder,

@@ -1,0 +1,88 @@
+"""Warnings about items that are held back as known, though the spider may need them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from hashlib import blake2b
+from typing import Any
+
+from scrapy import Spider
+
+from simhash_gate.common.wording import how_many
+from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.store_thread import LearnedNotes
+from simhash_gate.values import PREFIX
+
+NOTE, SCOPE = "arguments", "(spiders)"
+"""The key of the notes: digests of arguments by name, for each spider. No site has this scope."""
+
+
+class ArgumentWatch(Listener):
+    """Warns if pages are held back that another crawl has kept with other arguments (`-a`).
+
+    After a warning, the store remembers the earlier arguments: the items are still those.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        self._held = 0
+        self._spider = ""
+        self._now: dict[str, str] = {}
+        self._last: dict[str, str] = {}
+        self._learned = LearnedNotes(crawl.store, NOTE, self._take)
+
+    def opened(self, spider: Spider) -> None:
+        """Note the arguments before the crawl changes them."""
+        self._spider, self._now = spider.name, digests_of(spider)
+        self._learned.has(SCOPE)
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Count the pages whose items are held back."""
+        self._held += judged.verdict.outcome == "unchanged" and judged.held
+
+    async def closed(self) -> None:
+        """Compare the arguments with those of the last crawl."""
+        if not self._learned.has(SCOPE):
+            return
+        ignored = {name.lower() for name in self._settings.ignore}
+        now, last = self._now, self._last
+        differing = [name for name in sorted({**now, **last}) if now.get(name) != last.get(name)]
+        if not differing:
+            return
+        if self._held and (names := [name for name in differing if name.lower() not in ignored]):
+            self._crawl.note(
+                f"The items of {how_many(self._held, 'page')} were held back: unchanged since a "
+                f"crawl with other arguments ({', '.join(names)}). With those of this crawl, they "
+                "may be other items.",
+                f"{PREFIX}REVISIT = 'pass' delivers all. {PREFIX}IGNORE names arguments that make "
+                "no difference.",
+                wrong=True,
+            )
+            return
+        self._learned.merge(SCOPE, self._note)
+
+    def _take(self, _scope: str, notes: dict[str, Any]) -> None:
+        self._last = dict(notes.get(self._spider) or {})
+
+    def _note(self, notes: dict[str, Any]) -> None:
+        notes.pop(self._spider, None)  # the oldest notes go first
+        if self._now:
+            notes[self._spider] = self._now
+
+
+def digests_of(spider: Spider) -> dict[str, str]:
+    """Return the digest of each argument of a spider that has a simple value, by name.
+
+    Arguments are the parameters of `__init__`, and what the command line names. Names with `_`,
+    such as the `_job` of Scrapyd, are none.
+    """
+    begins = [vars(kind)["__init__"] for kind in type(spider).__mro__ if "__init__" in vars(kind)]
+    names = {name for begin in begins for name in inspect.signature(begin).parameters}
+    names.update(re.findall("\0-a\0?([^\0=]+)=", "\0".join(sys.argv)))
+    return {
+        name: blake2b(repr((spider.name, value)).encode(), digest_size=8).hexdigest()
+        for name, value in vars(spider).items()
+        if name in names and name[0] != "_" and isinstance(value, str | int | float)
+    }
