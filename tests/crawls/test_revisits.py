@@ -251,12 +251,15 @@ def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path
             assert not warns or "now remote://host/items has 0 items" in done.log
 
 
-def test_held_items_keep_a_crawl_open_that_waits_for_items(settings, tmp_path) -> None:
+@pytest.mark.parametrize(
+    "closes", [{"CLOSESPIDER_TIMEOUT_NO_ITEM": 1}, {"CLOSESPIDER_PAGECOUNT_NO_ITEM": 4}]
+)
+def test_held_items_keep_a_crawl_open_that_waits_for_items(settings, tmp_path, closes) -> None:
     routes = {f"/{number}": page(number) for number in range(9)}
     with Site(routes).running() as site:
         crawl(tmp_path / "1", site, settings=settings)
         routes["/last"] = page(50)
-        settings |= {"CLOSESPIDER_TIMEOUT_NO_ITEM": 1, "DOWNLOAD_DELAY": 0.3}
+        settings |= {**closes, "DOWNLOAD_DELAY": 0.3}
         settings |= {"RANDOMIZE_DOWNLOAD_DELAY": False, "CONCURRENT_REQUESTS_PER_DOMAIN": 1}
         second = crawl(tmp_path / "2", site, spider=IN_ORDER, settings=settings)
         assert outcomes(second) == {"/last": "new"}

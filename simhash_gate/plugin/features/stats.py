@@ -87,9 +87,11 @@ class GateStats(Listener):
             and "time)s" not in slot.uri_template
             and (not isinstance(slot.storage, FileFeedStorage) or Path(slot.storage.path).exists())
         ]
-        closer = crawler.get_extension(CloseSpider)
-        if closer is not None and closer.close_on["timeout_no_item"]:
-            crawler.signals.connect(closer.item_scraped_no_item, item_held)
+        self._closer = crawler.get_extension(CloseSpider)
+        if self._closer is not None and self._closer.close_on["timeout_no_item"]:
+            crawler.signals.connect(self._closer.item_scraped_no_item, item_held)
+        if self._closer is not None and self._closer.close_on["pagecount_no_item"]:
+            crawler.signals.connect(self._item_held, item_held)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Count a response."""
@@ -120,6 +122,11 @@ class GateStats(Listener):
         elif verdict.rejected and verdict.policy.action == "tag":
             self._tagged += 1
         self._count_why(verdict)
+
+    def _item_held(self) -> None:
+        """The page is none without an item. `CLOSESPIDER_ITEMCOUNT` counts what is delivered."""
+        assert self._closer is not None
+        self._closer.counter["pagecount_since_last_item"] = 0
 
     def _count_why(self, verdict: Verdict) -> None:
         if verdict.differs == "carried":
