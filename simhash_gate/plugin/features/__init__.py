@@ -34,6 +34,7 @@ FEATURES: tuple[tuple[str, Wanted], ...] = (
     ("site_warnings.SelectorWatch", lambda settings: bool(settings.policies.compared)),
     ("site_warnings.RedesignWatch", _always),
     ("held_items.ArgumentWatch", _always),
+    ("held_items.PollWatch", _always),
     ("verdict_log.VerdictLog", lambda settings: bool(settings.verdicts or settings.report)),
     ("journal.Journal", lambda settings: bool(settings.journal)),
     ("announcements.Announcements", _always),

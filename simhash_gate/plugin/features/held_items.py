@@ -5,13 +5,17 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+from collections import OrderedDict
 from hashlib import blake2b
 from typing import Any
 
 from scrapy import Spider
+from scrapy.http import Response
 
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.signals import item_held
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
 
@@ -70,6 +74,47 @@ class ArgumentWatch(Listener):
         notes.pop(self._spider, None)  # the oldest notes go first
         if self._now:
             notes[self._spider] = self._now
+
+
+MANY = 200
+"""A warning comes after so many answers of one address whose items were held back."""
+_MOST_ADDRESSES = 10_000
+
+
+class PollWatch(Listener):
+    """Warns once if a spider asks for one address again and again, and all items are held back.
+
+    It may ask until its pipeline has enough items, but held items reach no pipeline.
+    """
+
+    def __init__(self, crawl: Crawl) -> None:
+        super().__init__(crawl)
+        # The answers with held items, and whether the last answer has had no item yet.
+        self._answers: OrderedDict[str, tuple[int, bool]] = OrderedDict()
+        crawl.crawler.signals.connect(self._item_held, item_held)
+
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        """Note an answer whose items will be held back."""
+        url = judged.response.url
+        number, _ = self._answers.pop(url, (0, True))
+        if judged.held:  # else items reach the pipeline
+            self._answers[url] = number, True
+            if len(self._answers) > _MOST_ADDRESSES:
+                self._answers.popitem(last=False)
+
+    def _item_held(self, response: Response) -> None:
+        number, is_first = self._answers.get(response.url, (0, False))
+        if not is_first:
+            return
+        self._answers[response.url] = number + 1, False
+        if number + 1 == MANY and self._once("polls"):
+            self._crawl.note(
+                f"{without_credentials(response.url)} was answered {MANY} times, and all items were"
+                " held back. A spider that asks until its pipeline has enough items does not end.",
+                f"Send these requests with meta={{'simhash_gate': False}}, or set {PREFIX}REVISIT "
+                "= 'pass'.",
+                wrong=True,
+            )
 
 
 def digests_of(spider: Spider) -> dict[str, str]:
