@@ -14,7 +14,8 @@ from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.plugin.listeners import Crawl, FollowedPage, Judged, Listener
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
