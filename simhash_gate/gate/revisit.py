@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.times import span_of
@@ -88,8 +87,8 @@ class Revisits:
     def at(self, visit: Visit, page: Page, policy: Policy) -> tuple[Visit, Revisit]:
         """Return the visit under the key that its page has, and what is known of that page.
 
-        An address that was visited as a page of its own goes on as that, from its newest visit,
-        under its key of now if no other page has it. Else a key is of the address that brought a
+        An address that was visited as a page of its own goes on as that, from its last visit, under
+        its key of now if no other page has it. Else a key is of the address that brought a
         version, and of those that bring the like. Of two contents that a run finds under one key,
         the second has its own. So has another rendition: a copy, no update. Raises `StoreError`.
         """
@@ -105,15 +104,17 @@ class Revisits:
         # A page may have had the key of an address that it names, as long as no other page had it.
         if last is None and {*map(key_of, page.canonical.splitlines())} - {plain}:
             keys.update(kept.key for kept in self._store.at_address(visit.scope, visit.url))
-        found = [(last.last_seen, visit, revisit)] if last and mine else []
+        found = [(record_of(last, visit), visit, revisit)] if last and mine else []
         for key in sorted(keys - {visit.key}):
-            its = self.of(visit.under(key), policy)
+            now = visit.under(key)
+            its = self.of(now, policy)
             before = its.history.last_of(self._pipeline, visit.asker)
             if before is not None and precise(before.url) == url:
-                now = visit.under(key) if last else visit
-                found.append((before.last_seen, now, its))
+                found.append((record_of(before, now), now if last else visit, its))
+        if len(found) > 1:  # a later visit under another key has replaced the record
+            found.sort(key=lambda it: (self._store.current(it[0]) is not None, it[0].last_seen))
         if found:
-            return max(found, key=itemgetter(0))[1:]
+            return found[-1][1:]
         if last is None or not what_changed(last, page, policy, visit):
             return visit, revisit
         bits = hamming_distance(last.fingerprint, page.fingerprint or 0)
@@ -188,12 +189,12 @@ class Revisits:
 
     def counts(self, last: Version, at: float, policy: Policy) -> bool:
         """Tell whether a version that a run kept is an earlier one at the time of a visit."""
-        age = abs(at - last.last_seen)
+        age = at - last.last_seen  # below zero if a clock was wrong, or a capture is older
         if policy.ttl is not None and age > policy.ttl:
             return False
         if last.run != self._run:
             return True
-        return policy.revisit_after is not None and age >= max(policy.revisit_after, 1e-3)
+        return policy.revisit_after is not None and abs(age) >= max(policy.revisit_after, 1e-3)
 
     def _write(self, page: Visit | Record, history: History, at: float) -> None:
         packed = history.encode()

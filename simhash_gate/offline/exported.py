@@ -21,7 +21,7 @@ from simhash_gate.sources import File, find
 from simhash_gate.sources.fingerprints import FINGERPRINT
 from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
 from simhash_gate.stores import Blob, Record
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, NEVER, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import history_in
 from simhash_gate.stores.store import Store
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
@@ -58,8 +58,13 @@ def _notes(data: bytes) -> None:
         raise ValueError("expected an object")
 
 
-KINDS = {
-    HISTORY: BlobKind("histories", lambda data: History.decode(history_in(data))),
+def _last_visit(data: bytes) -> float:
+    its = History.decode(history_in(data))
+    return its.gone or (its.last.last_seen if its.last else NEVER)
+
+
+KINDS = {  # of what two stores know of a page, only the times tell which is later
+    HISTORY: BlobKind("histories", _last_visit, lambda *both: max(both, key=_last_visit)),
     KEPT_TEXT: BlobKind("texts", unpack),
     SITE_MEMORY: BlobKind("site memories", SiteMemory, lambda *both: SiteMemory(*both).encode()),
     SITE_NOTES: BlobKind("notes on sites", _notes, merged_notes, is_json=True),

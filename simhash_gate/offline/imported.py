@@ -24,7 +24,7 @@ from simhash_gate.sources import Entry, File
 from simhash_gate.sources.open import open_kept, pages_of
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.stores import Record, Window
-from simhash_gate.stores.base import HISTORY, Blob
+from simhash_gate.stores.base import Blob
 from simhash_gate.stores.store import Store
 from simhash_gate.workers.pool import ReadError
 
@@ -157,11 +157,8 @@ class Import:
     def _add_blob(self, blob: Blob) -> None:
         """Add what is known beside pages to what the store knows."""
         with complaining(self._complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
-            if blob.kind == HISTORY:
-                blob = replace(blob, run=self.gate.run)
-            else:
-                known = self._store.get(blob.kind, blob.scope, blob.key)
-                data = KINDS[blob.kind].merge(known, blob.data)
-                blob = Blob(blob.kind, blob.scope, blob.key, data, blob.at)
-            self._store.put(blob)
+            kind, scope, key, run = blob.kind, blob.scope, blob.key, self.gate.run
+            known = self._store.get(kind, scope, key, run=run)
+            if (data := KINDS[kind].merge(known, blob.data)) != known:
+                self._store.put(Blob(kind, scope, key, data, blob.at, run))
             self.blobs[blob.kind] += 1

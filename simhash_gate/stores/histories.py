@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from simhash_gate.common.urls import without_credentials
@@ -60,6 +59,7 @@ class _Entry(NamedTuple):
 class Histories:
     """Keeps one value for each page, with an entry for each run that counts now or may do later.
 
+    Entries have the order in which they were kept, whatever the clocks of the crawlers say.
     `life_of` tells whether a run is live, ended or dead.
     """
 
@@ -69,12 +69,12 @@ class Histories:
         self._values: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
     def get(self, scope: str, key: str, run: str) -> bytes:
-        """Return the newest data of a page that count for a run."""
+        """Return the data of a page that were kept last, of those that count for a run."""
         value = self._values[scope, key] = self._driver.blob(HISTORY, scope, key)
         if len(self._values) > _VALUES:
             self._values.popitem(last=False)
-        newest = self._newest(_unpack(value), run)
-        return newest.data if newest else b""
+        last = self._last(_unpack(value), run)
+        return last.data if last else b""
 
     def put(self, blob: Blob) -> None:
         """Keep the data of a run about a page. Remove entries that can't count any more."""
@@ -85,14 +85,13 @@ class Histories:
             others = [entry for entry in entries if entry.durable or entry.run != blob.run]
             # Each life is asked once: a run may end between two questions.
             lives = {entry.run: self._life_of(entry.run) for entry in others}
-            ended = [entry for entry in others if lives[entry.run] == "ended"]
+            last = [entry for entry in others if lives[entry.run] == "ended"][-1:]
             may_count = [
                 entry
                 for entry in others
-                if entry not in ended and (entry.durable or lives[entry.run] == "live")
+                if entry in last or lives[entry.run] in ("live", entry.durable and "dead")
             ]
-            new = _Entry(blob.at, durable=False, run=blob.run, data=blob.data)
-            return [*sorted(ended, key=attrgetter("at"))[-1:], *may_count, new]
+            return [*may_count, _Entry(blob.at, durable=False, run=blob.run, data=blob.data)]
 
         self._edit(blob.scope, blob.key, with_own)
 
@@ -101,25 +100,23 @@ class Histories:
 
         def durable(entries: list[_Entry]) -> list[_Entry]:
             counts = self._life_of(run) != "dead"
-            entries_of_run = [
-                entry for entry in entries if entry.run == run and (counts or entry.durable)
-            ]
-            others = [entry for entry in entries if entry.run != run]
-            return [*others, *(entry._replace(durable=True) for entry in entries_of_run[-1:])]
+            own = [entry for entry in entries if entry.run == run and (counts or entry.durable)]
+            others = (entry for entry in entries if entry.run != run or entry in own[-1:])
+            return [entry._replace(durable=entry.durable or entry.run == run) for entry in others]
 
         self._edit(scope, key, durable)
 
     def counting(self, blob: Blob) -> Blob | None:
         """Return the data of a page that count for a new run. `blob` has the value of the page."""
-        newest = self._newest(_unpack(blob.data), "")
-        return newest and Blob(HISTORY, blob.scope, blob.key, newest.data, newest.at, newest.run)
+        last = self._last(_unpack(blob.data), "")
+        return last and Blob(HISTORY, blob.scope, blob.key, last.data, last.at, last.run)
 
     def clear(self) -> None:
         """Forget the values that were read: they may have changed."""
         self._values.clear()
 
-    def _newest(self, entries: Sequence[_Entry], run: str) -> _Entry | None:
-        for entry in sorted(entries, key=lambda entry: (entry.at, entry.run == run), reverse=True):
+    def _last(self, entries: Sequence[_Entry], run: str) -> _Entry | None:
+        for entry in reversed(entries):
             if entry.durable or self._life_of(entry.run) in ("ended", entry.run == run and "live"):
                 return entry
         return None

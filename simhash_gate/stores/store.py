@@ -194,9 +194,9 @@ class Store:
     def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
         """Return the data of a blob that count for a run, empty if there are none.
 
-        For the kind `HISTORY`, these are the newest data of the run itself, of ended runs and of
-        durable pages. If several are equally new, the run's own count. Data of other live runs
-        count once those have ended, data of dead runs never.
+        For the kind `HISTORY`, these are what was put last, whatever its time, of the data of the
+        run itself, of ended runs and of durable pages. Data of other live runs count once those
+        have ended, data of dead runs never.
         """
         with self._asking(write=False):
             if kind == HISTORY:
@@ -206,7 +206,7 @@ class Store:
     def put(self, blob: Blob, *, budget: int | None = None) -> None:
         """Keep a blob in place of the one under its key. Empty data remove it.
 
-        For the kind `HISTORY`, each run has its own blob. The newest one of ended runs stays until
+        For the kind `HISTORY`, each run has its own blob. The last one of ended runs stays until
         this run has ended: it counts if this run dies. A durable one stays until its successor is
         durable, too. Empty data remove the blob of the run or, with the run "", those of all runs.
         About `MOST_HISTORIES` stay in a scope.

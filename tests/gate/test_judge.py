@@ -226,6 +226,35 @@ def test_a_page_that_says_again_what_it_said_long_ago_is_an_update(gate) -> None
     assert judge(fourth, a_page(), "/a").outcome == "unchanged"
 
 
+@pytest.mark.parametrize("wrong", range(4))
+@pytest.mark.parametrize("ahead", [3_600, -3_600, 1e8, -1e8])
+@pytest.mark.parametrize(
+    "policy", [DEFAULT, Policy(ttl=30 * 86_400), Policy(revisit_after=60), Policy(history=0)]
+)
+def test_what_a_page_said_last_is_told_by_the_order_of_runs_not_by_their_clocks(
+    gate, wrong, ahead, policy
+) -> None:
+    """The clock of one run is wrong, by an hour or by years."""
+    rejected = []
+    for number, flipped in enumerate((0, 2, 0, 2, 0, 0)):
+        gate = the_next_run(gate, f"run{number}")
+        at = 1.7e9 + 1_200 * number + ahead * (number == wrong)
+        verdict = judge(gate, a_page(flipped), "/a", policy, at=at)
+        rejected.append(verdict.rejected)
+    assert rejected == [False] * 5 + [True]
+    assert verdict.outcome == "unchanged"
+
+
+def test_of_two_keys_a_page_goes_on_from_the_one_that_it_had_last_whatever_the_clocks(gate) -> None:
+    url = f"{SITE}/print/a"
+    judge(gate, a_page(), key_of(url), url=url, at=1.7e9 + 3_600)
+    for flipped in (2, 0):
+        gate = the_next_run(gate, f"with {flipped}")
+        assert judge(gate, a_page(flipped), "/a", url=url, at=1.7e9).outcome == "updated"
+    gate = the_next_run(gate, "last")
+    assert judge(gate, a_page(), "/a", url=url, at=1.7e9).outcome == "unchanged"
+
+
 def test_a_revisit_is_dropped_with_its_links_only_if_these_are_the_same(gate) -> None:
     drop = Policy(revisit="drop")
     judge(gate, a_page(targets="1"), "/a", drop, at=1e9)
@@ -270,6 +299,14 @@ def test_what_is_older_than_the_age_limit_is_no_version_to_compare_with(gate) ->
     judge(gate, a_page(), "/a", week, at=1e9)
     later = the_next_run(gate)
     assert judge(later, a_page(), "/a", week, at=1e9 + 8 * 86_400).outcome == "new"
+
+
+def test_what_a_clock_that_was_ahead_saw_is_not_older_than_the_age_limit(gate) -> None:
+    week = Policy(ttl=7 * 86_400)
+    judge(gate, a_page(), "/a", week, at=1e9 + 365 * 86_400)
+    later = the_next_run(gate)
+    assert judge(later, a_page(), "/a", week, at=1e9).outcome == "unchanged"
+    assert judge(the_next_run(later, "last"), a_page(1), "/a", week, at=1e9).outcome == "updated"
 
 
 def test_when_a_page_is_gone_its_copy_is_new(gate) -> None:

@@ -43,12 +43,13 @@ Address = tuple[int, int]
 class Crawl:
     """The addresses in the order in which a crawl asks for them, and whether the `rule` acts.
 
-    Of two that run at once, each makes so many visits in turn.
+    Of two that run at once, each makes so many visits in turn. Its clock is so many hours `ahead`.
     """
 
     order: list[Address]
     rule: bool
     turns: list[int] = field(default_factory=list)
+    ahead: int = 0
 
 
 @dataclass
@@ -100,7 +101,8 @@ def plans(draw) -> list[Edition]:
                 if rules != "none":
                     rule = draw(st.booleans()) or (rule and rules == "learned")
                 turns = draw(st.lists(st.integers(1, 4), max_size=3))
-                crawls[-1].append(Crawl(draw(st.permutations(all_of)), rule, turns))
+                ahead = draw(st.sampled_from([0, 0, 100, -100]))
+                crawls[-1].append(Crawl(draw(st.permutations(all_of)), rule, turns, ahead))
         editions.append(Edition(dict(state), dict(version), crawls))
     return editions
 
@@ -184,7 +186,7 @@ class Run:
 
     def __init__(self, store: Store, name: str, crawl: Crawl, edition: Edition) -> None:
         self.store, self.name, self.edition = store, name, edition
-        self.left, self.turns = list(crawl.order), list(crawl.turns)
+        self.left, self.turns, self.ahead = list(crawl.order), list(crawl.turns), crawl.ahead
         self.sent: set[str] = set()
         keys = RuledKeys()
         keys.rule = crawl.rule
@@ -198,7 +200,7 @@ class Run:
     def turn(self, clock: Iterator[int], user: User, query: Callable[[], str]) -> None:
         for _ in range(self.turns.pop(0) if self.turns else 1):
             if self.left:
-                self.visit(self.left.pop(0), HOUR * next(clock), user, query())
+                self.visit(self.left.pop(0), HOUR * (next(clock) + self.ahead), user, query())
 
     def visit(self, asked: Address, at: float, user: User, query: str) -> None:
         state, way = self.edition.state, self.edition.way(asked)

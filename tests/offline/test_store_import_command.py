@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-from simhash_gate.history.versions import History
+from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
-from simhash_gate.offline.exported import KINDS, page_line
+from simhash_gate.offline.exported import KINDS, blob_line, page_line
 from simhash_gate.options import READABILITY
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import HISTORY, SITE_MEMORY, SITE_NOTES
-from simhash_gate.stores.histories import history_in
+from simhash_gate.stores.histories import PageHistory, history_in
 from tests.crawls.harness import Site, crawl, html_answer, page, until
 from tests.crawls.test_redesigns import rebuilt
 from tests.offline.kept_pages import record, remembered
 from tests.offline.test_replay_warc import record as warc_record
 from tests.sources.corpora import FORMS, row, write_corpus
 from tests.sources.test_wacz import wacz
-from tests.stores.kept import keep
+from tests.stores.kept import histories, keep
 from tests.stores.store_urls import LASTING, url_maker
 
 A, B, COPY = (f"https://example.com/{name}" for name in ("a", "b", "copy"))
@@ -190,6 +190,25 @@ def test_an_import_that_is_interrupted_counts_for_nothing(url, tmp_path, start) 
     assert process.returncode == 130
     assert said.rstrip() == "the import did not end: none of its pages count"
     assert remembered(url) == []
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_histories_that_are_imported_the_one_with_the_later_visit_counts(
+    run_with_input, url, order
+) -> None:
+    page = record(0)
+    versions = [Version(at, at, 7, 7, 9, "Title", "run") for at in (1e9, 2e9)]
+    kept = [
+        PageHistory(page.scope, page.key, page.url, "", it.last_seen, History((it,)).encode())
+        for it in versions
+    ]
+    for number in order:
+        line = json.dumps(blob_line(kept[number].blob))
+        result = run_with_input(line, "store", "import", url)
+        assert (result.status, result.err.splitlines()[-1]) == (0, "histories added: 1")
+    with closing(open_store(url)) as store:
+        (its,) = histories(store)
+    assert (its.seen, History.decode(its.history).versions) == (2e9, (versions[1],))
 
 
 def test_all_processes_read_the_same(run, url, manifest) -> None:

@@ -49,7 +49,7 @@ def visit(run, page, seen):
 
 
 def last_visit(seed, group):
-    """The last one of a crawler that races: no other has it at the same time."""
+    """The last one of a crawler that races."""
     return visit(f"run {seed}", group, GROUPS * COPIES + group + seed / 16)
 
 

@@ -72,6 +72,28 @@ def test_what_a_run_keeps_counts_for_others_once_it_has_ended_or_is_durable(
     assert said("second") == said("third") == b""
 
 
+def test_what_was_kept_last_counts_whatever_the_clocks_of_the_crawlers_say(
+    store, keep, said, make_record
+):
+    """A run that ends later, or gets durable, had no later visit by that."""
+    keep("ahead", 3_600)
+    store.end("ahead")
+    second = keep("second", 2)
+    store.end("second")
+    assert said("fifth") == second.history
+    keep("third", 5)
+    fourth = keep("fourth", 1)
+    store.end("fourth")
+    page = make_record(BASE, run="third", key="ab" * 20)
+    store.update([page], settled=True, durable=True)
+    assert said("third") == said("fifth") == fourth.history
+    keep("fifth", 0)
+    store.end("third")
+    assert [*histories(store)] == [fourth]
+    store.end("fifth")
+    assert [history.run for history in histories(store)] == ["fifth"]
+
+
 def test_only_a_live_run_that_was_begun_here_can_keep_a_history(store, keep):
     store.end("run")
     for run in ("run", "unknown"):

@@ -132,10 +132,9 @@ class Model:
         self.ended.add(run)
 
     def keep_history(self, history):
-        """In place of what the run kept; of what ended runs kept, the newest stays."""
+        """In place of what the run kept; of what ended runs kept, the last stays."""
         own = [it for it in self.histories if run_of(it[0])[:2] == run_of(history)[:2]]
-        goes = [it for it in own if it[0].run in self.ended]
-        goes = sorted(goes, key=lambda it: it[0].seen)[:-1]
+        goes = [it for it in own if it[0].run in self.ended][:-1]
         goes += [it for it in own if it[0].run == history.run and not it[1]]
         self.histories = [*(it for it in self.histories if it not in goes), [history, False]]
 
@@ -153,11 +152,11 @@ class Model:
 
     def counting(self, run=None):
         """What counts for a run of each page, by scope and key."""
-        newest = {}
-        for own, durable in sorted(self.histories, key=lambda item: item[0].seen):
+        last = {}
+        for own, durable in self.histories:
             if durable or own.run == run or own.run in self.ended:
-                newest[own.scope, own.key] = own
-        return newest
+                last[own.scope, own.key] = own
+        return last
 
     def remove(self, gone):
         self.kept = [other for other in self.kept if other is not gone]
