@@ -23,6 +23,7 @@ from scrapy.http import Response
 from scrapy.spiders import CrawlSpider, Rule
 
 from simhash_gate.history.validators import Validators, validators_of
+from simhash_gate.plugin.callback_code import code_of
 from simhash_gate.plugin.requests import ADDED_KEY, ASKED_KEY, INLINE_KEY
 
 _OF_VISITOR = frozenset(
@@ -53,10 +54,15 @@ _DEEPEST, _MOST = 50, 30_000
 
 
 class AskedFor:
-    """Tells what the requests of a crawl are for. The names in `ignored` do not count."""
+    """Tells what the requests of a crawl are for. The names in `ignored` do not count.
 
-    def __init__(self, crawler: Crawler, ignored: Iterable[str], *, anybody: bool) -> None:
-        self._crawler = crawler
+    The digests of the callbacks' code are put into `codes`, by name.
+    """
+
+    def __init__(
+        self, crawler: Crawler, ignored: Iterable[str], codes: dict[str, str], *, anybody: bool
+    ) -> None:
+        self._crawler, self._codes = crawler, codes
         self._ignored = frozenset(name.lower() for name in ignored)
         self._anybody = anybody
 
@@ -68,6 +74,9 @@ class AskedFor:
         name, brought = self._callback(request)
         name += " awaits it" * (INLINE_KEY in request.meta)  # the page goes to no callback
         asker, noted = "" if "callback" in self._ignored else name, request.meta.get(ASKED_KEY)
+        if asker not in self._codes and "code" not in self._ignored:
+            callback, _ = callback_of(request, self._crawler.spider)
+            self._codes[asker] = code_of(callback, self._crawler.spider) if asker else ""
         if self._anybody or (noted and noted[0].partition("\n")[0] == asker):
             return
         brought_parts = (

@@ -28,7 +28,7 @@ _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Definitions = dict[str, list[ast.AST]]
 
 
-def code_of(callback: Any, spider: Spider) -> str:
+def code_of(callback: Any, spider: Spider | None) -> str:
     """Return the digest of a callback's code, 8 hex digits; "" if its source can't be read."""
     with suppress(Exception):  # a callback may be any object
         while isinstance(callback, partial):
@@ -41,7 +41,7 @@ def code_of(callback: Any, spider: Spider) -> str:
 class _Reader:
     """Reads a callback, and what it uses of its project by name."""
 
-    def __init__(self, spider: Spider) -> None:
+    def __init__(self, spider: Spider | None) -> None:
         kinds = [kind for kind in type(spider).__mro__ if kind.__module__[:6] != "scrapy"]
         self._classes = [
             (kind.__module__, kind.__qualname__) for kind in kinds if kind is not object

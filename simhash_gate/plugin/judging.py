@@ -75,7 +75,8 @@ class PageJudge:
         self._links = is_installed(crawler.settings)
         self._yields, self._variants = crawl.yields, crawl.variants
         self._page_keys = PageKeys(crawler, crawl.keys)
-        self._asked_for = AskedFor(crawler, self._settings.ignore, anybody=self._only_looks)
+        ignored, codes = self._settings.ignore, crawl.yields.codes
+        self._asked_for = AskedFor(crawler, ignored, codes, anybody=self._only_looks)
         self._settled = SettledJudge(crawl, lifecycle)
         # The `cb_kwargs` with which requests were sent: other components may change them.
         self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()

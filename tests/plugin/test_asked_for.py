@@ -136,7 +136,7 @@ SPIDER = Bees()
 
 def asked(spider=SPIDER, ignored=(), url: str = URL, **of_request: Any) -> Visit:
     """Return the visit of a request."""
-    given = AskedFor(SimpleNamespace(spider=spider), ignored, anybody=False)
+    given = AskedFor(SimpleNamespace(spider=spider), ignored, {}, anybody=False)
     request = Request(url, **of_request)
     given.note(request)
     return visit(request)
@@ -325,7 +325,7 @@ def test_a_callback_that_can_not_be_read_stops_no_request() -> None:
 
 
 def test_what_a_request_is_for_stays_with_it_and_goes_with_another_callback() -> None:
-    given = AskedFor(SimpleNamespace(spider=SPIDER), (), anybody=False)
+    given = AskedFor(SimpleNamespace(spider=SPIDER), (), {}, anybody=False)
     request = Request(URL, SPIDER.other, cb_kwargs={"a": 1})
     given.note(request)
     first = visit(request)

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from weakref import WeakSet
 
 from scrapy import Spider
 from scrapy.extensions.closespider import CloseSpider
@@ -71,7 +72,9 @@ class GateStats(Listener):
         super().__init__(crawl)
         self._run = crawl.store.run
         self._domains = defaultdict[str, DomainTally](DomainTally)
-        self._held = self._tagged = 0
+        self._tagged = 0
+        self._held, self._pages_held = 0, WeakSet[FollowedPage]()
+        self._recoded = Counter[str]()
         self._changed: Counter[bool] = Counter()  # pages, by whether they are listings
         self._carried = Counter[str]()
         self._renamed = Counter[tuple[str, str]]()
@@ -117,6 +120,8 @@ class GateStats(Listener):
                 self._count("dropped_for_earlier")
         elif outcome == "unchanged" and judged.held:
             self._held += 1
+            if page is not None:
+                self._pages_held.add(page)
         elif verdict.means.changed:
             self._changed[verdict.page is not None and verdict.page.listing] += 1
         elif verdict.rejected and verdict.policy.action == "tag":
@@ -128,6 +133,13 @@ class GateStats(Listener):
         assert self._closer is not None
         self._closer.counter["pagecount_since_last_item"] = 0
 
+    def moved(self, page: FollowedPage) -> None:
+        """Count a page that gave items which it had not given before."""
+        if page.given and page in self._pages_held:
+            self._pages_held.discard(page)
+            self._held -= 1
+            self._count("unpaid")
+
     def _count_why(self, verdict: Verdict) -> None:
         if verdict.differs == "carried":
             self._count("requests_differ")
@@ -135,6 +147,8 @@ class GateStats(Listener):
             self._count(f"not_compared/{verdict.not_compared}")
         if verdict.unpaid:
             self._count("unpaid")
+        if verdict.unpaid == "code" and verdict.match:
+            self._recoded[verdict.match.record.callback] += 1
         if verdict.differs == "carried" and verdict.match and verdict.record:
             kept, record = verdict.match.record, verdict.record
             names = names_apart(kept, record)
@@ -197,6 +211,12 @@ class GateStats(Listener):
                 "back. To have them again: %sREVISIT = 'pass'",
                 how_many(self._held, "page"), PREFIX,
             )  # fmt: skip
+        for callback, number in self._recoded.most_common(5):
+            self._crawl.note(
+                f"{how_many(number, 'page')} came again, though nothing on them has changed: the "
+                f"code of {callback} has changed since they gave their items.",
+                f"{PREFIX}IGNORE = ['code'] holds their items back.",
+            )
         feeds = [
             f"{without_credentials(feed.uri)} has {how_many(feed.itemcount, 'item')}"
             for feed in self._replaced
