@@ -14,6 +14,7 @@ from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
+from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.signals import item_held
@@ -37,15 +38,12 @@ class ArgumentWatch(Listener):
         self._now: dict[str, str] = {}
         self._last: dict[str, str] = {}
         self._learned = LearnedNotes(crawl.store, NOTE, self._take)
+        crawl.crawler.signals.connect(self._item_held, item_held)
 
     def opened(self, spider: Spider) -> None:
         """Note the arguments before the crawl changes them."""
         self._spider, self._now = spider.name, digests_of(spider)
         self._learned.has(SCOPE)
-
-    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Count the pages whose items are held back."""
-        self._held += judged.verdict.outcome == "unchanged" and judged.held
 
     async def closed(self) -> None:
         """Compare the arguments with those of the last crawl."""
@@ -58,7 +56,7 @@ class ArgumentWatch(Listener):
             return
         if self._held and (names := [name for name in differing if name.lower() not in ignored]):
             self._crawl.note(
-                f"The items of {how_many(self._held, 'page')} were held back: unchanged since a "
+                f"{how_many(self._held, 'item')} of pages were held back that are unchanged since a "
                 f"crawl with other arguments ({', '.join(names)}). With those of this crawl, they "
                 "may be other items.",
                 f"{PREFIX}REVISIT = 'pass' delivers all. {PREFIX}IGNORE names arguments that make "
@@ -67,6 +65,9 @@ class ArgumentWatch(Listener):
             )
             return
         self._learned.merge(SCOPE, self._note)
+
+    def _item_held(self, verdict: Verdict) -> None:
+        self._held += verdict.outcome == "unchanged"
 
     def _take(self, _scope: str, notes: dict[str, Any]) -> None:
         self._last = dict(notes.get(self._spider) or {})
