@@ -96,6 +96,8 @@ class Yields:
             return verdict
         if not verdict.held or not (is_copy or policy.revisit == "links"):
             return verdict
+        if kept.identity in self._followed:
+            return verdict  # that is not known yet
         self._callbacks[kept.callback].copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
         waits = why == "nothing" and is_copy and verdict.action == "drop"
@@ -111,8 +113,6 @@ class Yields:
 
         With `passes`, what it gave in an earlier crawl shall come again.
         """
-        if kept.identity in self._followed:
-            return ""
         known = self._gave.get(kept.identity)
         if known is not None:
             if not known.given:

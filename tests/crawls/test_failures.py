@@ -86,7 +86,7 @@ def test_a_page_whose_item_is_dropped_did_not_fail_but_its_copy_is_fetched_again
     result = crawl(tmp_path, COPIES, spider=PIPELINE.format(error=error))
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 0
-    assert result.count("rescheduled") == result.count("unpaid") == 1
+    assert result.count("room/fetched") == result.count("room/brought") == 1
 
 
 def test_a_failed_page_that_is_fetched_again_under_its_own_request_ends_well(tmp_path) -> None:

@@ -52,7 +52,7 @@ def test_the_second_crawl_delivers_what_is_new_or_has_changed(settings, tmp_path
     assert previous["title"] == "Story 3"
     assert "Unchanged since an earlier crawl: 2 pages." in second.log
     assert "Changed since an earlier crawl: 1 page and 0 listings" in second.log
-    held = re.search(r"(?m)^.*unchanged since an earlier crawl of .*/a .*$", second.log)
+    held = re.search(r"(?m)^.*items of \S+/a: unchanged since an earlier crawl \(.*$", second.log)
     assert held is not None
     assert "the same text, last seen" in held[0]
 

@@ -1,47 +1,62 @@
-"""What came of pages: which copies may still give something, and when their text decides."""
+"""What pages gave: which copies may give more, and which items were given before."""
 
-from dataclasses import replace
+from array import array
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
+import scrapy
 
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin import yields as module
-from simhash_gate.plugin.yields import IN_A_ROW, IN_VAIN, Yields
-from simhash_gate.stores.base import UNKNOWN_GAVE, Match, Record
+from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.yields import TRIALS, Yields, fields_of
+from simhash_gate.stores.base import Match, Record
 
 NOW, EARLIER = "now", "earlier"
 
 
 class Known(Yields):
-    """What came of the pages of a crawl, and what it has told the store."""
+    """What came of the pages of a crawl."""
 
     def __init__(self) -> None:
-        self.settled: list[Record] = []
-        store = SimpleNamespace(run=SimpleNamespace(name=NOW), settle=self.settled.append)
-        self.in_work = set()
-        super().__init__(store, self.in_work)
+        self.in_work: set = set()
+        super().__init__(SimpleNamespace(run=SimpleNamespace(name=NOW)), self.in_work)
 
-    def tries(self, kept: Record, times: int, *, sent: int = 0, given: int = 0) -> None:
-        """Let copies of a page go to its callback."""
-        for _ in range(times):
-            self.ended(kept, given=given, sent=sent, is_copy=True)
+    def gave(self, kept: Record, *items: dict, of_copy: bool = False, **page) -> Record | None:
+        """Let a page, or a copy of it, give items."""
+        return self.ended(came(kept, *items, of_copy=of_copy, **page))
+
+    def unpaid(self, kept: Record, outcome: str = "duplicate", **policy) -> str:
+        verdict = Verdict(outcome, "why", Policy(**policy), None, Match(kept, 0))
+        return self.given(verdict, "https://example.com/x", let_out=False).unpaid
+
+    def brings_of(self, kept: Record, *items: dict, outcome: str = "duplicate") -> bool:
+        verdict = Verdict(outcome, "why", Policy(), None, Match(kept, 0))
+        return self.brings(verdict, came(kept, *items, of_copy=True))
+
+
+def came(kept: Record, *items: dict, of_copy: bool = False, **page) -> FollowedPage:
+    followed = FollowedPage(None if of_copy else kept, kept.url, given=len(items), **page)
+    if of_copy:
+        followed.stands_for, followed.pays = kept, True
+    for item in items:
+        filled, empty = fields_of(item)
+        followed.empty |= empty
+        followed.shapes[hash(tuple(sorted(filled)))] = None
+        for name, value in filled.items():
+            followed.filled[name].add(value)
+    return followed
 
 
 def kept(number: int = 0, callback: str = "parse", run: str = NOW, *, gave: int = 0) -> Record:
     url = f"https://example.com/{number}"
-    asker = f"{callback}\ncookies 1"
-    return Record("s", url, url, 0, 0, 0, "", "v", run, 0, 0, asker=asker, gave=gave)
+    record = Record("s", url, url, 0, 0, 0, "", "v", run, 0, 0, asker=f"{callback}\ncookies 1")
+    return replace(record, gave=gave, settled=run == EARLIER)
 
 
-def barren(known: Known, *pages: Record, sent: int = 0) -> None:
-    for page in pages:
-        known.ended(page, given=0, sent=sent, is_copy=False)
-
-
-def copy_of(page: Record, outcome: str = "duplicate", **policy) -> Verdict:
-    return Verdict(outcome, "why", Policy(**policy), None, Match(page, 0))
+ITEM = {"name": "Lamp", "price": "5"}
 
 
 @pytest.fixture
@@ -49,73 +64,120 @@ def known() -> Known:
     return Known()
 
 
-def test_a_copy_of_a_page_passes_if_that_gave_no_item_and_is_done(known) -> None:
+def test_a_copy_of_a_page_passes_if_that_gave_no_item_but_its_callback_gives(known) -> None:
     rich, poor = kept(1), kept(2)
-    known.ended(rich, given=1, sent=0, is_copy=False)
-    barren(known, poor)
-    assert not known.given(copy_of(rich)).unpaid
-    passes = known.given(copy_of(poor))
-    assert passes.unpaid
-    assert not passes.rejected
-    assert passes.reason == "why; but no item came of that page"
+    known.gave(poor)
+    assert known.unpaid(poor) == ""  # it waits: maybe the callback never gives any
+    assert known.unpaid(poor, action="links") == "nothing"  # its callback runs anyway
+    known.gave(rich, ITEM)
+    assert known.unpaid(rich) == ""
+    assert known.unpaid(poor) == "nothing"
     known.in_work.add(poor.identity)  # another copy is in its callback
-    assert not known.given(copy_of(poor)).unpaid
-    assert not known.given(copy_of(kept(3))).unpaid  # it is not done, or too long ago
+    assert known.unpaid(poor) == ""
+    assert known.unpaid(kept(3)) == ""  # it came too long ago
+    assert known.unpaid(poor, action="tag") == known.unpaid(poor, "near") == ""
 
 
-def test_what_an_earlier_crawl_kept_passes_if_it_gave_nothing(known) -> None:
-    assert known.given(copy_of(kept(run=EARLIER))).unpaid
-    assert not known.given(copy_of(kept(run=EARLIER, gave=UNKNOWN_GAVE))).unpaid
-    assert known.given(copy_of(kept(run=EARLIER), "unchanged", revisit="links")).unpaid
-    for policy in ({"revisit": "drop"}, {"revisit": "pass"}, {"action": "tag"}):
-        assert not known.given(copy_of(kept(run=EARLIER), "unchanged", **policy)).unpaid
-    assert not known.given(copy_of(kept(run=EARLIER), "near")).unpaid
+def test_a_page_that_its_callback_asks_for_again_does_not_let_copies_wait(known) -> None:
+    known.gave(kept(), polls=True)
+    assert known.unpaid(kept()) == "nothing"
 
 
-def test_an_item_of_a_copy_pays_for_the_page_in_later_crawls_too(known) -> None:
-    page = kept()
-    barren(known, page)
-    known.tries(page, 1, given=1)
-    assert not known.wants_more(page)
-    assert known.settled == [replace(page, gave=UNKNOWN_GAVE)]
+def test_what_an_earlier_crawl_kept_counts_by_what_it_gave(known) -> None:
+    known.codes["parse"] = "000000aa"
+    poor, rich = kept(run=EARLIER), kept(1, run=EARLIER, gave=0xAA << 32)
+    assert known.unpaid(poor, "unchanged") == "nothing"
+    assert known.unpaid(rich) == known.unpaid(rich, "unchanged") == ""
+    assert known.unpaid(poor, "unchanged", revisit="drop") == ""
+    assert known.unpaid(rich, revisit="pass") == "again"
+    known.codes["parse"] = "000000bb"
+    assert known.unpaid(rich, "unchanged") == known.unpaid(rich) == "code"
+    settled = known.gave(rich, ITEM, of_copy=True)
+    assert settled is not None
+    assert settled.gave >> 32 == 0xBB
+    assert known.unpaid(rich, "unchanged") == known.unpaid(rich, revisit="pass") == ""
 
 
-def test_so_many_copies_of_one_page_in_a_row_are_enough(known) -> None:
-    page = kept()
-    barren(known, page)
-    known.tries(page, IN_A_ROW - 1)
-    known.tries(page, 1, sent=1)
-    known.tries(page, IN_A_ROW - 1)
-    assert not known.is_tried(page)
-    known.tries(page, 1)
-    assert known.is_tried(page)
-    assert not known.is_tried(kept(9))
+def test_where_all_shall_come_again_a_page_comes_by_one_address(known) -> None:
+    page = kept(run=EARLIER, gave=7)
+    unchanged = Verdict("unchanged", "why", Policy(revisit="pass"), None, Match(page, 0))
+    assert known.given(unchanged, "https://example.com/x", let_out=False) == unchanged
+    known.gave(page, ITEM, of_copy=True)
+    assert known.given(unchanged, page.url, let_out=False).outcome == "unchanged"  # asked again
+    other = known.given(unchanged, "https://example.com/x", let_out=False)
+    assert other.outcome == "duplicate"
+    assert other.reason == "why; it came by https://example.com/0 in this crawl"
 
 
-def test_the_text_decides_for_a_callback_that_never_gives_once_enough_were_in_vain(
-    known, caplog
-) -> None:
-    caplog.set_level("INFO")
-    pages = [kept(n) for n in range(IN_VAIN + 1)]
-    leading, other = kept(7), kept(8, "other")
-    barren(known, *pages, other)
-    barren(known, leading, sent=1)
-    for page in pages[:-2]:
-        known.tries(page, 1)
-    known.tries(pages[0], 1, sent=1)  # in a row
-    for page in pages[:-1]:
-        assert known.wants_more(page)
-        known.tries(page, 1)
-    assert [page for page in pages if known.wants_more(page)] == []
-    assert "parse gives no items: copies of its pages are dropped for their text" in caplog.text
-    assert known.wants_more(leading)  # pages that lead to others are counted apart
-    assert known.wants_more(other)  # and so are callbacks
-    known.ended(kept(9), given=1, sent=0, is_copy=False)
-    assert known.wants_more(pages[0])  # it gives items after all
+def test_an_unchanged_page_gives_again_what_fills_other_fields(known) -> None:
+    settled = Known().gave(kept(), ITEM)
+    assert settled is not None
+    before = replace(settled, run=EARLIER, settled=True)
+    for items, brings in (
+        ([ITEM], False),
+        ([{**ITEM, "price": "6"}, {"name": "more"}], False),
+        ([{"name": "Lamp", "price": None}], True),
+        ([{"review": "Good"}], True),
+    ):
+        assert known.brings_of(before, *items, outcome="unchanged") == brings
+    assert not known.brings_of(before, {"review": "Good"})  # of a copy
 
 
-def test_pages_without_an_item_are_bounded(known, monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_BARREN", 2)
+def test_a_copy_is_tried_if_the_page_left_fields_empty(known) -> None:
+    known.gave(kept(), {"name": "Lamp", "price": None, "link": ""})
+    assert known.unpaid(kept()) == "less"
+    assert known.brings_of(kept(), {"name": "Lamp", "price": "5"})
+    assert not known.brings_of(kept(), {"name": "Big lamp", "price": None})
+    assert not known.brings_of(kept(), {"name": "Lamp", "link": "Lamp"})  # the page has said that
+    known.gave(kept(), ITEM, of_copy=True)
+    assert known.unpaid(kept()) == ""
+    assert not known.brings_of(kept(), {"name": "Lamp", "price": "6"})
+
+
+def test_copies_are_not_tried_for_ever_for_fields_that_nothing_fills(known) -> None:
+    pages = [kept(number) for number in range(2 * TRIALS)]
+    for page in pages:
+        known.gave(page, {"name": "Lamp", "price": []})
+    assert [known.unpaid(page) for page in pages] == ["less"] * TRIALS + [""] * TRIALS
+    for number in range(100, 130):  # most pages have a price
+        known.gave(kept(number), ITEM)
+    assert known.unpaid(pages[-1]) == "less"
+
+
+def test_pages_whose_items_are_remembered_are_bounded(known, monkeypatch) -> None:
+    monkeypatch.setattr(module, "MOST_KNOWN", 2)
     pages = [kept(n) for n in range(3)]
-    barren(known, *pages)
-    assert [known.wants_more(page) for page in pages] == [False, True, True]
+    for page in pages:
+        known.gave(page)
+    assert [known.wanted(page) for page in pages] == ["", "nothing", "nothing"]
+    many = {f"field {n}": str(n) for n in range(1000)}
+    known.gave(pages[2], many)
+    assert known._gave[pages[2].identity].values == array(
+        "Q", known._gave[pages[2].identity].values
+    )
+    assert len(known._gave[pages[2].identity].values) == module.MOST_VALUES
+
+
+@dataclass
+class Offer:
+    name: str
+    price: float | None = None
+
+
+class Part(scrapy.Item):
+    number = scrapy.Field()
+
+
+@pytest.mark.parametrize(
+    ("item", "filled", "empty"),
+    [
+        ({"a": 0, "b": False, "c": " x "}, {"a", "b", "c"}, set()),
+        ({"a": None, "b": " ", "c": [None, ""], "d": {}}, set(), {"a", "b", "c", "d"}),
+        (Offer("Lamp"), {"name"}, {"price"}),
+        (Part(number="1"), {"number"}, set()),
+        (object(), {""}, set()),
+    ],
+)
+def test_the_fields_of_an_item_are_filled_or_empty(item, filled, empty) -> None:
+    found = fields_of(item)
+    assert ({*found[0]}, found[1]) == (filled, empty)

@@ -56,9 +56,9 @@ class ArgumentWatch(Listener):
             return
         if self._held and (names := [name for name in differing if name.lower() not in ignored]):
             self._crawl.note(
-                f"{how_many(self._held, 'item')} of pages were held back that are unchanged since a "
-                f"crawl with other arguments ({', '.join(names)}). With those of this crawl, they "
-                "may be other items.",
+                f"{how_many(self._held, 'item')} of unchanged pages were held back. The last crawl "
+                f"had other arguments ({', '.join(names)}); with those of this crawl, they may be "
+                "other items.",
                 f"{PREFIX}REVISIT = 'pass' delivers all. {PREFIX}IGNORE names arguments that make "
                 "no difference.",
                 wrong=True,

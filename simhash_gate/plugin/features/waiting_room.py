@@ -122,7 +122,7 @@ class WaitingRoom(Listener):
         if not self._follows or verdict.page is None or not (unpaid or self._is_dropped(verdict)):
             return verdict
         assert verdict.match is not None
-        new = self._requested.missing(_links(request, verdict.page.targets))
+        new = self._requested.missing(_links(request, verdict.page.targets)) - self._waiting
         shown = self._shown_by.get(verdict.match.record.identity)
         new = self._shown.missing(new) if shown is None else new.difference(shown)
         if not (new or unpaid):
@@ -151,8 +151,10 @@ class WaitingRoom(Listener):
         if let_out := request.meta.get(ROOM_KEY):
             self._came(let_out, judged, page)
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
-            if self._yields.wanted(verdict.match.record) == "nothing":
-                self._wait_as_copy(to_send_again(judged), verdict.match.record)
+            original = verdict.match.record
+            followed = original.identity in self._crawl.followed  # then `Resending` has the copy
+            if not followed and self._yields.wanted(original) == "nothing":
+                self._wait_as_copy(to_send_again(judged), original)
         elif verdict.page is not None and request not in self._copies:
             links = (
                 set() if self._crawl.is_deepest(request) else _links(request, verdict.page.targets)
