@@ -55,7 +55,7 @@ def test_a_listener_of_a_project_is_asked_and_told_and_its_faults_lose_nothing(t
     loaded = set((tmp_path / "loaded.txt").read_text().split())
     off = {"journal", "kept_texts", "revalidation", "verdict_log"}
     assert loaded.isdisjoint({f"simhash_gate.plugin.features.{name}" for name in off})
-    assert "simhash_gate.plugin.features.new_links" in loaded
+    assert "simhash_gate.plugin.features.waiting_room" in loaded
 
 
 def test_one_list_names_the_features_and_nobody_else_does() -> None:

@@ -16,13 +16,14 @@ from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
 import mmh3
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.address import without_visitor
@@ -117,12 +118,21 @@ class WaitingRoom(Listener):
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict, with `follows` if the page is a copy whose new links are followed."""
+        if verdict.page is not None:
+            urls = {request.url, verdict.page.url}
+            self._requested.add(_links(request, "\n".join(map(without_visitor, urls))))
         unpaid = verdict.unpaid in ("nothing", "less") and verdict.policy.action == "drop"
         unpaid &= verdict.outcome == "duplicate"
         if not self._follows or verdict.page is None or not (unpaid or self._is_dropped(verdict)):
             return verdict
         assert verdict.match is not None
-        new = self._requested.missing(_links(request, verdict.page.targets)) - self._waiting
+        place = urlsplit(request.url).path.rstrip("/") or request.url
+        targets = "\n".join(
+            target
+            for target in verdict.page.targets.split("\n")
+            if is_of_domain(target, domain) or place not in unquote(target)  # to share the page
+        )
+        new = self._requested.missing(_links(request, targets)) - self._waiting
         shown = self._shown_by.get(verdict.match.record.identity)
         new = self._shown.missing(new) if shown is None else new.difference(shown)
         if not (new or unpaid):
@@ -146,8 +156,6 @@ class WaitingRoom(Listener):
         verdict, request = judged.verdict, judged.request
         self._met += 1
         self._kept += verdict.record is not None
-        urls = (request.url, judged.response.url)
-        self._requested.add(_links(request, "\n".join(map(without_visitor, urls))))
         if let_out := request.meta.get(ROOM_KEY):
             self._came(let_out, judged, page)
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
