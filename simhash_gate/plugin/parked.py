@@ -115,9 +115,9 @@ class ParkedRequests:
         """Return the beliefs of a kind for which requests wait."""
         return [belief for belief in self._beliefs if belief[0] == kind]
 
-    def of_kind(self, kind: str) -> list[Any]:
-        """Return all that waits for beliefs of a kind."""
-        return list(self._kinds[kind])
+    def waiting(self, belief: Belief) -> list[Any]:
+        """Return all that waits for a belief, the oldest first."""
+        return list(self._beliefs.get(belief, ()))
 
     def take(self, belief: Belief, why: str = "") -> list[Any]:
         """Remove all that waits for a belief, and return it, the oldest first.
@@ -131,7 +131,7 @@ class ParkedRequests:
                 "them (%sVERDICTS)",
                 why, how_many(let_go, "request"), PREFIX,
             )  # fmt: skip
-        taken = list(self._beliefs.get(belief, ()))
+        taken = self.waiting(belief)
         for parked in taken:
             self.remove(parked)
         return taken

@@ -9,13 +9,14 @@ showed; its items are held back, and its requests wait. So boxes of related link
 
 from __future__ import annotations
 
-import logging
 import random
 from array import array
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -37,19 +38,13 @@ from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-logger = logging.getLogger(__name__)
-
 ROOM = "room"
 LINKS = ""
-"""What waits is a link, or else a copy of a page of this callback."""
+"""What waits is a link, or else a copy of a page of the callback that is named."""
 CREDIT, SHARE = 100, 20
 """So many requests are let out in vain, or one for 20 kept pages, and 100 more for each that brings
 something. Of a callback that never gave an item, one in 20 copies is let out, at least 10."""
-LEAST = 10
-AT_ONCE = 16
+LEAST, AT_ONCE = 10, 16
 TRICKLE = 20
 """While start requests come, the crawl is never idle: one request is let out for 20 pages."""
 MOST_KNOWN = 400_000
@@ -68,12 +63,11 @@ class _Copy(NamedTuple):
 
 @dataclass(eq=False)
 class Waiting(Parked):
-    """A request that waits; of a copy, the record of the kept page; `via` what led to it."""
+    """A request that waits: a `link` that what was let out as `via` led to, or a copy."""
 
-    of: str
     link: int = 0
-    original: Record | None = None
     via: str | None = None
+    original: Record | None = None
 
 
 class _Links:
@@ -114,26 +108,27 @@ class WaitingRoom(Listener):
         self._requested, self._spent, self._brought = self._parked.claim(
             ROOM, state, lambda _: True
         )
-        self._waiting.update(waiting.link for waiting in self._parked.of_kind(ROOM))
+        self._waiting.update(one.link for _, waiting in self._by_kind() for one in waiting)
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return the verdict, with `follows` if the page is a copy whose new links are followed."""
-        if verdict.page is not None:
-            urls = {request.url, verdict.page.url}
-            self._requested.add(_links(request, "\n".join(map(without_visitor, urls))))
-        unpaid = verdict.unpaid in ("nothing", "less") and verdict.policy.action == "drop"
-        unpaid &= verdict.outcome == "duplicate"
-        if not self._follows or verdict.page is None or not (unpaid or self._is_dropped(verdict)):
+        page, match = verdict.page, verdict.match
+        if page is None:
             return verdict
-        assert verdict.match is not None
+        self._requested.add(_links(request, map(without_visitor, {request.url, page.url})))
+        unpaid = verdict.unpaid in ("nothing", "less") and verdict.policy.action == "drop"
+        if verdict.outcome != "duplicate" or match is None or not self._follows:
+            return verdict
+        if not (unpaid or self._is_dropped(verdict, match.record)):
+            return verdict
         place = urlsplit(request.url).path.rstrip("/") or request.url
-        targets = "\n".join(
+        links = (
             target
-            for target in verdict.page.targets.split("\n")
+            for target in page.targets.split("\n")
             if is_of_domain(target, domain) or place not in unquote(target)  # to share the page
         )
-        new = self._requested.missing(_links(request, targets)) - self._waiting
-        shown = self._shown_by.get(verdict.match.record.identity)
+        new = self._requested.missing(_links(request, links)) - self._waiting
+        shown = self._shown_by.get(match.record.identity)
         new = self._shown.missing(new) if shown is None else new.difference(shown)
         if not (new or unpaid):
             return verdict
@@ -141,15 +136,14 @@ class WaitingRoom(Listener):
         self._copies[request] = _Copy(distance + 1, of, unpaid)
         if unpaid:
             return verdict
-        links = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
-        return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {links} followed")
+        number = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
+        return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {number} followed")
 
-    def _is_dropped(self, verdict: Verdict) -> bool:
-        """Tell whether a page is a dropped copy, and the policy does not drop its links, too."""
-        if verdict.outcome != "duplicate" or not verdict.held or verdict.policy.action != "drop":
+    def _is_dropped(self, verdict: Verdict, kept: Record) -> bool:
+        """Tell whether a copy is dropped, and the policy does not drop its links, too."""
+        if not verdict.held or verdict.policy.action != "drop":
             return False
-        assert verdict.match is not None
-        return self._crawl.is_own(verdict.match.record) or verdict.policy.revisit != "drop"
+        return self._crawl.is_own(kept) or verdict.policy.revisit != "drop"
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Note the links that a page shows. Let a dropped copy wait if it may give more."""
@@ -164,15 +158,14 @@ class WaitingRoom(Listener):
             if not followed and self._yields.wanted(original) == "nothing":
                 self._wait_as_copy(to_send_again(judged), original)
         elif verdict.page is not None and request not in self._copies:
-            links = (
-                set() if self._crawl.is_deepest(request) else _links(request, verdict.page.targets)
-            )
+            targets = [] if self._crawl.is_deepest(request) else verdict.page.targets.split("\n")
+            links = _links(request, targets)
             self._shown.add(links)
             if verdict.record is not None:
                 self._shown_by[verdict.record.identity] = array("Q", links)
                 while len(self._shown_by) > MOST_PAGES:
                     self._shown_by.popitem(last=False)
-        if self._met % TRICKLE == 0 and self._parked.of_kind(ROOM) and self._is_starting():
+        if self._met % TRICKLE == 0 and self._is_starting():
             self._draw(1)
 
     def _came(self, let_out: list[Any], judged: Judged, page: FollowedPage | None) -> None:
@@ -189,7 +182,8 @@ class WaitingRoom(Listener):
         """Return False for a request of a copy: it was sent before, or waits."""
         request.meta.pop(ROOM_KEY, None)
         page = response.request
-        link = _link(asker_of(page), request)
+        posted = "" if request.method == "GET" else f"\n{request.method} {request.body!r}"
+        (link,) = _links(page, [without_visitor(request.url) + posted])
         copy = self._copies.get(page) if page is not None else None
         if copy is None:
             self._requested.add([link])
@@ -198,12 +192,7 @@ class WaitingRoom(Listener):
             return True  # this is no link: the spider wants this request in any case
         if self._requested.missing([link]) and link not in self._waiting:
             self._waiting.add(link)
-            self._count("room/waited")
-            self._parked.add(
-                Waiting(
-                    (ROOM, LINKS), request, LINKS, link, via=copy.let_out_as, distance=copy.distance
-                )
-            )
+            self._wait(LINKS, request, link=link, via=copy.let_out_as, distance=copy.distance)
         return False
 
     def moved(self, page: FollowedPage) -> None:
@@ -224,44 +213,37 @@ class WaitingRoom(Listener):
 
     async def closed(self) -> None:
         """Tell what stays unfetched, and why."""
-        waiting: dict[str, list[Waiting]] = defaultdict(list)
-        for one in self._parked.of_kind(ROOM):
-            if self._is_open(one):
-                waiting[one.of].append(one)
-        for of, rest in waiting.items():
+        for of, waiting in self._by_kind():
+            if not (rest := [one for one in waiting if self._is_open(one)]):
+                continue
             self._stats.inc_value("simhash_gate/room/left", len(rest))
-            number, url = (
-                how_many(len(rest), "URL"),
-                without_credentials(rest[0].request.url),
-            )
-            if self._parked.paused:
-                self._crawl.note(
-                    f"{number} that may bring nothing new, such as {url}, waited for the crawl to "
-                    "have nothing else to do. It was closed before.",
-                    "A later crawl meets them again; a job with JOBDIR goes on with them.",
-                )
+            url, wrong = without_credentials(rest[0].request.url), not self._parked.paused
+            message = f"{how_many(len(rest), 'URL')}, such as {url}, "
+            if not wrong:
+                message += "waited for the crawl to have nothing else to do. It was closed before."
+                advice = "A later crawl meets them again; a job with JOBDIR goes on with them."
             elif of == LINKS:
-                self._crawl.note(
-                    f"{number}, such as {url}, were not fetched: only copies lead there, and of "
-                    f"{self._spent[of]} such URLs the last {CREDIT} brought nothing new. "
-                    "Endless calendars and session ids look like this.",
-                    f"{PREFIX}ACTION = 'links' fetches all of them.",
-                    wrong=True,
-                )
+                message += f"were not fetched: only copies lead there, and of {self._spent[of]} "
+                message += f"others that were fetched {self._brought[of]} brought anything new. "
+                message += "Endless calendars and session ids look like this."
+                advice = f"{PREFIX}ACTION = 'links' fetches all of them."
             else:
-                gives = self._yields.gives(of)
-                self._crawl.note(
-                    f"{number}, such as {url}, stay dropped: they are copies of pages of which no "
-                    f"item came, and {how_many(self._spent[of], 'page')} that were "
-                    f"fetched again gave none. " + f"{of} gave no item at all." * (not gives),
-                    f"{PREFIX}ACTION = 'tag' delivers all copies.",
-                    wrong=True,
-                )
+                message += "stay dropped: they are copies of pages that gave no item, and nor did "
+                message += f"{how_many(self._spent[of], 'copy')} when fetched again."
+                message += f" {of} gave no item at all." * (not self._yields.gives(of))
+                advice = f"{PREFIX}ACTION = 'tag' delivers all copies."
+            self._crawl.note(message, advice, wrong=wrong)
+
+    def _wait(self, of: str, request: Request, **known: Any) -> None:
+        self._count("room/waited")
+        self._parked.add(Waiting((ROOM, of), request, **known))
 
     def _wait_as_copy(self, request: Request, original: Record) -> None:
-        self._count("room/waited")
-        of = original.callback
-        self._parked.add(Waiting((ROOM, of), request, of or "The callback", original=original))
+        self._wait(original.callback or "The callback", request, original=original)
+
+    def _by_kind(self) -> Iterator[tuple[str, list[Waiting]]]:
+        for belief in self._parked.beliefs(ROOM):
+            yield str(belief[1]), self._parked.waiting(belief)
 
     def _is_open(self, waiting: Waiting) -> bool:
         """Tell whether a request may still bring something, by what has come since it waits."""
@@ -278,41 +260,33 @@ class WaitingRoom(Listener):
 
     def _draw(self, most: int = MOST_KNOWN) -> int:
         """Let requests out, the nearest first, at random among equals. Return how many."""
-        kinds: dict[str, list[Waiting]] = defaultdict(list)
-        for one in self._parked.of_kind(ROOM):
-            kinds[one.of].append(one)
         sent = 0
-        for of, waiting in kinds.items():
+        busy = set(self._crawl.followed)
+        for of, waiting in self._by_kind():
             left = self._left(of, len(waiting))
             left = min(left, most, max(AT_ONCE, left // 2))
-            originals: set[Identity] = set()
             self._random.shuffle(waiting)
-            for one in sorted(waiting, key=lambda one: one.distance):
+            for one in sorted(waiting, key=attrgetter("distance")):
                 if left <= 0:
                     break
-                if one.original is not None and one.original.identity in originals:
-                    continue
-                if one.original is not None and one.original.identity in self._crawl.followed:
+                if one.original is not None and one.original.identity in busy:
                     continue
                 self._parked.remove(one)
                 self._waiting.discard(one.link)
-                if not self._is_open(one):
-                    continue
-                if one.original is not None:
-                    originals.add(one.original.identity)
-                self._send(one)
-                left -= 1
-                sent += 1
+                if self._is_open(one):
+                    self._send(one)
+                    left, sent = left - 1, sent + 1
+                    busy.update([one.original.identity] if one.original else ())
         return sent
 
     def _send(self, one: Waiting) -> None:
-        self._spent[one.of] += 1
+        of, is_copy = str(one.belief[1]), one.original is not None
+        self._spent[of] += 1
         self._count("room/fetched")
-        if one.original is None:
-            self._requested.add([one.link])
-        let_out = {ROOM_KEY: [one.of, one.distance, one.via]}
+        self._requested.add([] if is_copy else [one.link])
+        let_out = {ROOM_KEY: [of, one.distance, one.via]}
         request = one.request.replace(meta={**one.request.meta, **let_out})
-        self._parked.send(request, again=one.original is not None)
+        self._parked.send(request, again=is_copy)
 
     def _brings(self, let_out: list[Any]) -> None:
         of, _, via = let_out
@@ -324,16 +298,7 @@ class WaitingRoom(Listener):
         return middleware is not None and middleware.is_starting
 
 
-def _links(request: Request, targets: str) -> set[int]:
-    """Return the links of a page, as another callback and visitor would not follow them."""
-    asker = asker_of(request)
-    return {_number(f"{asker}\n{target}") for target in targets.split("\n") if target}
-
-
-def _link(asker: str, request: Request) -> int:
-    posted = "" if request.method == "GET" else f"\n{request.method} {request.body!r}"
-    return _number(f"{asker}\n{without_visitor(request.url)}{posted}")
-
-
-def _number(text: str) -> int:
-    return mmh3.hash64(text.encode("utf-8", "replace"), signed=False)[0]
+def _links(request: Request | None, urls: Iterable[str]) -> set[int]:
+    """Return the links of a page, which another callback and visitor would not follow."""
+    seed = mmh3.hash(asker_of(request), signed=False)
+    return {mmh3.hash64(url.encode("utf-8", "replace"), seed, signed=False)[0] for url in urls}
