@@ -78,9 +78,10 @@ class Verdict:
     was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
     has kept of the text of the page that was found, if it has. A copy `follows` so many links that
     no page of the crawl had before it. It passes if it is `unpaid`: the page that it is like gave
-    `nothing`, or `less` than others; the `code` of its callback has changed since; what came in an
-    earlier crawl shall come `again`; an `errback` has sent it again. `canonical_url` is its URL
-    without what makes no difference.
+    `nothing`; the `code` of its callback has changed since; what came in an earlier crawl shall
+    come `again`; an `errback` has sent it again. If that page gave `less` than others, the items
+    are held back unless they bring more. `canonical_url` is its URL without what makes no
+    difference.
     """
 
     outcome: Outcome
@@ -109,7 +110,7 @@ class Verdict:
     @property
     def rejected(self) -> bool:
         """Whether an action applies: the page has been seen, or is none."""
-        if self.unpaid:
+        if self.unpaid and self.unpaid != "less":
             return False
         if self.outcome == "blocked":
             return self.policy.blocked == "drop"
@@ -128,7 +129,7 @@ class Verdict:
         if policy.action not in ("drop", "discard"):
             return policy.action
         if self.outcome != "unchanged":
-            return "links" if self.follows else "drop"
+            return "links" if self.follows or self.unpaid == "less" else "drop"
         return "links" if policy.revisit == "links" or self.has_other_links else "drop"
 
     @property

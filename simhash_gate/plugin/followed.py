@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from typing import Any
@@ -39,10 +38,10 @@ class FollowedPage:
 
     `record` is that of a kept page, None for another one, which `stands_for` a kept page. It `pays`
     for that page if its items are delivered. `items` counts the items that are not yet scraped or
-    dropped, `given` those that were scraped, `sent` the requests. `filled` has digests of the
-    fields that its items fill, `empty` the names of those that one left empty, `shapes` digests of
-    the names that each filled. `waiting` are items that wait for the end of the callback. `awaited`
-    is a digest of what the callback awaited. It `polls` if the callback asks for the page again.
+    dropped, `given` those that were scraped. `filled` has a digest for each field that an item
+    fills, `empty` the names of those that one left empty, `shapes` digests of the names that each
+    filled. `waiting` are items that wait for the end of the callback. `awaited` is a digest of what
+    the callback awaited. It `polls` if the callback asks for the page again.
     """
 
     record: Record | None
@@ -52,8 +51,7 @@ class FollowedPage:
     pays: bool = False
     items: int = 0
     given: int = 0
-    sent: int = 0
-    filled: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    filled: dict[str, int] = field(default_factory=dict)
     empty: set[str] = field(default_factory=set)
     waiting: list[Any] = field(default_factory=list)
     shapes: dict[int, None] = field(default_factory=dict)

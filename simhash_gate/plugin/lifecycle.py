@@ -82,14 +82,13 @@ class Lifecycle:
         elif verdict.match and self.sees_end and not judged.dropped and judged.action != "tag":
             page = self._copies[judged.request] = FollowedPage(None, url)
             page.stands_for = verdict.match.record
-            if not judged.held:
+            if verdict.unpaid or not judged.held:
                 self._pays(page)
         self.listeners.tell("judged", judged, page)
 
     def found(self, request: Request, response: Response) -> bool:
         """Tell the listeners that a page led to a request. Return whether it may be sent."""
         if (page := self._of(response.request)) is not None:
-            page.sent += 1
             page.polls |= AGAIN_KEY in request.meta
         return all(self.listeners.tell("found", request, response))
 
@@ -118,11 +117,10 @@ class Lifecycle:
             return True
         if page is not None:
             filled, empty = fields_of(item)
-            for name, value in filled.items():
-                page.filled[name].add(value)
+            page.filled |= filled
             page.shapes[mmh3.hash("\n".join(sorted(filled)).encode("utf-8", "replace"))] = None
             page.empty |= empty
-        if verdict is not None and (verdict.held or verdict.unpaid == "less"):
+        if verdict is not None and verdict.held:
             if page is None or len(page.waiting) >= MOST_ITEMS:
                 self._hold(item, response, verdict)
             else:

@@ -8,10 +8,8 @@ that the first one filled then, by the same code.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter, OrderedDict, defaultdict
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import mmh3
@@ -25,9 +23,8 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.followed import FollowedPage
     from simhash_gate.plugin.store_thread import StoreThread
 
-MOST_KNOWN, MOST_VALUES = 50_000, 100
-"""Pages of a crawl whose items are remembered, and values of each. Older pages count by what the
-store says of them."""
+MOST_KNOWN = 20_000
+"""Pages of a crawl whose items are remembered. Older ones count by what the store says of them."""
 TRIALS, SHARE, MORE = 10, 20, 100
 """Copies of pages with empty fields are tried: the first 10, or one in 20, and 100 more for each
 that brings something. If a page lacks what most pages of its callback have, a copy is tried."""
@@ -41,16 +38,14 @@ REASONS: dict[Unpaid, str] = {
 
 @dataclass(slots=True)
 class _Gave:
-    """What a page gave in this crawl: the fields that its items `filled`, and those left `empty`.
+    """What a page gave in this crawl, as a `FollowedPage` has it.
 
-    `values` are digests of their values. `url` is the address that gave it. It `polls` if its
-    callback has asked for it again. The page was `tried` if a copy of it was let through.
+    The page was `tried` if a copy of it was let through.
     """
 
     given: bool
-    filled: frozenset[str]
-    empty: frozenset[str]
-    values: array[int]
+    filled: dict[str, int]
+    empty: set[str]
     url: str
     polls: bool
     tried: bool
@@ -100,6 +95,8 @@ class Yields:
             return verdict  # that is not known yet
         self._callbacks[kept.callback].copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
+        if why == "less" and policy.action == "discard":
+            return verdict
         waits = why == "nothing" and is_copy and verdict.action == "drop"
         known = self._gave.get(kept.identity)
         waits &= not (let_out or self.gives(kept.callback) or (known and known.polls))
@@ -132,13 +129,13 @@ class Yields:
 
     def brings(self, verdict: Verdict, page: FollowedPage) -> bool:
         """Tell whether the items of a page that is held back, or tried, were never given."""
-        kept, known = page.stands_for, None
+        kept = page.stands_for
         if kept is None or (kept.identity in self._followed and not page.pays):
             return False
         known = self._gave.get(kept.identity)
         if known is not None:
-            new = [page.filled[name] for name in page.filled.keys() - known.filled]
-            return not known.given or any(map(set(known.values).isdisjoint, new))
+            new = {page.filled[name] for name in page.filled.keys() - known.filled.keys()}
+            return not known.given or bool(new.difference(known.filled.values()))
         if not kept.settled or kept.gave == UNKNOWN_GAVE:
             return False
         if verdict.outcome == "unchanged" and verdict.policy.revisit == "links":
@@ -153,18 +150,14 @@ class Yields:
         if page.given:
             callback.pages += 1
             callback.filled.update(page.filled.keys())
-            if page.record is None and before and before.given:
-                callback.trials -= MORE
-        values = array("Q", islice({*chain(*page.filled.values())}, MOST_VALUES))
-        filled, empty = frozenset(page.filled), frozenset(page.empty)
-        of_page = values, page.url, page.polls, page.record is None
-        known = _Gave(page.given > 0, filled, empty, *of_page)
+        of_page = page.url, page.polls, page.record is None
+        known = _Gave(page.given > 0, page.filled, page.empty, *of_page)
         if before is not None:
+            callback.trials -= MORE * (known.given and before.given and known.tried)
             known.given |= before.given
-            known.filled |= before.filled
+            known.filled = before.filled | page.filled
             known.empty |= before.empty
-            known.values += before.values
-        known.empty -= known.filled
+        known.empty -= known.filled.keys()
         self._gave[kept.identity] = known
         while len(self._gave) > MOST_KNOWN:
             self._gave.popitem(last=False)
@@ -188,7 +181,7 @@ class Yields:
         """Tell whether a page lacks fields that a copy of it may fill."""
         callback = self._callbacks[callback_name]
         usual = {name for name, pages in callback.filled.items() if 2 * pages > callback.pages}
-        if usual - known.filled:
+        if usual - known.filled.keys():
             return True
         return bool(known.empty) and callback.trials < max(TRIALS, callback.copies / SHARE)
 

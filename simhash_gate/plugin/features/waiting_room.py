@@ -133,7 +133,7 @@ class WaitingRoom(Listener):
         if not (new or unpaid):
             return verdict
         of, distance, _ = request.meta.get(ROOM_KEY) or (None, -1, None)
-        self._copies[request] = _Copy(distance + 1, of, unpaid)
+        self._copies[request] = _Copy(distance + 1, of, verdict.unpaid == "nothing")
         if unpaid:
             return verdict
         number = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
@@ -229,7 +229,7 @@ class WaitingRoom(Listener):
                 advice = f"{PREFIX}ACTION = 'links' fetches all of them."
             else:
                 message += "stay dropped: they are copies of pages that gave no item, and nor did "
-                message += f"{how_many(self._spent[of], 'copy')} when fetched again."
+                message += f"{self._spent[of]} others that were fetched again."
                 message += f" {of} gave no item at all." * (not self._yields.gives(of))
                 advice = f"{PREFIX}ACTION = 'tag' delivers all copies."
             self._crawl.note(message, advice, wrong=wrong)
