@@ -38,10 +38,10 @@ class FollowedPage:
 
     `record` is that of a kept page, None for another one, which `stands_for` a kept page. It `pays`
     for that page if its items are delivered. `items` counts the items that are not yet scraped or
-    dropped, `given` those that were scraped. `filled` has a digest for each field that an item
-    fills, `empty` the names of those that one left empty, `shapes` digests of the names that each
-    filled. `waiting` are items that wait for the end of the callback. `awaited` is a digest of what
-    the callback awaited. It `polls` if the callback asks for the page again.
+    dropped, `given` those that were scraped. For each field, `filled` has a digest for each item
+    that fills it; `empty` are names of fields that one left empty, `shapes` digests of the names
+    that each filled. `waiting` are items that wait for the end of the callback. `awaited` is a
+    digest of what the callback awaited. It `polls` if the callback asks for the page again.
     """
 
     record: Record | None
@@ -51,10 +51,10 @@ class FollowedPage:
     pays: bool = False
     items: int = 0
     given: int = 0
-    filled: dict[str, int] = field(default_factory=dict)
+    filled: dict[str, list[int]] = field(default_factory=dict)
     empty: set[str] = field(default_factory=set)
     waiting: list[Any] = field(default_factory=list)
-    shapes: dict[int, None] = field(default_factory=dict)
+    shapes: set[int] = field(default_factory=set)
     awaited: int = 0
     polls: bool = False
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import mmh3
 from scrapy import Request
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
@@ -124,28 +126,25 @@ class PageJudge:
             cb_kwargs=self._sent.get(request),
         )
 
-    def note_drop(self, request: Request) -> None:
-        """Note that a request is dropped. If it was before, its errback does not hear of it."""
-        fingerprint = self._fingerprinter.fingerprint(request).hex()
-        dropped, times = request.meta.get(DROPPED_KEY) or ("", 0)
-        times = times + 1 if dropped == fingerprint else 1
-        request.meta[DROPPED_KEY] = [fingerprint, times]
-        if times > 1:
-            request.errback = None
+    async def awaited(self, request: Request, answer: Response) -> None:
+        """Note what the callback of a page has awaited: of a page, its text."""
+        digest = mmh3.hash64(answer.body, signed=False)[0]
+        if isinstance(answer, HtmlResponse):
+            with suppress(ReadError):
+                digest = (await self.reader.page(answer)).digest
+        self._lifecycle.awaited(request, digest)
 
     def _paid(self, verdict: Verdict, request: Request, response: Response) -> Verdict:
         """Return the verdict, `unpaid` if what the page gives may not have come."""
-        dropped, times = request.meta.get(DROPPED_KEY) or ("", 0)
-        if times == 1 and dropped == self._fingerprinter.fingerprint(request).hex():
-            request.meta[DROPPED_KEY] = [dropped, 2]
-            if verdict.held:
-                reason = f"{verdict.reason}; but its errback has sent it again"
-                return replace(verdict, unpaid="errback", reason=reason)
+        if verdict.held and request.meta.get(DROPPED_KEY):
+            request.meta[DROPPED_KEY] = False
+            reason = f"{verdict.reason}; but its errback has sent it again"
+            return replace(verdict, unpaid="errback", reason=reason)
         if not self._lifecycle.sees_end:
             return verdict  # nobody knows what came of pages
-        let_out_as, *_ = request.meta.get(ROOM_KEY) or ("",)
+        (callback, _), *_ = request.meta.get(ROOM_KEY) or [("", "")]
         url = without_credentials(response.url)
-        return self._yields.given(verdict, url, let_out=bool(let_out_as))
+        return self._yields.given(verdict, url, let_out=bool(callback))
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         """Return the reason why a response is not judged, "" if it is."""

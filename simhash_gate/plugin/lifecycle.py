@@ -99,10 +99,10 @@ class Lifecycle:
         if page is not None and page.stage < stage:
             page.stage = stage
 
-    def awaited(self, request: Request, answer: Response) -> None:
-        """Note what the callback of a page has awaited: its items belong to both."""
+    def awaited(self, request: Request, digest: int) -> None:
+        """Note the digest of what the callback of a page has awaited: its items belong to both."""
         if (page := self._of(request)) is not None:
-            page.awaited ^= mmh3.hash64(answer.body, signed=False)[0]
+            page.awaited += digest
 
     def finished(self, request: Request | None) -> None:
         """Note that the callback has yielded its last output."""
@@ -117,8 +117,10 @@ class Lifecycle:
             return True
         if page is not None:
             filled, empty = fields_of(item)
-            page.filled |= filled
-            page.shapes[mmh3.hash("\n".join(sorted(filled)).encode("utf-8", "replace"))] = None
+            for name, value in filled.items():
+                page.filled.setdefault(name, []).append(value)
+            names = "\n".join(sorted(filled)).encode("utf-8", "replace")
+            page.shapes.add(mmh3.hash(names, signed=False))
             page.empty |= empty
         if verdict is not None and verdict.held:
             if page is None or len(page.waiting) >= MOST_ITEMS:

@@ -22,7 +22,7 @@ from simhash_gate.plugin.judging import PageJudge
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Listeners
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.requests import close, mark_inline
+from simhash_gate.plugin.requests import DROPPED_KEY, close, mark_inline, marking
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     only_looks,
@@ -139,13 +139,15 @@ class SimhashGateMiddleware(CrawlGate):
         orphan = None
         if judged.dropped:
             response.request = request
-            self._judge.note_drop(request)
             if not request.errback:  # an errback closes its page of the browser, as any failure's
                 orphan = request.meta.pop("playwright_page", None)
         self.lifecycle.judged(judged)
         if orphan is not None:
             await close(orphan)
         if judged.dropped:
+            if request.errback is not None:
+                told = DROPPED_KEY in request.meta
+                request.errback = None if told else marking(request.errback)
             raise NearDuplicate(response, verdict)
         return response
 
@@ -163,7 +165,7 @@ class SimhashGateMiddleware(CrawlGate):
     def _open(self, spider: Spider) -> None:
         url, reads = self._url, self._settings.reads_only
         remembers = not url.startswith("memory:")
-        mark_inline(self._crawler, self.lifecycle.awaited)
+        mark_inline(self._crawler, self._judge.awaited)
         self.lifecycle.sees_end = sees_pages_end(self._crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)

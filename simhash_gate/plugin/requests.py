@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextvars import ContextVar
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.misc import arg_to_iter
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from simhash_gate.common.urls import without_credentials
@@ -35,7 +37,8 @@ KEPT_KEY = "simhash_gate_kept"
 ROOM_KEY = "simhash_gate_room"
 """The kind and the distance of a request that was let out of the waiting room; see `Room`."""
 DROPPED_KEY = "simhash_gate_dropped"
-"""The fingerprint of a request that was dropped, and how often its errback has sent it since."""
+"""True for a request that the errback of a drop sends: it passes. False if it must not be called
+any more, since it has heard of the drop."""
 ASKED_KEY = "simhash_gate_asked"
 """What a request is for. Its redirects and retries are for the same."""
 ADDED_KEY = "simhash_gate_added"
@@ -88,7 +91,9 @@ def forget_page(request: Request, response: Response) -> None:
     page = response.request
     if page is None:
         return
-    for key in (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY) if request is not page else ():
+    for key in (
+        (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY, DROPPED_KEY) if request is not page else ()
+    ):
         request.meta.pop(key, None)
     if request.headers and ADDED_KEY in page.meta:  # the spider may have copied the headers
         request.meta.setdefault(ADDED_KEY, page.meta[ADDED_KEY])
@@ -101,11 +106,40 @@ def forget_page(request: Request, response: Response) -> None:
         del request.meta[PAGE_KEY]
 
 
+def marking(errback: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the errback of a request that is dropped. It marks each request that it yields."""
+
+    def marked(output: Any) -> Any:
+        if isinstance(output, Request):
+            output.meta[DROPPED_KEY] = True
+        return output
+
+    async def marked_later(outputs: Any) -> AsyncIterator[Any]:
+        if isawaitable(outputs):
+            outputs = await outputs
+        if hasattr(outputs, "__aiter__"):
+            async for output in outputs:
+                yield marked(output)
+        else:
+            for output in arg_to_iter(outputs):
+                yield marked(output)
+
+    def called(failure: Any) -> Any:
+        outputs = errback(failure)
+        if isawaitable(outputs) or hasattr(outputs, "__aiter__"):
+            return marked_later(outputs)
+        return map(marked, arg_to_iter(outputs))
+
+    return called
+
+
 CALLED_WITH: ContextVar[Request | None] = ContextVar("called_with", default=None)
 """The request whose page the running callback got, for everything that the callback awaits."""
 
 
-def mark_inline(crawler: Crawler, awaited: Callable[[Request, Response], None]) -> None:
+def mark_inline(
+    crawler: Crawler, awaited: Callable[[Request, Response], Coroutine[Any, Any, None]]
+) -> None:
     """Mark the requests that a callback awaits itself. Nothing else shows them.
 
     `awaited` is called with the request of the page that the callback got, and with the answer.
@@ -117,7 +151,7 @@ def mark_inline(crawler: Crawler, awaited: Callable[[Request, Response], None]) 
         request.meta[INLINE_KEY] = True
         answer: Response = await download(request)
         if (called_with := CALLED_WITH.get()) is not None:
-            awaited(called_with, answer)
+            await awaited(called_with, answer)
         return answer
 
     engine.download_async = marked

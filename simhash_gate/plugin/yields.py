@@ -1,16 +1,18 @@
 """What pages gave: nothing is held back, and no copy dropped, for what never came.
 
-A copy of a page that gave no item passes. If the items of a page left fields empty, a copy of it is
-tried: its items come if they fill such a field with a value that the page did not give. Of a page
-that is unchanged since an earlier crawl, the items are held back if one of them fills the fields
-that the first one filled then, by the same code.
+A copy of a page that gave no item passes. If the items of a page left fields empty, its copies are
+tried: their items come if more of them fill such a field, with a value that the page did not give.
+Of a page that is unchanged since an earlier crawl, the items are held back if one of them fills the
+fields that an item of it filled before, by the same code.
 """
 
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mmh3
 from itemadapter import ItemAdapter
@@ -20,14 +22,17 @@ from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.stores.base import UNKNOWN_GAVE, Identity, Record
 
 if TYPE_CHECKING:
-    from simhash_gate.plugin.followed import FollowedPage
     from simhash_gate.plugin.store_thread import StoreThread
 
 MOST_KNOWN = 20_000
 """Pages of a crawl whose items are remembered. Older ones count by what the store says of them."""
 TRIALS, SHARE, MORE = 10, 20, 100
-"""Copies of pages with empty fields are tried: the first 10, or one in 20, and 100 more for each
-that brings something. If a page lacks what most pages of its callback have, a copy is tried."""
+"""Of each callback, the first 10 copies are tried, then of pages with empty fields one in 20, and
+100 more for each that brings something. If a page lacks what most pages of its callback have, its
+copies are tried in any case."""
+SHORT = 10
+"""A value with fewer characters may be that of another field by chance."""
+MOST_DEEP = 5
 REASONS: dict[Unpaid, str] = {
     "nothing": "no item came of that page",
     "less": "the items of that page were emptier",
@@ -36,19 +41,14 @@ REASONS: dict[Unpaid, str] = {
 }
 
 
-@dataclass(slots=True)
-class _Gave:
-    """What a page gave in this crawl, as a `FollowedPage` has it.
-
-    The page was `tried` if a copy of it was let through.
-    """
+class _Gave(NamedTuple):
+    """What a page gave in this crawl, as a `FollowedPage` has it."""
 
     given: bool
-    filled: dict[str, int]
+    filled: dict[str, list[int]]
     empty: set[str]
     url: str
     polls: bool
-    tried: bool
 
 
 @dataclass(slots=True)
@@ -83,26 +83,26 @@ class Yields:
         if match is None or policy.action == "tag":
             return verdict
         kept, is_copy = match.record, verdict.outcome == "duplicate"
+        known, callback = self._gave.get(kept.identity), self._callbacks[kept.callback]
         if verdict.outcome == "unchanged" and not verdict.rejected and verdict.record is None:
-            known = self._gave.get(kept.identity)
-            if known and known.given and known.url != url:  # REVISIT is "pass"
-                reason = f"{verdict.reason}; it came by {known.url} in this crawl"
+            by = known.url if known and known.given else ""  # REVISIT is "pass"
+            if kept.identity in self._followed or by not in ("", url):
+                reason = f"{verdict.reason}; it comes by {by or 'another address'} in this crawl"
                 return replace(verdict, outcome="duplicate", reason=reason)
             return verdict
         if not verdict.held or not (is_copy or policy.revisit == "links"):
             return verdict
         if kept.identity in self._followed:
             return verdict  # that is not known yet
-        self._callbacks[kept.callback].copies += is_copy
+        callback.copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
-        if why == "less" and policy.action == "discard":
-            return verdict
+        if not why and is_copy and known and callback.trials < TRIALS:
+            why = "less"
         waits = why == "nothing" and is_copy and verdict.action == "drop"
-        known = self._gave.get(kept.identity)
-        waits &= not (let_out or self.gives(kept.callback) or (known and known.polls))
-        if not why or waits:
+        waits &= not (let_out or callback.pages or (known and known.polls))
+        if not why or waits or (why == "less" and policy.action == "discard"):
             return verdict
-        self._callbacks[kept.callback].trials += why == "less"
+        callback.trials += why == "less"
         return replace(verdict, unpaid=why, reason=f"{verdict.reason}; but {REASONS[why]}")
 
     def wanted(self, kept: Record, *, passes: bool = False) -> Unpaid:
@@ -114,7 +114,7 @@ class Yields:
         if known is not None:
             if not known.given:
                 return "nothing"
-            return "less" if not known.tried and self._gave_less(known, kept.callback) else ""
+            return "less" if self._gave_less(known, self._callbacks[kept.callback]) else ""
         if not kept.settled:
             return ""  # this crawl kept it, too long ago
         if not kept.gave:
@@ -125,7 +125,7 @@ class Yields:
 
     def gives(self, callback: str) -> bool:
         """Tell whether a callback is known to give items."""
-        return callback in self._callbacks and self._callbacks[callback].pages > 0
+        return self._callbacks[callback].pages > 0
 
     def brings(self, verdict: Verdict, page: FollowedPage) -> bool:
         """Tell whether the items of a page that is held back, or tried, were never given."""
@@ -134,12 +134,11 @@ class Yields:
             return False
         known = self._gave.get(kept.identity)
         if known is not None:
-            new = {page.filled[name] for name in page.filled.keys() - known.filled.keys()}
-            return not known.given or bool(new.difference(known.filled.values()))
+            return not known.given or _fills_more(page.filled, known.filled)
         if not kept.settled or kept.gave == UNKNOWN_GAVE:
             return False
         if verdict.outcome == "unchanged" and verdict.policy.revisit == "links":
-            return all(kept.gave != self._number(kept, page, shape) for shape in page.shapes)
+            return all(kept.gave & bits != bits for bits in _bits(page))
         return not kept.gave
 
     def ended(self, page: FollowedPage) -> Record | None:
@@ -150,59 +149,83 @@ class Yields:
         if page.given:
             callback.pages += 1
             callback.filled.update(page.filled.keys())
-        of_page = page.url, page.polls, page.record is None
-        known = _Gave(page.given > 0, page.filled, page.empty, *of_page)
-        if before is not None:
-            callback.trials -= MORE * (known.given and before.given and known.tried)
-            known.given |= before.given
-            known.filled = before.filled | page.filled
-            known.empty |= before.empty
-        known.empty -= known.filled.keys()
+        known = _Gave(page.given > 0, page.filled, page.empty, page.url, page.polls)
+        if before is not None and before.given:
+            if page.given and page.record is None:
+                callback.trials -= MORE
+            filled = {**before.filled, **page.filled}
+            known = known._replace(given=True, filled=filled, url=before.url)
         self._gave[kept.identity] = known
         while len(self._gave) > MOST_KNOWN:
             self._gave.popitem(last=False)
         if page.record is None and (not page.given or (before and before.given)):
             return None
-        return replace(kept, gave=self._number(kept, page, *page.shapes) if known.given else 0)
-
-    def _number(self, kept: Record, page: FollowedPage, shape: int = 0, *_: int) -> int:
-        """Return the number that stands for what a page gave: 31 bits of the code of its callback,
-        32 of the fields of its first item, and of what the callback awaited."""
-        return self._code(kept) << 32 | (shape ^ page.awaited) % 2**32
+        if not known.given:
+            return replace(kept, gave=0)
+        adds = kept.gave > UNKNOWN_GAVE and not page.awaited and not self._has_other_code(kept)
+        gave = kept.gave % 2**32 if adds else 0
+        for bits in _bits(page):
+            gave |= bits
+        return replace(kept, gave=self._code(kept) << 32 | gave)
 
     def _code(self, kept: Record) -> int:
+        """Return 31 bits of the code of the callback; `Record.gave` begins with them."""
         return int(self.codes.get(kept.callback) or "1", 16) % 2**31
 
     def _has_other_code(self, kept: Record) -> bool:
         before, now = kept.gave >> 32, self._code(kept)
         return before > 1 and now > 1 and before != now
 
-    def _gave_less(self, known: _Gave, callback_name: str) -> bool:
+    def _gave_less(self, known: _Gave, callback: _Callback) -> bool:
         """Tell whether a page lacks fields that a copy of it may fill."""
-        callback = self._callbacks[callback_name]
         usual = {name for name, pages in callback.filled.items() if 2 * pages > callback.pages}
         if usual - known.filled.keys():
             return True
         return bool(known.empty) and callback.trials < max(TRIALS, callback.copies / SHARE)
 
 
+def _bits(page: FollowedPage) -> list[int]:
+    """Return two bits of 32 for each item: `Record.gave` ends with them (Bloom, 1970).
+
+    They stand for the names of the fields that it fills, and for what the callback awaited.
+    """
+    hashes = [(shape + page.awaited) % 2**32 for shape in page.shapes]
+    return [1 << number % 32 | 1 << (number >> 8) % 32 for number in hashes]
+
+
+def _fills_more(filled: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
+    said = set(chain(*before.values())) - {0}
+    return any(
+        len(values) > len(before.get(name, ())) and not said.issuperset(values)
+        for name, values in filled.items()
+    )
+
+
 def fields_of(item: Any) -> tuple[dict[str, int], set[str]]:
-    """Return digests of the fields that an item fills, by name, and the names of its other ones."""
+    """Return digests of the fields that an item fills, by name, and the names of its other ones.
+
+    The digest of a short value is 0.
+    """
     filled: dict[str, int] = {}
     empty: set[str] = set()
-    pairs = ItemAdapter(item).items() if ItemAdapter.is_item(item) else [("", item)]
-    for name, value in pairs:
-        if _is_empty(value):
-            empty.add(str(name))
+    for name, value in _fields("", item):
+        said = "" if value is None else str(value).strip()
+        if said:
+            long = said.encode("utf-8", "replace") if len(said) >= SHORT else b""
+            filled.setdefault(name, mmh3.hash64(long, signed=False)[0])
         else:
-            said = str(value).strip().encode("utf-8", "replace")
-            filled[str(name)] = mmh3.hash64(said, signed=False)[0]
-    return filled, empty
+            empty.add(name)
+    return filled, empty.difference(filled)
 
 
-def _is_empty(value: Any) -> bool:
-    if isinstance(value, str):
-        return not value.strip()
-    if isinstance(value, list | tuple | set | dict):
-        return all(map(_is_empty, value))
-    return value is None
+def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of the fields of an item, and of items within it."""
+    if depth < MOST_DEEP and ItemAdapter.is_item(value):
+        adapter = ItemAdapter(value)
+        for inner in {**dict.fromkeys(adapter.field_names()), **adapter}:
+            yield from _fields(f"{name}.{inner}", adapter.get(inner), depth + 1)
+    elif depth < MOST_DEEP and isinstance(value, list | tuple | set):
+        for part in value or [None]:
+            yield from _fields(name, part, depth + 1)
+    else:
+        yield name, value

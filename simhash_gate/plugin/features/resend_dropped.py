@@ -113,8 +113,7 @@ def to_send_again(judged: Judged) -> Request:
     """Return the request of a dropped page in a form that can be sent again."""
     request = judged.as_sent
     meta = {key: value for key, value in request.meta.items() if key not in (VERDICT_KEY, ROOM_KEY)}
-    if DROPPED_KEY in meta:
-        meta[DROPPED_KEY] = [meta[DROPPED_KEY][0], 2]  # its errback has heard of it
+    meta[DROPPED_KEY] = False  # its errback hears of it
     return request.replace(meta=meta, dont_filter=True)
 
 

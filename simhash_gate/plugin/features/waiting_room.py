@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 import mmh3
 from scrapy import Request, Spider
 from scrapy.http import Response
+from scrapy.utils.asyncio import create_looping_call
 
 from simhash_gate.common.urls import is_of_domain, without_credentials
 from simhash_gate.common.wording import how_many
@@ -39,14 +40,16 @@ from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX
 
 ROOM = "room"
-LINKS = ""
-"""What waits is a link, or else a copy of a page of the callback that is named."""
+Kind = tuple[str, str]
+LINKS: Kind = ("", "")
+"""What waits is a link, or a copy of a page of a callback that gave `nothing`, or `less`."""
 CREDIT, SHARE = 100, 20
 """So many requests are let out in vain, or one for 20 kept pages, and 100 more for each that brings
 something. Of a callback that never gave an item, one in 20 copies is let out, at least 10."""
 LEAST, AT_ONCE = 10, 16
-TRICKLE = 20
-"""While start requests come, the crawl is never idle: one request is let out for 20 pages."""
+TRICKLE, PATIENCE = 20, 5.0
+"""While start requests come, the crawl is never idle. One request is let out for 20 pages, and some
+if no page came for 5 seconds."""
 MOST_KNOWN = 400_000
 """Links that are remembered, at most 100 bytes each. The oldest count as new again."""
 MOST_PAGES = 20_000
@@ -57,7 +60,7 @@ class _Copy(NamedTuple):
     """A copy whose requests wait: its distance in copies, and what it was let out as, if it was."""
 
     distance: int
-    let_out_as: str | None
+    let_out_as: Kind | None
     unpaid: bool
 
 
@@ -66,7 +69,7 @@ class Waiting(Parked):
     """A request that waits: a `link` that what was let out as `via` led to, or a copy."""
 
     link: int = 0
-    via: str | None = None
+    via: Kind | None = None
     original: Record | None = None
 
 
@@ -99,8 +102,10 @@ class WaitingRoom(Listener):
         self._let_out: WeakKeyDictionary[FollowedPage, list[Any]] = WeakKeyDictionary()
         self._waiting: set[int] = set()  # the links among what waits
         self._kept = self._met = 0
-        self._spent, self._brought = Counter[str](), Counter[str]()
+        self._spent, self._brought = Counter[Kind](), Counter[Kind]()
         self._random = random.Random(1)
+        self._timer: Any = None
+        self._met_before = 0
 
     def opened(self, spider: Spider) -> None:
         """Continue with what waited in the last part of the job."""
@@ -108,6 +113,8 @@ class WaitingRoom(Listener):
         self._requested, self._spent, self._brought = self._parked.claim(
             ROOM, state, lambda _: True
         )
+        self._timer = create_looping_call(self._look)
+        self._timer.start(PATIENCE, now=False)
         self._waiting.update(one.link for _, waiting in self._by_kind() for one in waiting)
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
@@ -132,8 +139,8 @@ class WaitingRoom(Listener):
         new = self._shown.missing(new) if shown is None else new.difference(shown)
         if not (new or unpaid):
             return verdict
-        of, distance, _ = request.meta.get(ROOM_KEY) or (None, -1, None)
-        self._copies[request] = _Copy(distance + 1, of, verdict.unpaid == "nothing")
+        let_out_as, distance, _ = request.meta.get(ROOM_KEY) or (None, -1, None)
+        self._copies[request] = _Copy(distance + 1, let_out_as, verdict.unpaid == "nothing")
         if unpaid:
             return verdict
         number = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
@@ -211,39 +218,53 @@ class WaitingRoom(Listener):
         while self._draw() and engine is not None and engine.spider_is_idle():
             pass  # the filter of duplicates has taken all of them
 
+    def _look(self) -> None:
+        """Let some requests out if no page came for a while, though start requests may come."""
+        if self._met == self._met_before and self._is_starting():
+            self._draw(AT_ONCE)
+        self._met_before = self._met
+
     async def closed(self) -> None:
         """Tell what stays unfetched, and why."""
-        for of, waiting in self._by_kind():
+        if self._timer is not None and self._timer.running:
+            self._timer.stop()
+        for kind, waiting in self._by_kind():
             if not (rest := [one for one in waiting if self._is_open(one)]):
                 continue
             self._stats.inc_value("simhash_gate/room/left", len(rest))
-            url, wrong = without_credentials(rest[0].request.url), not self._parked.paused
-            message = f"{how_many(len(rest), 'URL')}, such as {url}, "
-            if not wrong:
-                message += "waited for the crawl to have nothing else to do. It was closed before."
+            callback, gave = kind[0].partition(" ")[0], kind[1]
+            url, tried = without_credentials(rest[0].request.url), self._spent[kind]
+            message = f"Not fetched: {how_many(len(rest), 'URL')}, such as {url}. "
+            if self._parked.paused:
+                message += "The crawl was closed before it had nothing else to do."
                 advice = "A later crawl meets them again; a job with JOBDIR goes on with them."
-            elif of == LINKS:
-                message += f"were not fetched: only copies lead there, and of {self._spent[of]} "
-                message += f"others that were fetched {self._brought[of]} brought anything new. "
-                message += "Endless calendars and session ids look like this."
+            elif kind == LINKS:
+                message += (
+                    f"Only copies lead there. Of {tried} others {self._brought[kind]} brought "
+                )
+                message += "anything new. Endless calendars and session ids look like this."
                 advice = f"{PREFIX}ACTION = 'links' fetches all of them."
             else:
-                message += "stay dropped: they are copies of pages that gave no item, and nor did "
-                message += f"{self._spent[of]} others that were fetched again."
-                message += f" {of} gave no item at all." * (not self._yields.gives(of))
+                message += f"They are copies of pages that gave {gave}. So did {tried} others that "
+                message += "were fetched again."
+                message += f" {callback} gave no item at all." * (not self._yields.gives(kind[0]))
                 advice = f"{PREFIX}ACTION = 'tag' delivers all copies."
+            wrong = not self._parked.paused and gave != "less"
             self._crawl.note(message, advice, wrong=wrong)
 
-    def _wait(self, of: str, request: Request, **known: Any) -> None:
+    def _wait(self, kind: Kind, request: Request, **known: Any) -> None:
         self._count("room/waited")
-        self._parked.add(Waiting((ROOM, of), request, **known))
+        self._parked.add(Waiting((ROOM, *kind), request, **known))
 
     def _wait_as_copy(self, request: Request, original: Record) -> None:
-        self._wait(original.callback or "The callback", request, original=original)
+        gave = self._yields.wanted(original)
+        # After a pause, this record is all that is known of the page.
+        kept = replace(original, settled=True, gave=int(gave != "nothing"))
+        self._wait((original.callback or "?", gave), request, original=kept)
 
-    def _by_kind(self) -> Iterator[tuple[str, list[Waiting]]]:
+    def _by_kind(self) -> Iterator[tuple[Kind, list[Waiting]]]:
         for belief in self._parked.beliefs(ROOM):
-            yield str(belief[1]), self._parked.waiting(belief)
+            yield (str(belief[1]), str(belief[2])), self._parked.waiting(belief)
 
     def _is_open(self, waiting: Waiting) -> bool:
         """Tell whether a request may still bring something, by what has come since it waits."""
@@ -251,19 +272,19 @@ class WaitingRoom(Listener):
             return bool(self._yields.wanted(waiting.original))
         return bool(self._requested.missing([waiting.link]))
 
-    def _left(self, of: str, waiting: int) -> int:
+    def _left(self, kind: Kind, waiting: int) -> int:
         """Return how many requests may be let out now."""
         first = max(CREDIT, self._kept // SHARE)
-        if of != LINKS and not self._yields.gives(of):
-            first = max(LEAST, (waiting + self._spent[of]) // SHARE)
-        return first + CREDIT * self._brought[of] - self._spent[of]
+        if kind[1] == "less" or (kind != LINKS and not self._yields.gives(kind[0])):
+            first = max(LEAST, (waiting + self._spent[kind]) // SHARE)
+        return first + CREDIT * self._brought[kind] - self._spent[kind]
 
     def _draw(self, most: int = MOST_KNOWN) -> int:
         """Let requests out, the nearest first, at random among equals. Return how many."""
         sent = 0
         busy = set(self._crawl.followed)
-        for of, waiting in self._by_kind():
-            left = self._left(of, len(waiting))
+        for kind, waiting in self._by_kind():
+            left = self._left(kind, len(waiting))
             left = min(left, most, max(AT_ONCE, left // 2))
             self._random.shuffle(waiting)
             for one in sorted(waiting, key=attrgetter("distance")):
@@ -274,24 +295,24 @@ class WaitingRoom(Listener):
                 self._parked.remove(one)
                 self._waiting.discard(one.link)
                 if self._is_open(one):
-                    self._send(one)
+                    self._send(kind, one)
                     left, sent = left - 1, sent + 1
                     busy.update([one.original.identity] if one.original else ())
         return sent
 
-    def _send(self, one: Waiting) -> None:
-        of, is_copy = str(one.belief[1]), one.original is not None
-        self._spent[of] += 1
+    def _send(self, kind: Kind, one: Waiting) -> None:
+        is_copy = one.original is not None
+        self._spent[kind] += 1
         self._count("room/fetched")
         self._requested.add([] if is_copy else [one.link])
-        let_out = {ROOM_KEY: [of, one.distance, one.via]}
+        let_out = {ROOM_KEY: [kind, one.distance, one.via]}
         request = one.request.replace(meta={**one.request.meta, **let_out})
         self._parked.send(request, again=is_copy)
 
     def _brings(self, let_out: list[Any]) -> None:
-        of, _, via = let_out
+        kind, _, via = let_out
         self._count("room/brought")
-        self._brought.update({of, via} - {None})
+        self._brought.update({kind, via or kind})
 
     def _is_starting(self) -> bool:
         middleware = self._crawl.crawler.get_spider_middleware(SimhashGateSpiderMiddleware)
