@@ -33,7 +33,7 @@ from simhash_gate.fingerprints.words import is_of_page, other_words, words_and_s
 from simhash_gate.identity.address import without_visitor
 from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
-from simhash_gate.options import READABILITY, STEADY, Options, made_of, pipeline_version
+from simhash_gate.options import Options, made_of
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.blocks import Block, plain_text
@@ -45,18 +45,7 @@ from simhash_gate.page.skeleton import link_targets, tag_paths
 if TYPE_CHECKING:
     from simhash_gate.page.offer import Field
 
-__all__ = [
-    "READABILITY",
-    "STEADY",
-    "STEPS",
-    "Line",
-    "Options",
-    "Page",
-    "Reading",
-    "pipeline_version",
-    "read_closely",
-    "read_page",
-]
+__all__ = ["STEPS", "Reading", "read_closely", "read_page"]
 
 
 @dataclass(frozen=True)
