@@ -126,10 +126,7 @@ class Policies:
     """
 
     def __init__(
-        self,
-        default: Policy,
-        domains: Mapping[str, Policy] | None = None,
-        scope: Scope = "domain",
+        self, default: Policy, domains: Mapping[str, Policy] | None = None, scope: Scope = "domain"
     ) -> None:
         self.default = default
         self._scope = scope

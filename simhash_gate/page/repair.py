@@ -44,10 +44,7 @@ _ENDS_A_PARAGRAPH = word_set("""
     footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table
     ul
 """)
-_ENDS = {
-    "button": frozenset({"button"}),
-    "select": frozenset({"input", "select", "textarea"}),
-}
+_ENDS = {"button": frozenset({"button"}), "select": frozenset({"input", "select", "textarea"})}
 # What libxml2 takes for an element within `noscript`, all of whose text is raw.
 _RAW = ("noscript", "iframe", "noembed", "script", "style", "textarea", "title", "xmp")
 _HTML_IN_PICTURES = frozenset({"foreignobject", "desc", "title", "annotation-xml", "mtext"})
