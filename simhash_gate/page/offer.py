@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, cast
 
 from lxml.cssselect import CSSSelector
@@ -192,7 +192,8 @@ def _local_name(address: str) -> str:
     return re.split("[/:#]", address)[-1]
 
 
-_MOST_ELEMENTS = 20  # elements
+_compiled = lru_cache(partial(CSSSelector, translator="html"))
+_MOST_ELEMENTS = 20
 _LONGEST_FIELD = 500  # characters
 
 
@@ -201,23 +202,12 @@ def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...
 
     A selector that ends in `@name` gives the attribute in place of the text.
     """
-    return tuple((selector, _selected_text(root, selector)) for selector in selectors)
-
-
-def _selected_text(root: HtmlElement, selector: str) -> str:
-    css, attribute = split_selector(selector)
-    found = cast("list[HtmlElement]", _compiled(css)(root))[:_MOST_ELEMENTS]
-    texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in found)
-    return " ".join(" ".join(texts).split())[:_LONGEST_FIELD]
-
-
-def split_selector(selector: str) -> tuple[str, str]:
-    """Return the CSS and the attribute that a selector names, "" if it names none."""
-    css, sign, attribute = selector.rpartition("@")
-    named = sign and attribute.replace("-", "").replace(":", "").isalnum()
-    return (css.strip(), attribute) if named else (selector.strip(), "")
-
-
-@lru_cache
-def _compiled(css: str) -> CSSSelector:
-    return CSSSelector(css, translator="html")
+    found = []
+    for selector in selectors:
+        css, _, attribute = selector.rpartition("@")
+        if not (css and attribute.replace("-", "").replace(":", "").isalnum()):
+            css, attribute = selector, ""
+        elements = cast("list[HtmlElement]", _compiled(css.strip())(root))[:_MOST_ELEMENTS]
+        texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in elements)
+        found.append((selector, " ".join(" ".join(texts).split())[:_LONGEST_FIELD]))
+    return tuple(found)
