@@ -57,11 +57,11 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         if not measures.links[element] or element is article:
             continue
         links = links_in_list(element, measures)
+        paid = element.tag == "a" and "sponsored" in (element.get("rel") or "")
         if links > MANY_LINKS and size >= least:
             walk.skip_subtree()
         elif size <= largest and (
-            _is_paid(element)
-            or (links and not _in_grid(element, grids) and not _leads_away(element))
+            paid or (links and not _in_grid(element, grids) and not _leads_away(element))
         ):
             gone.append(element)
             walk.skip_subtree()
@@ -72,10 +72,6 @@ def _leads_away(box: HtmlElement) -> bool:
     """Tell if each entry of a list leads to another site, as no menu does."""
     hosts = [host_and_path(a.get("href", ""))[0] for a in box.iter("a")]
     return len(hosts) > _FEW_SITES and len({*hosts} - {""}) >= _OTHER_SITES * len(hosts)
-
-
-def _is_paid(element: HtmlElement) -> bool:
-    return element.tag == "a" and "sponsored" in (element.get("rel") or "")
 
 
 def links_in_list(element: HtmlElement, measures: Measures) -> int:
