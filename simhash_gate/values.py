@@ -132,20 +132,12 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _flag(value: Any) -> bool:
-    return FLAGS[str(value).strip().lower()]
-
-
 def _seconds(value: Any) -> float:
     span = isinstance(value, str) and value.strip()[-1:].isalpha() and value.strip()[:1].isdigit()
     number = seconds_of(value) if span else _number(value)
     if not (math.isfinite(number) and number > 0):
         raise ValueError
     return number
-
-
-def _optional_seconds(value: Any) -> float | None:
-    return None if value in (None, "", "None") else _seconds(value)
 
 
 def _probed(value: Any) -> float:
@@ -188,10 +180,10 @@ def _names(value: Any) -> tuple[str, ...]:
 
 TEXT = json_value("a string", str)
 BITS, COUNT = whole_number(0, 64), whole_number(1)
-FLAG = ValueKind("True or False", _flag)
+FLAG = ValueKind("True or False", lambda value: FLAGS[str(value).strip().lower()])
 OPTIONAL_SECONDS = ValueKind(
     "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",
-    _optional_seconds,
+    lambda value: None if value in (None, "", "None") else _seconds(value),
 )
 PROBED = ValueKind("True, False, or the share from 0 to 1 that is fetched all the same", _probed)
 BUDGET = ValueKind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)
