@@ -20,12 +20,12 @@ from urllib.parse import urljoin, urlsplit
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import (
     SESSION,
+    SESSION_PART,
     TRACKING,
     Address,
     address_of,
     is_one_of,
     is_session,
-    is_session_part,
 )
 
 By = Literal["spider", "canonical", "list", "url"]
@@ -166,7 +166,7 @@ _PLAIN = Keys()
 def without_sessions(address: Address) -> Address:
     """Return an address without what surely names a visitor's session."""
     return address._replace(
-        path=tuple(part for part in address.path if not is_session_part(part)),
+        path=tuple(part for part in address.path if not SESSION_PART.match(part)),
         extra=tuple(pair for pair in address.extra if not is_session(*pair.partition("=")[::2])),
         query=tuple(pair for pair in address.query if not is_session(*pair)),
     )
