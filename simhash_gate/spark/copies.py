@@ -148,17 +148,11 @@ def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Ite
 def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
     import pyarrow as pa
 
-    kind = batch.schema.field("id").type
-    columns = [
-        ("id", kind),
-        ("scope", pa.string()),
-        ("kept", pa.bool_()),
-        ("original", kind),
-        ("distance", pa.int32()),
-        ("reason", pa.string()),
-    ]
-    rows = [_row(corpus, row) for row in batch.to_pylist()]
-    return pa.RecordBatch.from_pylist(rows, pa.schema(columns))
+    kinds = {"string": pa.string(), "boolean": pa.bool_(), "int": pa.int32()}
+    kinds["{id}"] = batch.schema.field("id").type
+    columns = (column.split(" ") for column in JUDGED.split(", "))
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns])
+    return pa.RecordBatch.from_pylist([_row(corpus, row) for row in batch.to_pylist()], schema)
 
 
 def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
