@@ -130,12 +130,8 @@ class PageTraces:
         if verdict is None:
             return None
         policy = settings.policies.site_of(self.url).policy
-        threshold, near = verdict.threshold, verdict.near
-        policy = replace(
-            policy,
-            threshold=policy.threshold if threshold is None else threshold,
-            near=policy.near if near is None else near,
-        )
+        limits = {name: getattr(verdict, name) for name in ("threshold", "near")}
+        policy = replace(policy, **{name: it for name, it in limits.items() if it is not None})
         page = self._read_as_judged(settings)
         other = kept._read_as_judged(settings) if kept else None
         if page is not None and other is not None and kept is not None:
