@@ -258,9 +258,8 @@ class Gate:
             if match.record.key != record.key:  # else another live run has noted it
                 self._revisits.close(visit)
         elif match.record.key == record.key and match.record.run == self.run:
-            for old in self.store.at_address(
-                record.scope, record.url
-            ):  # it says what was kept of the page, too
+            # It says what was kept of the page, too.
+            for old in self.store.at_address(record.scope, record.url):
                 if old.key == record.key and old.run != self.run:
                     self.store.forget(old)
         bits, limit = match.distance, f"threshold {policy.threshold}"

@@ -212,14 +212,9 @@ def _contents(version: Version) -> Hashable:
 
 def version_of(page: Page, record: Record, visit: Visit) -> Version:
     """Return the version of a page that a visit found, with the record of it."""
-    return replace(
-        _version(record, *_name_and_offers(page.sketch)),
-        links=page.links,
-        structure=page.structure,
-        etag=visit.validators.etag,
-        modified=visit.validators.modified,
-        variant=visit.variant,
-    )
+    version = _version(record, *_name_and_offers(page.sketch))
+    answer = visit.validators._asdict() | {"variant": visit.variant}
+    return replace(version, links=page.links, structure=page.structure, **answer)
 
 
 def version_in(record: Record, history: History) -> Version:
@@ -234,21 +229,10 @@ def version_in(record: Record, history: History) -> Version:
 
 
 def _version(record: Record, headline: str, offers: Offered | None, of_text: bool) -> Version:
-    return Version(
-        record.first_seen,
-        record.last_seen,
-        record.fingerprint,
-        0 if of_text else record.digest,  # in HTML the same text has other blocks
-        record.words,
-        record.title,
-        record.run,
-        record.pipeline,
-        asker=record.asker,
-        carries=record.carries,
-        headline=headline,
-        offers=offers,
-        url=record.url,
-    )
+    known = {name: getattr(record, name) for name in _OF_VERSION}
+    if of_text:  # in HTML the same text has other blocks
+        known["digest"] = 0
+    return Version(**known, headline=headline, offers=offers, url=record.url)
 
 
 def record_of(version: Version, visit: Visit) -> Record:
