@@ -95,14 +95,9 @@ def read_closely(
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
     selectors = dict(options.compare)
-    document = read_document(
-        body,
-        url,
-        encoding,
-        made_of(options.extractor),
-        selectors=of_longest_domain(host_of(url), selectors, selectors.get("", ())),
-        anchors=options.anchors,
-    )
+    fields_of = of_longest_domain(host_of(url), selectors, selectors.get("", ()))
+    extractor, anchors = made_of(options.extractor), options.anchors
+    document = read_document(body, url, encoding, extractor, selectors=fields_of, anchors=anchors)
     if document is None:
         return _without("empty page")
     title, facts, blocks = document.titles.title, document.facts, document.blocks
@@ -255,24 +250,14 @@ def _sketch(
     code = hashes_of("".join(block.code.split()) for block in blocks if block.code)
     said = [*compress(text.lines[: len(blocks)], sentences)]
     volatile_blocks = compress(blocks, text.volatile)
-    return Sketch(
-        headline,
-        tuple(other_names),
-        document.offered,
-        compared,
-        Hashes.of(
-            np.concatenate((stable.words, pairs[own[lines[characters]]], code)),
-            np.concatenate((hashed.words, pairs, more)),
-        ),
-        Hashes.of(line_hashes[sentences], line_hashes),
-        pair_table(stable.only(stable.lines < len(blocks)).pairs()),
-        hash_of(images),
-        hash_of(controls),
-        hash_of(block.text for block in volatile_blocks if not block.linked),
-        _order(blocks, text, sentences.tolist()),
-        len(said) - len({*said}),
-        heading,
-    )
+    own_words = np.concatenate((stable.words, pairs[own[lines[characters]]], code))
+    word_set = Hashes.of(own_words, np.concatenate((hashed.words, pairs, more)))
+    line_set = Hashes.of(line_hashes[sentences], line_hashes)
+    table = pair_table(stable.only(stable.lines < len(blocks)).pairs())
+    dated = hash_of(block.text for block in volatile_blocks if not block.linked)
+    claims = headline, tuple(other_names), document.offered, compared
+    shown = hash_of(images), hash_of(controls), dated, _order(blocks, text, sentences.tolist())
+    return Sketch(*claims, word_set, line_set, table, *shown, len(said) - len({*said}), heading)
 
 
 def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:

@@ -141,18 +141,10 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found, cleaned.shown.after(found[-1].text)))
+    content, shown, ads = content._replace(base=facts.base), cleaned.shown, cleaned.ads
+    leftover_of = (titles.whole or titles.title) if is_rest else ""
     return Document(
-        facts,
-        titles,
-        article,
-        content._replace(base=facts.base),
-        found,
-        offered,
-        fields,
-        (titles.whole or titles.title) if is_rest else "",
-        cleaned.shown,
-        cleaned.ads,
-        links,
+        facts, titles, article, content, found, offered, fields, leftover_of, shown, ads, links
     )
 
 

@@ -200,14 +200,8 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     own = frozenset(filter(None, map(words_of, (*facts.names, *firsts, site.address))))
     headline = max(rivals, key=lambda name: words_of(name) in own, default="")
     others = [name for name in rivals if name != headline]
-    return Titles(
-        title,
-        variants,
-        whole[0] if whole else "",
-        headline,
-        tuple(dict.fromkeys((*others, *names))),
-        own,
-    )
+    all_names = tuple(dict.fromkeys((*others, *names)))
+    return Titles(title, variants, whole[0] if whole else "", headline, all_names, own)
 
 
 def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
