@@ -75,15 +75,11 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
 
     The cosine of two pages' weights is estimated by cos(pi * distance / 64). No features give 0.
     """
-    if isinstance(features, Mapping):
-        names, weights = list(features), list(features.values())
-    else:
-        pairs = list(features)
-        names, weights = [name for name, _ in pairs], [weight for _, weight in pairs]
-    if not names:
+    pairs = list(features.items() if isinstance(features, Mapping) else features)
+    if not pairs:
         return 0
-    hashes = [mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name in names]
-    units = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
+    hashes = [mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name, _ in pairs]
+    units = np.rint(np.array([weight for _, weight in pairs]) * _WEIGHT_UNIT).astype(np.int64)
     return _pack(2 * (units @ _bits(_halves(b"".join(hashes)))) > units.sum())
 
 
