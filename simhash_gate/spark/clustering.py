@@ -30,9 +30,7 @@ def clusters(pairs: DataFrame) -> DataFrame:
     row. A cluster can have pages that are not near each other: then a chain of pairs connects them.
     This runs jobs at once, and keeps their results on the executors (local checkpoints).
     """
-    edges = pairs.select(
-        sql.greatest("a", "b").alias("high"), sql.least("a", "b").alias("low")
-    ).where("high != low")
+    edges = pairs.selectExpr("greatest(a, b) AS high", "least(a, b) AS low").where("high != low")
     edges = edges.distinct().localCheckpoint()
     before, now = None, _digest(edges)
     if now[0] <= FEW:

@@ -157,13 +157,9 @@ def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
 
 def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
     page = _page_of(row)
-    entry = Entry(
-        f"id {row['id']}",
-        url=row["url"] or "",
-        id=row["id"],
-        scope=row["scope"] or "",
-        skipped=row["reason"] or "" if page is None else "",
-    )
+    url, scope = row["url"] or "", row["scope"] or ""
+    skipped = row["reason"] or "" if page is None else ""
+    entry = Entry(f"id {row['id']}", url=url, id=row["id"], scope=scope, skipped=skipped)
     if row["look"] is not None:  # pages of different pipeline versions are never compared
         corpus.gate.pipeline = row["look"]["pipeline"]
     verdict, kept, original = corpus.judge(entry, page, row["id"])
@@ -182,14 +178,6 @@ def _page_of(row: dict[str, Any]) -> Page | ReadError | None:
     look, reason = row["look"], row["reason"]
     if look is None:
         return None if reason == TOO_LARGE else ReadError(reason or "not read")
-    return Page(
-        row["title"],
-        row["words"],
-        None if row["fingerprint"] is None else unsigned(row["fingerprint"]),
-        unsigned(look["digest"]),
-        look["listing"],
-        reason,
-        look["sketch"],
-        look["lines"],
-        url=row["url"] or "",
-    )
+    bits = None if row["fingerprint"] is None else unsigned(row["fingerprint"])
+    said = row["title"], row["words"], bits, unsigned(look["digest"]), look["listing"]
+    return Page(*said, reason, look["sketch"], look["lines"], url=row["url"] or "")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_TOGETHER = 2_000_000
 """Larger groups are split. A task that compares this many fingerprints takes about 200 MB."""
+_EQUAL = ("scope", "fingerprint AS a", "fingerprint AS b", "0 AS distance")
 
 
 def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = True) -> DataFrame:
@@ -55,12 +56,7 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
     values = first_pages(pages)
     near = near_values(pages.select("scope", "fingerprint").distinct(), radius)
     if all_copies:
-        equal = values.where("pages > 1").select(
-            "scope",
-            sql.col("fingerprint").alias("a"),
-            sql.col("fingerprint").alias("b"),
-            sql.lit(0).alias("distance"),
-        )
+        equal = values.where("pages > 1").selectExpr(*_EQUAL)
         pairs = _named(near.unionByName(equal), pages.withColumnRenamed("id", "page")).where(
             "one != other AND (a != b OR one < other)"
         )
@@ -74,11 +70,7 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
             .where("one != other")
         )
     return (
-        ends.select(
-            sql.least("one", "other").alias("a"),
-            sql.greatest("one", "other").alias("b"),
-            "distance",
-        )
+        ends.selectExpr("least(one, other) AS a", "greatest(one, other) AS b", "distance")
         .groupBy("a", "b")
         .agg(sql.min("distance").alias("distance"))
     )
@@ -126,9 +118,7 @@ def near_values(values: DataFrame, radius: int) -> DataFrame:
     and a piece.
     """
     if radius == 0:
-        return values.selectExpr(
-            "scope", "fingerprint AS a", "fingerprint AS b", "0 AS distance"
-        ).limit(0)
+        return values.selectExpr(*_EQUAL).limit(0)
     keys = sql.array(*[_key(number, radius) for number in range(radius + 1)])
     groups = values.select("scope", "fingerprint", sql.posexplode(keys).alias("kind", "key"))
     large = sql.broadcast(
