@@ -181,13 +181,10 @@ def _are_of_one_site(one: str, other: str, scope: str) -> bool:
 
 def coarse(address: Address) -> str:
     """Return the URL of an address without the parts that one site writes in several ways."""
-    return Address(
-        "https",
-        address.host.removeprefix("www."),
-        address.bare_path,
-        tuple(pair for pair in address.extra if not SESSION.match(pair.partition("=")[0])),
-        query=tuple(pair for pair in address.query if not SESSION.match(pair[0])),
-    ).url
+    host = address.host.removeprefix("www.")
+    extra = tuple(pair for pair in address.extra if not SESSION.match(pair.partition("=")[0]))
+    query = tuple(pair for pair in address.query if not SESSION.match(pair[0]))
+    return Address("https", host, address.bare_path, extra, query=query).url
 
 
 _START = 1 << 18  # bytes of a page that are searched

@@ -88,13 +88,9 @@ def text_of(values: dict[str, Any], key: str) -> str:
 def known_of(values: dict[str, Any]) -> Known | None:
     """Return the earlier result for a page of a corpus, if these values have a fingerprint."""
     with suppress(ValueError):
-        words = values.get("words")
-        return Known(
-            from_hex(text_of(values, "fingerprint")),
-            text_of(values, "title"),
-            words if isinstance(words, int) else 0,
-            text_of(values, "pipeline"),
-        )
+        bits, words = from_hex(text_of(values, "fingerprint")), values.get("words")
+        title, pipeline = text_of(values, "title"), text_of(values, "pipeline")
+        return Known(bits, title, words if isinstance(words, int) else 0, pipeline)
     return None
 
 
