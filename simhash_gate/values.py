@@ -16,10 +16,8 @@ PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
 _LONGEST_MESSAGE = 1_000  # characters
 _LONGEST_VALUE = 80  # of a line of JSON, in a message
-FLAGS = {
-    **dict.fromkeys(("true", "1", "yes", "on"), True),
-    **dict.fromkeys(("false", "0", "no", "off"), False),
-}
+FLAGS = dict.fromkeys(("true", "1", "yes", "on"), True)
+FLAGS |= dict.fromkeys(("false", "0", "no", "off"), False)
 """The words for True and False."""
 _OF_PROBES = 0.05
 
