@@ -46,10 +46,7 @@ class ValueKind(NamedTuple):
     parse: Callable[[Any], Any]
 
     def of(self, name: str, value: Any) -> Any:
-        """Return the parsed value.
-
-        Raises `SettingsError` with the setting, the value, and the allowed values.
-        """
+        """Return the parsed value. Raises `SettingsError` with name, value, what is allowed."""
         try:
             return self.parse(value)
         except SettingsError as error:  # its message is more precise
@@ -92,10 +89,7 @@ def json_value(
 
 
 def checked(line: Mapping[str, Any], key: str, kind: ValueKind) -> Any:
-    """Return a value of an object of JSON, None for none.
-
-    Raises ValueError that names the key, the value, and what is allowed.
-    """
+    """Return a value of a JSON object, or None. Raises ValueError that says what is allowed."""
     value = line.get(key)
     try:
         return None if value is None else kind.parse(value)

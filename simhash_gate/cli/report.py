@@ -181,10 +181,7 @@ def _kept(url: str) -> Lines:
 def _texts_in(
     sources: Sequence[Pages], settings: Settings, names: Collection[str]
 ) -> Mapping[str, str]:
-    """Return the Markdown of pages, read anew, in sources that are asked in turn.
-
-    The first page of a name counts.
-    """
+    """Return the Markdown of pages, read from sources in turn: the first page of a name counts."""
     found: dict[str, str] = {}
     for source in sources:
         for entry, page in read_pages(_wanted(source, set(names) - found.keys()), settings):

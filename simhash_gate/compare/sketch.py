@@ -187,10 +187,7 @@ def decode(data: bytes) -> Sketch:
 
 
 def sentences_of(lines: bytes) -> list[tuple[int, int]]:
-    """Return the 32-bit hash and the number of words of each line of an article.
-
-    `lines` are those of `Page.lines`.
-    """
+    """Return the 32-bit hash and the number of words of each line of `Page.lines`."""
     sentences = islice(filter(None, lines.split(b"\n")), MOST_LINES)
     return [(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in sentences]
 

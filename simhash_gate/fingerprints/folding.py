@@ -201,10 +201,7 @@ class HashedLines(NamedTuple):
         return int(self._replace(lines=np.zeros_like(self.lines)).counts(1)[0])
 
     def pairs(self) -> Words:
-        """Return a hash of each pair of successive words of a line.
-
-        A line of one word has the hash of that word.
-        """
+        """Return a hash of each two successive words of a line, and of a word alone in its line."""
         one, other = (np.uint32(by) for by in PLACED_BY[:2])
         follow = self.lines[1:] == self.lines[:-1]
         pairs = (self.words[:-1] * one) ^ (self.words[1:] * other)

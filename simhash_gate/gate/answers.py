@@ -168,10 +168,7 @@ def _kind_of(names: tuple[str, ...]) -> Answered | None:
 
 
 def _text_of(page: Page, url: str) -> int:
-    """Return a hash of the words of a text, without numbers and what it repeats of its address.
-
-    It is 0 for a text of which nothing is left.
-    """
+    """Return a hash of a text's words, without numbers and its address's; 0 if none is left."""
     tokens = filter(str.isalpha, words(f"{page.title} {page.lines.decode()}"))
     kept = {word for word in tokens if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
     return mmh3.hash64(" ".join(sorted(kept.difference(words(url)))), signed=False)[0]

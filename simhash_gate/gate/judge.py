@@ -167,10 +167,7 @@ class Gate:
         self._memories.keep()
 
     def _answered(self, answer: AnswerText | None, page: Page, policy: Policy) -> Verdict | None:
-        """Return the verdict on what is no page; what was kept before that was known is forgotten.
-
-        None if it may be a page.
-        """
+        """Return the verdict if this is no page, else None; forget what was kept for it before."""
         if answer is None or answer.kind is None:
             return None
         while answer.kept:

@@ -143,10 +143,7 @@ class Revisits:
             self._write(visit, history, version.last_seen)
 
     def close(self, visit: Visit) -> None:
-        """Note that a page says what another one says: what it said is new if it comes back.
-
-        Raises `StoreError`.
-        """
+        """Note that a page became a copy: its text is new if it comes back. Raises `StoreError`."""
         history = self._history(visit)
         if history.versions:
             self._write(visit, replace(history, gone=visit.at), visit.at)
@@ -253,10 +250,7 @@ def unfetched(revisit: Revisit, visit: Visit, policy: Policy, why: str) -> Verdi
 
 
 def what_changed(before: Version, page: Page, policy: Policy, visit: Visit) -> str:
-    """Return in words what a page says that it did not say before; "" if it says the same.
-
-    What its request hands on is part of that.
-    """
+    """Return in words what a page, or its request, says other than before; "" for the same."""
     assert page.fingerprint is not None
     headline, offers, _ = _name_and_offers(page.sketch)
     found = list(filter(None, [what_else(before, visit)]))

@@ -94,10 +94,7 @@ _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
 
 
 def is_session(name: str, value: str) -> bool:
-    """Tell whether a parameter surely is a session: by its name, and by a value of 16 characters.
-
-    `sid=123` may be the number of a page.
-    """
+    """Tell whether a parameter is a session, by its name and 16 characters: `sid=123` is none."""
     return SESSION.match(name) is not None and _SESSION_VALUE.match(value) is not None
 
 

@@ -54,10 +54,7 @@ class PageKey(NamedTuple):
 
 
 class Canonical:
-    """Canonical links of one host, which its pages may refute.
-
-    `off` is the Unix time until which they are ignored.
-    """
+    """Canonical links of one host, which pages may refute; ignored until the Unix time `off`."""
 
     def __init__(self, off: float = 0.0) -> None:
         self.off = off
@@ -85,9 +82,7 @@ class Canonical:
 
 
 class Keys:
-    """The keys of a crawl's pages. `tracking` are parameters that no site needs, in addition to the
-    list of this package.
-    """
+    """The keys of a crawl's pages. `tracking` are parameters that no site needs, as well."""
 
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
         self._tracking = TRACKING.union(tracking)
@@ -110,10 +105,7 @@ class Keys:
         return links
 
     def of(self, url: str, *, word: str = "", canonical: str = "") -> PageKey:
-        """Return the key of an address.
-
-        `word` is the key that the spider gave, `canonical` the target of a link that holds.
-        """
+        """Return the key of an address, by the spider's `word` or a `canonical` link that holds."""
         if word:
             return PageKey(word, "spider", url)
         if canonical:

@@ -119,10 +119,7 @@ class PageTraces:
         return None if other else read
 
     def answer(self, kept: PageTraces | None, settings: Settings) -> Explanation | None:
-        """Return what became of the page; None if nothing is known of it.
-
-        `kept` is what is known of the page that it was compared with.
-        """
+        """Return what became of the page, None if unknown; `kept` is what it was compared with."""
         verdict = self.verdict
         if verdict is None and self.record is not None:
             reason = f"remembered; last seen {shown(self.record.last_seen)}"
@@ -179,10 +176,7 @@ class PageTraces:
                 self._take(line, crawl)
 
     def _take(self, line: dict[str, Any], crawl: dict[str, Any]) -> None:
-        """Take a verdict, if none is known that is more surely on this page; later ones count.
-
-        Raises ValueError for values that no verdict has.
-        """
+        """Take a verdict, unless a known one is more surely on this page. Raises ValueError."""
         url = line.get("url")
         if url == self.url:
             rank = 5

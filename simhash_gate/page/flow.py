@@ -62,10 +62,7 @@ Token = str | Start | End
 
 
 class Flow(NamedTuple):
-    """The tokens of an element, and how many elements are in it.
-
-    `base` is what `<base>` says of its links, None without one.
-    """
+    """An element's tokens, how many elements are in it, and what `<base>` says, else None."""
 
     tokens: list[Token]
     elements: int

@@ -47,10 +47,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 class SiteNames:
-    """The site of a page, by the names that it gives itself, and by its address.
-
-    `address` is what the last part of the page's own address says.
-    """
+    """A site by its own names and its host; `address` is what a page's own address ends with."""
 
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = host_and_path(url)

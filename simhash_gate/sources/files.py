@@ -36,10 +36,7 @@ _SAFE = "/%?=&~:@!$'()*+,;"
 def read_file(
     file: File, complain: Complain, max_bytes: int, *, of_text: bool = False
 ) -> Iterator[Entry]:
-    """Yield the page of a file of HTML, or of text.
-
-    The front matter of a Markdown file gives the values of the entry.
-    """
+    """Yield the page of a file of HTML or text; front matter gives the values of the entry."""
     with complaining(complain, file.path):
         path = Path(file.path)
         if file.folder and path.exists() and not path.is_file():

@@ -48,10 +48,7 @@ def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
 
 
 def _read_meta(folder: str) -> tuple[float, str, int, bool]:
-    """Return the time, the URL and the status in `meta`, and whether the file is gzip.
-
-    Raises OSError and ValueError.
-    """
+    """Return time, URL and status in `meta`, and if it is gzip. Raises OSError and ValueError."""
     raw = read_body(f"{folder}/meta", _META_BYTES) or b""
     try:
         meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
