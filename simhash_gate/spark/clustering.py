@@ -11,13 +11,11 @@ Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, "Connected Components in Ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyarrow import RecordBatch, array, record_batch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 FEW = 1_000_000
 """Pairs that one task joins, in some seconds and about 300 MB."""
@@ -77,8 +75,6 @@ def _digest(edges: DataFrame) -> tuple[int, int | None]:
 
 
 def _joined(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-    from pyarrow import array, record_batch
-
     above: dict[Any, Any] = {}
 
     def root_of(page: Any) -> Any:

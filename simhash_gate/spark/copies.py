@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
+from pyarrow import RecordBatch, array, int32, record_batch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
@@ -26,9 +28,6 @@ from simhash_gate.spark.clustering import clusters
 from simhash_gate.spark.pairs import check, first_pages, near_values, pages_of, scope_of
 from simhash_gate.values import PREFIX
 from simhash_gate.workers.pool import ReadError
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 _COPIES = "id {id}, scope bigint, fingerprint bigint, original {id}, distance int"
 _THRESHOLD = f"{PREFIX}THRESHOLD"
@@ -107,8 +106,6 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
 
 def _copies(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch]:
     """Yield the copies of one task, in which the pages of each cluster come together, in order."""
-    from pyarrow import array, int32, record_batch
-
     cluster, kept = None, KeptFingerprints(radius)
     for batch in batches:
         rows, originals, distances = list[int](), list[Any](), list[int]()
@@ -146,8 +143,6 @@ def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Ite
 
 
 def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
-    import pyarrow as pa
-
     kinds = {"string": pa.string(), "boolean": pa.bool_(), "int": pa.int32()}
     kinds["{id}"] = batch.schema.field("id").type
     columns = (column.split(" ") for column in JUDGED.split(", "))

@@ -17,22 +17,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from pyarrow import RecordBatch, record_batch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from simhash_gate.collection.pairs import stream_pairs
 from simhash_gate.common.encoded import signed
+from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS, require_distance
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pyarrow import RecordBatch
-
-    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
 MOST_TOGETHER = 2_000_000
 """Larger groups are split. A task that compares this many fingerprints takes about 200 MB."""
@@ -206,8 +203,6 @@ def find_pairs(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBa
 
     A fingerprint must occur once for each kind and scope. All of a group must be in one task.
     """
-    from pyarrow import record_batch
-
     columns = [[column.to_numpy() for column in batch.columns] for batch in batches]
     if not columns:
         return
