@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from operator import not_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mmh3
 import numpy as np
@@ -40,10 +40,8 @@ from simhash_gate.page.blocks import Block, plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.measure import STEPS
+from simhash_gate.page.offer import Field
 from simhash_gate.page.skeleton import link_targets, tag_paths
-
-if TYPE_CHECKING:
-    from simhash_gate.page.offer import Field
 
 __all__ = ["STEPS", "Reading", "read_closely", "read_page"]
 

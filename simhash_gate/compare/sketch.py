@@ -13,21 +13,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import mmh3
 import numpy as np
+from numpy.typing import NDArray
 
 from simhash_gate.compare.names import own_words, own_words_of
 from simhash_gate.fingerprints.arrays import distinct, is_in
-from simhash_gate.fingerprints.folding import PLACED_BY, hashes_of
+from simhash_gate.fingerprints.folding import PLACED_BY, Words, hashes_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.folding import Words
-
-    Offered = tuple[tuple[str, str], ...]
+Offered = tuple[tuple[str, str], ...]
 
 KEY_BYTES = 8
 """The length of the key at the beginning of a sketch."""

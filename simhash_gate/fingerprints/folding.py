@@ -9,12 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import mmh3
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.fingerprints.arrays import distinct
+from simhash_gate.fingerprints.arrays import Positions, distinct
 from simhash_gate.fingerprints.words import (
     ASCII,
     ASCII_SIGNS,
@@ -25,13 +26,8 @@ from simhash_gate.fingerprints.words import (
     words,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.arrays import Positions
-
-    CodeUnits = NDArray[np.uint16]
-    Words = NDArray[Any]  # of numpy.uint32
+CodeUnits = NDArray[np.uint16]
+Words = NDArray[Any]  # of numpy.uint32
 
 _ASCII_LINES = ASCII | {ord("\n"): "\n"}
 # Maps each UTF-16 code unit to its folded form, or to a space if it separates words. Entries are

@@ -8,18 +8,13 @@ comes. Else a repeated phrase would outvote a paragraph.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import mmh3
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.fingerprints.arrays import distinct
+from simhash_gate.fingerprints.arrays import Fingerprints, distinct
 from simhash_gate.fingerprints.folding import CHARACTER, HashedLines
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.arrays import Fingerprints
 
 # Weights are summed as integers: the same features in another order give the same bits.
 _WEIGHT_UNIT = 1 << 10

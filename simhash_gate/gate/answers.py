@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import mmh3
 
@@ -20,16 +19,14 @@ from simhash_gate.common.urls import end_of
 from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.words import UNSEGMENTED, words
+from simhash_gate.gate.verdict import Answered
+from simhash_gate.gate.visit import Visit
 from simhash_gate.history.notes import note_in, with_note
+from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of
+from simhash_gate.page import Page
 from simhash_gate.stores.base import SITE_NOTES, Blob, Record
-
-if TYPE_CHECKING:
-    from simhash_gate.gate.verdict import Answered
-    from simhash_gate.gate.visit import Visit
-    from simhash_gate.history.versions import Version
-    from simhash_gate.page import Page
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 MOST_WORDS = 200
 """Whoever has more words to say is a page."""

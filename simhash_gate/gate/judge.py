@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
@@ -31,9 +31,7 @@ from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import Match, Record, StoreError, Window
-
-if TYPE_CHECKING:
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.compare.names import words_of_name
 from simhash_gate.compare.offers import TEXT_ALONE, UNKNOWN, fields_apart
-from simhash_gate.compare.sketch import decode
+from simhash_gate.compare.sketch import Offered, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
@@ -26,10 +26,7 @@ from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
-
-if TYPE_CHECKING:
-    from simhash_gate.compare.sketch import Offered
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 MOST_VISITED = 50_000
 """Pages of which a run knows that it has visited them; another content of one is no update."""

@@ -13,19 +13,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path
 from simhash_gate.page.boilerplate import is_called
+from simhash_gate.page.facts import Facts
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, SIDES, has_word
-
-if TYPE_CHECKING:
-    from simhash_gate.page.facts import Facts
-
 
 MANY_LINKS = 10
 """More links than this are no list of related pages, but what a page is about."""

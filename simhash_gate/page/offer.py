@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
+from simhash_gate.page.blocks import Block
 from simhash_gate.page.elements import Elements
+from simhash_gate.page.facts import Facts
 from simhash_gate.page.money import AMOUNT, Money, find_money, read_money
 from simhash_gate.page.structured import (
     Node,
@@ -27,11 +29,7 @@ from simhash_gate.page.structured import (
     values,
 )
 
-if TYPE_CHECKING:
-    from simhash_gate.page.blocks import Block
-    from simhash_gate.page.facts import Facts
-
-    Field = tuple[str, str]
+Field = tuple[str, str]
 
 
 NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")

@@ -11,15 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from lxml import etree
+from lxml.html import HtmlElement
 from selectolax.lexbor import LexborHTMLParser
 
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA, word_set
-
-if TYPE_CHECKING:
-    from lxml import etree
-    from lxml.html import HtmlElement
 
 _LARGEST = 5_000_000  # bytes; lexbor needs thirty times as much memory
 _FEW = 10_000  # tags

@@ -11,7 +11,7 @@ from copy import deepcopy
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from unicodedata import east_asian_width
 from urllib.parse import unquote
 
@@ -19,12 +19,9 @@ from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path, is_front
+from simhash_gate.page.facts import Facts
 from simhash_gate.page.survey import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
-
-if TYPE_CHECKING:
-    from simhash_gate.page.facts import Facts
-
 
 SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»«]\s*")
 """What stands between the parts of a title."""
