@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain, compress, filterfalse, islice, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simhash_gate.fingerprints.folding import HashedLines, words_of_each
 from simhash_gate.fingerprints.words import SIGNS, is_date, is_of_page, is_volatile
 from simhash_gate.page.asides import MANY_LINKS
+from simhash_gate.page.blocks import Block
+from simhash_gate.page.document import Document
 from simhash_gate.page.offer import has_price
 from simhash_gate.page.title import letters
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.page.blocks import Block
-    from simhash_gate.page.document import Document
 
 Line = tuple[str, str]
 """The words of a line, and why a page is not told from others by them, "" if it is."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from operator import not_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mmh3
 import numpy as np
@@ -33,30 +33,17 @@ from simhash_gate.fingerprints.words import is_of_page, other_words, words_and_s
 from simhash_gate.identity.address import without_visitor
 from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
-from simhash_gate.options import READABILITY, STEADY, Options, made_of, pipeline_version
+from simhash_gate.options import Options, made_of
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
 from simhash_gate.page.blocks import Block, plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.measure import STEPS
+from simhash_gate.page.offer import Field
 from simhash_gate.page.skeleton import link_targets, tag_paths
 
-if TYPE_CHECKING:
-    from simhash_gate.page.offer import Field
-
-__all__ = [
-    "READABILITY",
-    "STEADY",
-    "STEPS",
-    "Line",
-    "Options",
-    "Page",
-    "Reading",
-    "pipeline_version",
-    "read_closely",
-    "read_page",
-]
+__all__ = ["STEPS", "Reading", "read_closely", "read_page"]
 
 
 @dataclass(frozen=True)
@@ -106,14 +93,9 @@ def read_closely(
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
     selectors = dict(options.compare)
-    document = read_document(
-        body,
-        url,
-        encoding,
-        made_of(options.extractor),
-        selectors=of_longest_domain(host_of(url), selectors, selectors.get("", ())),
-        anchors=options.anchors,
-    )
+    fields_of = of_longest_domain(host_of(url), selectors, selectors.get("", ()))
+    extractor, anchors = made_of(options.extractor), options.anchors
+    document = read_document(body, url, encoding, extractor, selectors=fields_of, anchors=anchors)
     if document is None:
         return _without("empty page")
     title, facts, blocks = document.titles.title, document.facts, document.blocks
@@ -266,24 +248,14 @@ def _sketch(
     code = hashes_of("".join(block.code.split()) for block in blocks if block.code)
     said = [*compress(text.lines[: len(blocks)], sentences)]
     volatile_blocks = compress(blocks, text.volatile)
-    return Sketch(
-        headline,
-        tuple(other_names),
-        document.offered,
-        compared,
-        Hashes.of(
-            np.concatenate((stable.words, pairs[own[lines[characters]]], code)),
-            np.concatenate((hashed.words, pairs, more)),
-        ),
-        Hashes.of(line_hashes[sentences], line_hashes),
-        pair_table(stable.only(stable.lines < len(blocks)).pairs()),
-        hash_of(images),
-        hash_of(controls),
-        hash_of(block.text for block in volatile_blocks if not block.linked),
-        _order(blocks, text, sentences.tolist()),
-        len(said) - len({*said}),
-        heading,
-    )
+    own_words = np.concatenate((stable.words, pairs[own[lines[characters]]], code))
+    word_set = Hashes.of(own_words, np.concatenate((hashed.words, pairs, more)))
+    line_set = Hashes.of(line_hashes[sentences], line_hashes)
+    table = pair_table(stable.only(stable.lines < len(blocks)).pairs())
+    dated = hash_of(block.text for block in volatile_blocks if not block.linked)
+    claims = headline, tuple(other_names), document.offered, compared
+    shown = hash_of(images), hash_of(controls), dated, _order(blocks, text, sentences.tolist())
+    return Sketch(*claims, word_set, line_set, table, *shown, len(said) - len({*said}), heading)
 
 
 def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:

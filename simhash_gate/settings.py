@@ -107,10 +107,7 @@ _WORKERS = ValueKind(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """All settings of one crawl.
-
-    `store` is "" if the gate chooses it, `journal` if there is none.
-    """
+    """All settings of a crawl. `store` is "" if the gate chooses it, `journal` if there is none."""
 
     enabled: bool = setting(True, FLAG, "Switch the gate on or off")
     store: str = setting("", STORE, "Where kept pages are remembered")
@@ -223,10 +220,7 @@ def own_version() -> str:
 
 
 def read_settings(source: Mapping[str, Any]) -> Settings:
-    """Read the settings from a mapping, such as Scrapy's.
-
-    Raises `SettingsError` with the setting, its value, and the allowed values.
-    """
+    """Read settings from a mapping. Raises `SettingsError` with name, value, what is allowed."""
     by_name = {
         name.removeprefix(PREFIX).lower(): source.get(name)
         for name in source

@@ -16,10 +16,8 @@ PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
 _LONGEST_MESSAGE = 1_000  # characters
 _LONGEST_VALUE = 80  # of a line of JSON, in a message
-FLAGS = {
-    **dict.fromkeys(("true", "1", "yes", "on"), True),
-    **dict.fromkeys(("false", "0", "no", "off"), False),
-}
+FLAGS = dict.fromkeys(("true", "1", "yes", "on"), True)
+FLAGS |= dict.fromkeys(("false", "0", "no", "off"), False)
 """The words for True and False."""
 _OF_PROBES = 0.05
 
@@ -48,10 +46,7 @@ class ValueKind(NamedTuple):
     parse: Callable[[Any], Any]
 
     def of(self, name: str, value: Any) -> Any:
-        """Return the parsed value.
-
-        Raises `SettingsError` with the setting, the value, and the allowed values.
-        """
+        """Return the parsed value. Raises `SettingsError` with name, value, what is allowed."""
         try:
             return self.parse(value)
         except SettingsError as error:  # its message is more precise
@@ -94,10 +89,7 @@ def json_value(
 
 
 def checked(line: Mapping[str, Any], key: str, kind: ValueKind) -> Any:
-    """Return a value of an object of JSON, None for none.
-
-    Raises ValueError that names the key, the value, and what is allowed.
-    """
+    """Return a value of a JSON object, or None. Raises ValueError that says what is allowed."""
     value = line.get(key)
     try:
         return None if value is None else kind.parse(value)
@@ -132,20 +124,12 @@ def _number(value: Any) -> float:
     return float(value)
 
 
-def _flag(value: Any) -> bool:
-    return FLAGS[str(value).strip().lower()]
-
-
 def _seconds(value: Any) -> float:
     span = isinstance(value, str) and value.strip()[-1:].isalpha() and value.strip()[:1].isdigit()
     number = seconds_of(value) if span else _number(value)
     if not (math.isfinite(number) and number > 0):
         raise ValueError
     return number
-
-
-def _optional_seconds(value: Any) -> float | None:
-    return None if value in (None, "", "None") else _seconds(value)
 
 
 def _probed(value: Any) -> float:
@@ -188,10 +172,10 @@ def _names(value: Any) -> tuple[str, ...]:
 
 TEXT = json_value("a string", str)
 BITS, COUNT = whole_number(0, 64), whole_number(1)
-FLAG = ValueKind("True or False", _flag)
+FLAG = ValueKind("True or False", lambda value: FLAGS[str(value).strip().lower()])
 OPTIONAL_SECONDS = ValueKind(
     "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",
-    _optional_seconds,
+    lambda value: None if value in (None, "", "None") else _seconds(value),
 )
 PROBED = ValueKind("True, False, or the share from 0 to 1 that is fetched all the same", _probed)
 BUDGET = ValueKind(f"bytes, a whole number at least {MIB}, or 0 for none", _budget)

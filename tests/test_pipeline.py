@@ -3,7 +3,9 @@ import pickle
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simhash_gate.pipeline import READABILITY, Options, Page, pipeline_version, read_page
+from simhash_gate.options import READABILITY, Options, pipeline_version
+from simhash_gate.page import Page
+from simhash_gate.pipeline import read_page
 
 ENGLISH = """<html><head><title>Bees of the north - The Hive</title></head><body>
 <nav><a href=/>Home</a> <a href=/bees>Bees</a></nav><article><h1>Bees of the north</h1>

@@ -5,7 +5,8 @@ import pickle
 import pytest
 
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.pipeline import Page, read_page
+from simhash_gate.page import Page
+from simhash_gate.pipeline import read_page
 
 FAR = 12
 OLD = """<html><head><title>{0}</title></head><body>{2}

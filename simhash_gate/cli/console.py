@@ -1,7 +1,4 @@
-"""What several commands share: their two streams, a progress bar, and their options.
-
-Results go to stdout, messages and the bar to stderr.
-"""
+"""What commands share: stdout for results, stderr for messages and the bar, and their options."""
 
 from __future__ import annotations
 
@@ -128,10 +125,7 @@ class Console:
 
     @contextmanager
     def sink(self, output: str | None) -> Iterator[BinaryIO]:
-        """Give stdout, or a file that is replaced when the block has ended.
-
-        Raises click.ClickException where that fails.
-        """
+        """Give stdout, or a file that is replaced at the end. Raises click.ClickException."""
         if output is None:
             with _stdout():
                 yield sys.stdout.buffer
@@ -141,10 +135,7 @@ class Console:
             yield file
 
     def show(self, lines: Iterable[str]) -> None:
-        """Write lines of text to stdout: in colour on a terminal, unless NO_COLOR is set.
-
-        Raises click.ClickException where they can't be written.
-        """
+        """Write lines to stdout, coloured on a terminal without NO_COLOR. Raises ClickException."""
         color = False if os.environ.get("NO_COLOR") else None
         with _stdout():
             for line in lines:
@@ -178,10 +169,7 @@ def disk(place: str) -> Iterator[None]:
 
 @contextmanager
 def own_folder(output: str, ending: str) -> Iterator[Path]:
-    """Make the folder of what has been done so far, beside an output; one command has it at a time.
-
-    Raises click.ClickException if another has it.
-    """
+    """Make a folder beside an output, for one command. Raises click.ClickException for another."""
     from filelock import Timeout
 
     target = Path(output).absolute()
@@ -242,10 +230,7 @@ page = click.option("--page", metavar="URL", help="Only the page that this URL l
 
 
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings that `-s` gave, on top of those of a `crawl`, as its log has them.
-
-    Raises SettingsError that names the wrong one.
-    """
+    """Return what `-s` gave, on top of the settings in a `crawl`'s log. Raises SettingsError."""
     given = assigned(assignments, f"{PREFIX}NAME=VALUE", lambda name: name.startswith(PREFIX))
     return settings_of_crawl(crawl or {}, given)
 

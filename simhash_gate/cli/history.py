@@ -58,10 +58,7 @@ def list_(console: Console, store: str, chosen: Chosen) -> int:
 
 
 def _pasts_of(store: Store, chosen: Chosen, complain: Complain) -> list[Past]:
-    """Return the pages of a store that are chosen, with their histories, by URL.
-
-    `complain` is told of histories that can't be read.
-    """
+    """Return the chosen pages with their histories, by URL; `complain` of what can't be read."""
     found = []
     for page in chosen.histories(store):
         with complaining(complain, page.url):

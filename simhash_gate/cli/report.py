@@ -129,7 +129,7 @@ def _texts(
     complain, most = console.complain, settings.max_bytes
     found: list[Pages] = []
     if own:  # what can't be read of them was told when they were judged
-        found.append(lambda: open_pages(own, _quiet, most, lambda _: None).entries)
+        found.append(lambda: open_pages(own, lambda *_: None, most, lambda _: None).entries)
     if pages:
         found.append(lambda: open_pages(pages, complain, most, console.say).entries)
     if journal:
@@ -137,12 +137,8 @@ def _texts(
     else:
         journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
         known = sorted(path for path in journals if path and Path(path).exists())
-        found += [partial(_in_journal, path, _quiet) for path in known]
+        found += [partial(_in_journal, path, lambda *_: None) for path in known]
     return partial(_texts_in, found, settings) if found else None
-
-
-def _quiet(place: str, message: str) -> None:
-    """Pass over what can't be used: it was told already, or nobody has asked for it."""
 
 
 def _logs(
@@ -185,10 +181,7 @@ def _kept(url: str) -> Lines:
 def _texts_in(
     sources: Sequence[Pages], settings: Settings, names: Collection[str]
 ) -> Mapping[str, str]:
-    """Return the Markdown of pages, read anew, in sources that are asked in turn.
-
-    The first page of a name counts.
-    """
+    """Return the Markdown of pages, read from sources in turn: the first page of a name counts."""
     found: dict[str, str] = {}
     for source in sources:
         for entry, page in read_pages(_wanted(source, set(names) - found.keys()), settings):

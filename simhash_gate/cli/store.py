@@ -183,13 +183,10 @@ class _Scope:
         self.newest = max(self.newest, record.last_seen)
 
     def as_json(self) -> dict[str, Any]:
-        times = {name: getattr(self, name) for name in ("oldest", "newest")}
-        return {
-            **vars(self),
-            "pipelines": dict(self.pipelines.most_common()),
-            "runs": len(self.runs),
-            **{name: shown(time) if self.pages else None for name, time in times.items()},
-        }
+        counts = {"pipelines": dict(self.pipelines.most_common()), "runs": len(self.runs)}
+        ends = ("oldest", "newest")
+        times = {end: shown(getattr(self, end)) if self.pages else None for end in ends}
+        return vars(self) | counts | times
 
 
 def _listed(record: Record) -> dict[str, Any]:

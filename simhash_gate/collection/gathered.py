@@ -5,14 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.sources.fingerprints import Numbered
+from simhash_gate.sources.fingerprints import Numbered
 
 
 class Texts:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simhash_gate.collection.gathered import Gathered
 from simhash_gate.collection.pairs import Groups, packed_pairs, unpack
+from simhash_gate.collection.table import Row
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.fingerprints.arrays import first_of_each, in_chunks
+from simhash_gate.fingerprints.arrays import Fingerprints, Positions, first_of_each, in_chunks
 from simhash_gate.fingerprints.block_sort import Portion, near_pairs
 from simhash_gate.fingerprints.hamming import from_hex, to_hex
 from simhash_gate.fingerprints.index import HammingIndex
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.collection.gathered import Gathered
-    from simhash_gate.collection.table import Row
-    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
 _MOST_PAIRS = 1 << 28  # they take 4 GB while they are sorted
 

@@ -28,9 +28,6 @@ def unsigned(value: int) -> int:
 
 
 def charset_in(content_type: str) -> str | None:
-    """Return the label of the encoding in a `Content-Type` as it is written, None without one.
-
-    Browsers know more labels than Python.
-    """
+    """Return the encoding's label in a `Content-Type`, which Python may not know, else None."""
     match = _CHARSET.search(content_type)
     return match[1] if match else None

@@ -82,10 +82,7 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterato
 
 
 def write_new(path: str | os.PathLike[str], data: bytes) -> None:
-    """Make a file with its folders, with the permissions of the umask.
-
-    Raises OSError, and FileExistsError if the file exists.
-    """
+    """Make a file and its folders, by the umask. Raises OSError, FileExistsError if it exists."""
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("xb") as new:

@@ -6,13 +6,11 @@ They tell apart two pages that only look alike because of their template.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from simhash_gate.compare.names import are_one, own_words, words_apart
 from simhash_gate.compare.offers import contradicting_fields, contradicting_offers
-
-if TYPE_CHECKING:
-    from simhash_gate.compare.sketch import Sketch
+from simhash_gate.compare.sketch import Sketch
 
 _SHOWN = 60
 

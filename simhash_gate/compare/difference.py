@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.compare.contradictions import Difference, contradiction, same_name
 from simhash_gate.compare.names import words_of_line
 from simhash_gate.compare.offers import same_offer
+from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.compare.sketch import (
     NO_SKETCH,
     Sketch,
@@ -19,14 +19,10 @@ from simhash_gate.compare.sketch import (
     pairs_apart,
     sentences_of,
 )
-from simhash_gate.fingerprints.folding import HashedLines, hashes_of
+from simhash_gate.fingerprints.folding import HashedLines, Words, hashes_of
 from simhash_gate.fingerprints.words import SIGNS, words
-
-if TYPE_CHECKING:
-    from simhash_gate.compare.site_memory import SiteMemory
-    from simhash_gate.fingerprints.folding import Words
-    from simhash_gate.page import Page
-    from simhash_gate.stores.base import Record
+from simhash_gate.page import Page
+from simhash_gate.stores.base import Record
 
 SHARE = 0.9
 """Of a page's words: with so much that its site repeats, a match says nothing."""

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from simhash_gate.compare.sketch import Offered, Sketch
 from simhash_gate.page.money import Money, find_money
-
-if TYPE_CHECKING:
-    from simhash_gate.compare.sketch import Offered, Sketch
 
 UNKNOWN = "unknown"
 """The value of a field that only the data of a page would tell, if these are not known."""

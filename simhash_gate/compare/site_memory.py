@@ -12,14 +12,10 @@ import struct
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from simhash_gate.compare.sketch import hash_of
+from simhash_gate.compare.sketch import Sketch, hash_of
 from simhash_gate.stores.base import SITE_MEMORY, Blob
-
-if TYPE_CHECKING:
-    from simhash_gate.compare.sketch import Sketch
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 OTHERS = 3
 """So many other pages with names of their own make a sentence the site's."""

@@ -13,21 +13,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import mmh3
 import numpy as np
+from numpy.typing import NDArray
 
 from simhash_gate.compare.names import own_words, own_words_of
 from simhash_gate.fingerprints.arrays import distinct, is_in
-from simhash_gate.fingerprints.folding import PLACED_BY, hashes_of
+from simhash_gate.fingerprints.folding import PLACED_BY, Words, hashes_of
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.folding import Words
-
-    Offered = tuple[tuple[str, str], ...]
+Offered = tuple[tuple[str, str], ...]
 
 KEY_BYTES = 8
 """The length of the key at the beginning of a sketch."""
@@ -187,10 +183,7 @@ def decode(data: bytes) -> Sketch:
 
 
 def sentences_of(lines: bytes) -> list[tuple[int, int]]:
-    """Return the 32-bit hash and the number of words of each line of an article.
-
-    `lines` are those of `Page.lines`.
-    """
+    """Return the 32-bit hash and the number of words of each line of `Page.lines`."""
     sentences = islice(filter(None, lines.split(b"\n")), MOST_LINES)
     return [(mmh3.hash(line, signed=False), line.count(b" ") + 1) for line in sentences]
 

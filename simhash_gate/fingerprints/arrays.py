@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Fingerprints = NDArray[np.uint64]
-    Positions = NDArray[np.intp]
+Fingerprints = NDArray[np.uint64]
+Positions = NDArray[np.intp]
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 CHUNK = 1 << 16

@@ -9,12 +9,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import mmh3
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.fingerprints.arrays import distinct
+from simhash_gate.fingerprints.arrays import Positions, distinct
 from simhash_gate.fingerprints.words import (
     ASCII,
     ASCII_SIGNS,
@@ -25,13 +26,8 @@ from simhash_gate.fingerprints.words import (
     words,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.arrays import Positions
-
-    CodeUnits = NDArray[np.uint16]
-    Words = NDArray[Any]  # of numpy.uint32
+CodeUnits = NDArray[np.uint16]
+Words = NDArray[Any]  # of numpy.uint32
 
 _ASCII_LINES = ASCII | {ord("\n"): "\n"}
 # Maps each UTF-16 code unit to its folded form, or to a space if it separates words. Entries are
@@ -201,10 +197,7 @@ class HashedLines(NamedTuple):
         return int(self._replace(lines=np.zeros_like(self.lines)).counts(1)[0])
 
     def pairs(self) -> Words:
-        """Return a hash of each pair of successive words of a line.
-
-        A line of one word has the hash of that word.
-        """
+        """Return a hash of each two successive words of a line, and of a word alone in its line."""
         one, other = (np.uint32(by) for by in PLACED_BY[:2])
         follow = self.lines[1:] == self.lines[:-1]
         pairs = (self.words[:-1] * one) ^ (self.words[1:] * other)

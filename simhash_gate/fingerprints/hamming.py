@@ -24,10 +24,7 @@ def require_distance(value: int) -> int:
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """Return the number of differing bits, 0 to 64.
-
-    Raises ValueError if one of the two is not an unsigned 64-bit integer.
-    """
+    """Return how many bits differ, 0 to 64. Raises ValueError unless both are unsigned 64-bit."""
     require_fingerprint(a | b)  # a negative number or a bit too high shows in the union too
     return (a ^ b).bit_count()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -179,15 +180,10 @@ class HammingIndex:
         queries, radius = as_fingerprints(fingerprints), self._radius(max_distance)
         if len(queries) * _BULK >= len(self):
             return join(queries, self._array(), radius)
-        neighbours_of_each = [self.find_all(query, radius) for query in queries.tolist()]
-        pairs = [pair for neighbours in neighbours_of_each for pair in neighbours]
-        return Near(
-            np.repeat(
-                np.arange(len(queries)), [len(neighbours) for neighbours in neighbours_of_each]
-            ),
-            np.array([pair.fingerprint for pair in pairs], np.uint64),
-            np.array([pair.distance for pair in pairs], np.uint8),
-        )
+        near = [self.find_all(query, radius) for query in queries.tolist()]
+        places = np.repeat(np.arange(len(queries)), list(map(len, near)))
+        pairs = np.array(list(chain.from_iterable(near)), np.uint64).reshape(-1, 2)
+        return Near(places, pairs[:, 0].copy(), pairs[:, 1].astype(np.uint8))
 
     def _radius(self, max_distance: int | None) -> int:
         return self.max_distance if max_distance is None else require_distance(max_distance)

@@ -8,18 +8,13 @@ comes. Else a repeated phrase would outvote a paragraph.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import mmh3
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.fingerprints.arrays import distinct
+from simhash_gate.fingerprints.arrays import Fingerprints, distinct
 from simhash_gate.fingerprints.folding import CHARACTER, HashedLines
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.arrays import Fingerprints
 
 # Weights are summed as integers: the same features in another order give the same bits.
 _WEIGHT_UNIT = 1 << 10
@@ -75,15 +70,11 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
 
     The cosine of two pages' weights is estimated by cos(pi * distance / 64). No features give 0.
     """
-    if isinstance(features, Mapping):
-        names, weights = list(features), list(features.values())
-    else:
-        pairs = list(features)
-        names, weights = [name for name, _ in pairs], [weight for _, weight in pairs]
-    if not names:
+    pairs = list(features.items() if isinstance(features, Mapping) else features)
+    if not pairs:
         return 0
-    hashes = [mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name in names]
-    units = np.rint(np.asarray(weights) * _WEIGHT_UNIT).astype(np.int64)
+    hashes = [mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name, _ in pairs]
+    units = np.rint(np.array([weight for _, weight in pairs]) * _WEIGHT_UNIT).astype(np.int64)
     return _pack(2 * (units @ _bits(_halves(b"".join(hashes)))) > units.sum())
 
 

@@ -94,10 +94,7 @@ ASCII = {
 
 
 def words(text: str) -> list[str]:
-    """Return the normalised words and signs of a text, in order.
-
-    In scripts without word spaces, each character is a word.
-    """
+    """Return the normalised words and signs of a text, in order."""
     if text.isascii() and not _ASCII_SIGN.search(text):
         return text.translate(ASCII).split()
     return split(without_typography(text))

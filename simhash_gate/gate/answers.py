@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import mmh3
 
@@ -20,16 +19,14 @@ from simhash_gate.common.urls import end_of
 from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.fingerprints.words import UNSEGMENTED, words
+from simhash_gate.gate.verdict import Answered
+from simhash_gate.gate.visit import Visit
 from simhash_gate.history.notes import note_in, with_note
+from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of
+from simhash_gate.page import Page
 from simhash_gate.stores.base import SITE_NOTES, Blob, Record
-
-if TYPE_CHECKING:
-    from simhash_gate.gate.verdict import Answered
-    from simhash_gate.gate.visit import Visit
-    from simhash_gate.history.versions import Version
-    from simhash_gate.page import Page
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 MOST_WORDS = 200
 """Whoever has more words to say is a page."""
@@ -168,10 +165,7 @@ def _kind_of(names: tuple[str, ...]) -> Answered | None:
 
 
 def _text_of(page: Page, url: str) -> int:
-    """Return a hash of the words of a text, without numbers and what it repeats of its address.
-
-    It is 0 for a text of which nothing is left.
-    """
+    """Return a hash of a text's words, without numbers and its address's; 0 if none is left."""
     tokens = filter(str.isalpha, words(f"{page.title} {page.lines.decode()}"))
     kept = {word for word in tokens if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
     return mmh3.hash64(" ".join(sorted(kept.difference(words(url)))), signed=False)[0]

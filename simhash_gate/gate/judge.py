@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
@@ -31,9 +31,7 @@ from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import Match, Record, StoreError, Window
-
-if TYPE_CHECKING:
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
 # Below this a copy says nothing: "Not found" is the whole text of many different pages.
@@ -167,10 +165,7 @@ class Gate:
         self._memories.keep()
 
     def _answered(self, answer: AnswerText | None, page: Page, policy: Policy) -> Verdict | None:
-        """Return the verdict on what is no page; what was kept before that was known is forgotten.
-
-        None if it may be a page.
-        """
+        """Return the verdict if this is no page, else None; forget what was kept for it before."""
         if answer is None or answer.kind is None:
             return None
         while answer.kept:
@@ -258,9 +253,8 @@ class Gate:
             if match.record.key != record.key:  # else another live run has noted it
                 self._revisits.close(visit)
         elif match.record.key == record.key and match.record.run == self.run:
-            for old in self.store.at_address(
-                record.scope, record.url
-            ):  # it says what was kept of the page, too
+            # It says what was kept of the page, too.
+            for old in self.store.at_address(record.scope, record.url):
                 if old.key == record.key and old.run != self.run:
                     self.store.forget(old)
         bits, limit = match.distance, f"threshold {policy.threshold}"

@@ -126,10 +126,7 @@ class Policies:
     """
 
     def __init__(
-        self,
-        default: Policy,
-        domains: Mapping[str, Policy] | None = None,
-        scope: Scope = "domain",
+        self, default: Policy, domains: Mapping[str, Policy] | None = None, scope: Scope = "domain"
     ) -> None:
         self.default = default
         self._scope = scope
@@ -150,10 +147,7 @@ class Policies:
         return tuple((name, policy.compare) for name, policy in found.items())
 
     def site_of(self, url: str) -> Site:
-        """Return the site of a URL; its policy is that of the longest domain its host belongs to.
-
-        Domains are those of the settings.
-        """
+        """Return the site of a URL; its policy is that of the longest domain of the settings."""
         return self._site_of_host(host_of(url))
 
     def _find_site(self, host: str) -> Site:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Collection, Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.compare.names import words_of_name
 from simhash_gate.compare.offers import TEXT_ALONE, UNKNOWN, fields_apart
-from simhash_gate.compare.sketch import decode
+from simhash_gate.compare.sketch import Offered, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
@@ -26,10 +26,7 @@ from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
-
-if TYPE_CHECKING:
-    from simhash_gate.compare.sketch import Offered
-    from simhash_gate.stores.store import Store
+from simhash_gate.stores.store import Store
 
 MOST_VISITED = 50_000
 """Pages of which a run knows that it has visited them; another content of one is no update."""
@@ -143,10 +140,7 @@ class Revisits:
             self._write(visit, history, version.last_seen)
 
     def close(self, visit: Visit) -> None:
-        """Note that a page says what another one says: what it said is new if it comes back.
-
-        Raises `StoreError`.
-        """
+        """Note that a page became a copy: its text is new if it comes back. Raises `StoreError`."""
         history = self._history(visit)
         if history.versions:
             self._write(visit, replace(history, gone=visit.at), visit.at)
@@ -212,14 +206,9 @@ def _contents(version: Version) -> Hashable:
 
 def version_of(page: Page, record: Record, visit: Visit) -> Version:
     """Return the version of a page that a visit found, with the record of it."""
-    return replace(
-        _version(record, *_name_and_offers(page.sketch)),
-        links=page.links,
-        structure=page.structure,
-        etag=visit.validators.etag,
-        modified=visit.validators.modified,
-        variant=visit.variant,
-    )
+    version = _version(record, *_name_and_offers(page.sketch))
+    answer = visit.validators._asdict() | {"variant": visit.variant}
+    return replace(version, links=page.links, structure=page.structure, **answer)
 
 
 def version_in(record: Record, history: History) -> Version:
@@ -234,21 +223,10 @@ def version_in(record: Record, history: History) -> Version:
 
 
 def _version(record: Record, headline: str, offers: Offered | None, of_text: bool) -> Version:
-    return Version(
-        record.first_seen,
-        record.last_seen,
-        record.fingerprint,
-        0 if of_text else record.digest,  # in HTML the same text has other blocks
-        record.words,
-        record.title,
-        record.run,
-        record.pipeline,
-        asker=record.asker,
-        carries=record.carries,
-        headline=headline,
-        offers=offers,
-        url=record.url,
-    )
+    known = {name: getattr(record, name) for name in _OF_VERSION}
+    if of_text:  # in HTML the same text has other blocks
+        known["digest"] = 0
+    return Version(**known, headline=headline, offers=offers, url=record.url)
 
 
 def record_of(version: Version, visit: Visit) -> Record:
@@ -269,10 +247,7 @@ def unfetched(revisit: Revisit, visit: Visit, policy: Policy, why: str) -> Verdi
 
 
 def what_changed(before: Version, page: Page, policy: Policy, visit: Visit) -> str:
-    """Return in words what a page says that it did not say before; "" if it says the same.
-
-    What its request hands on is part of that.
-    """
+    """Return in words what a page, or its request, says other than before; "" for the same."""
     assert page.fingerprint is not None
     headline, offers, _ = _name_and_offers(page.sketch)
     found = list(filter(None, [what_else(before, visit)]))

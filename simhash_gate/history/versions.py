@@ -100,10 +100,7 @@ class History:
 
     @classmethod
     def decode(cls, data: bytes) -> History:
-        """Return the history that `encode` wrote, an empty one for no bytes.
-
-        Raises ValueError for other bytes.
-        """
+        """Return what `encode` wrote, an empty history for no bytes. Raises ValueError."""
         if not data:
             return cls()
         try:

@@ -29,14 +29,10 @@ class Address(NamedTuple):
     query: tuple[tuple[str, str], ...] = ()
 
     @property
-    def has_index(self) -> bool:
-        """Whether the path ends in an index page."""
-        return bool(self.path) and _INDEX.match(self.path[-1]) is not None
-
-    @property
     def bare_path(self) -> tuple[str, ...]:
         """The path without an index page at its end."""
-        return self.path[:-1] if self.has_index else self.path
+        has_index = self.path and _INDEX.match(self.path[-1])
+        return self.path[:-1] if has_index else self.path
 
     @property
     def url(self) -> str:
@@ -90,23 +86,16 @@ SESSION = re.compile(
 )
 """Parameters of the query or the path that name a visitor's session on most sites."""
 
-_SESSION_VALUE = re.compile(r"[\w,.!~%-]{16,}\Z")
-_SESSION_PART = re.compile(r"\((?:\w\(\w{16,}\))+\)\Z")
+SESSION_PART = re.compile(r"\((?:\w\(\w{16,}\))+\)\Z")
+"""A part of a path that is a session of ASP.NET, such as `(S(lit3py55t21z5v55vlm))`."""
 
+_SESSION_VALUE = re.compile(r"[\w,.!~%-]{16,}\Z")
 _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
 
 
 def is_session(name: str, value: str) -> bool:
-    """Tell whether a parameter surely is a session: by its name, and by a value of 16 characters.
-
-    `sid=123` may be the number of a page.
-    """
+    """Tell whether a parameter is a session, by its name and 16 characters: `sid=123` is none."""
     return SESSION.match(name) is not None and _SESSION_VALUE.match(value) is not None
-
-
-def is_session_part(part: str) -> bool:
-    """Tell whether a part of a path is a session of ASP.NET, such as `(S(lit3py55t21z5v55vlm))`."""
-    return _SESSION_PART.match(part) is not None
 
 
 @lru_cache(maxsize=4_096)

@@ -20,12 +20,12 @@ from urllib.parse import urljoin, urlsplit
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.identity.address import (
     SESSION,
+    SESSION_PART,
     TRACKING,
     Address,
     address_of,
     is_one_of,
     is_session,
-    is_session_part,
 )
 
 By = Literal["spider", "canonical", "list", "url"]
@@ -54,10 +54,7 @@ class PageKey(NamedTuple):
 
 
 class Canonical:
-    """Canonical links of one host, which its pages may refute.
-
-    `off` is the Unix time until which they are ignored.
-    """
+    """Canonical links of one host, which pages may refute; ignored until the Unix time `off`."""
 
     def __init__(self, off: float = 0.0) -> None:
         self.off = off
@@ -85,9 +82,7 @@ class Canonical:
 
 
 class Keys:
-    """The keys of a crawl's pages. `tracking` are parameters that no site needs, in addition to the
-    list of this package.
-    """
+    """The keys of a crawl's pages. `tracking` are parameters that no site needs, as well."""
 
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
         self._tracking = TRACKING.union(tracking)
@@ -110,10 +105,7 @@ class Keys:
         return links
 
     def of(self, url: str, *, word: str = "", canonical: str = "") -> PageKey:
-        """Return the key of an address.
-
-        `word` is the key that the spider gave, `canonical` the target of a link that holds.
-        """
+        """Return the key of an address, by the spider's `word` or a `canonical` link that holds."""
         if word:
             return PageKey(word, "spider", url)
         if canonical:
@@ -166,7 +158,7 @@ _PLAIN = Keys()
 def without_sessions(address: Address) -> Address:
     """Return an address without what surely names a visitor's session."""
     return address._replace(
-        path=tuple(part for part in address.path if not is_session_part(part)),
+        path=tuple(part for part in address.path if not SESSION_PART.match(part)),
         extra=tuple(pair for pair in address.extra if not is_session(*pair.partition("=")[::2])),
         query=tuple(pair for pair in address.query if not is_session(*pair)),
     )
@@ -181,13 +173,10 @@ def _are_of_one_site(one: str, other: str, scope: str) -> bool:
 
 def coarse(address: Address) -> str:
     """Return the URL of an address without the parts that one site writes in several ways."""
-    return Address(
-        "https",
-        address.host.removeprefix("www."),
-        address.bare_path,
-        tuple(pair for pair in address.extra if not SESSION.match(pair.partition("=")[0])),
-        query=tuple(pair for pair in address.query if not SESSION.match(pair[0])),
-    ).url
+    host = address.host.removeprefix("www.")
+    extra = tuple(pair for pair in address.extra if not SESSION.match(pair.partition("=")[0]))
+    query = tuple(pair for pair in address.query if not SESSION.match(pair[0]))
+    return Address("https", host, address.bare_path, extra, query=query).url
 
 
 _START = 1 << 18  # bytes of a page that are searched

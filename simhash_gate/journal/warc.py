@@ -121,10 +121,7 @@ def pack(drop: Drop, stored: Stored) -> bytes:
 
 
 def drop_of(metadata: WarcRecord, block: bytes) -> Drop | None:
-    """Return the dropped page of a metadata record, None if the record is of another kind.
-
-    Raises `DamagedError`.
-    """
+    """Return the dropped page of a metadata record, None for other kinds. Raises `DamagedError`."""
     if metadata.headers.get("Content-Type") != "application/json":
         return None
     _check(metadata, block)

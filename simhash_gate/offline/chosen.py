@@ -113,10 +113,7 @@ def left_over(store: Store) -> Iterator[Blob]:
 
 
 def text_of(store: Store, scope: str, digest: int) -> KeptPage | None:
-    """Return the text that a store keeps of a page of this digest, None for none.
-
-    Raises ValueError for one that can't be read.
-    """
+    """Return the kept text of a page of this digest, or None. Raises ValueError for other data."""
     data = store.get(KEPT_TEXT, scope, to_hex(digest))
     return unpack(data) if data else None
 

@@ -26,10 +26,7 @@ _SUFFIXES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
 
 
 def last_log() -> str:
-    """Return the newest verdict log of the project that the working directory is in.
-
-    Raises FileNotFoundError that says how to get one.
-    """
+    """Return the project's newest log. Raises FileNotFoundError that says how to get one."""
     if logs := logs_of_project():
         return logs[-1]
     raise FileNotFoundError(

@@ -113,14 +113,10 @@ class Members:
         """Return the page of a line or a row. An id that is no text names no page."""
         url, words, known_as = (known.get(name) for name in ("url", "words", "id"))
         url, known_as = url or "", known_as if isinstance(known_as, str) else ""
-        return Member(
-            url or known.get("path") or known_as or place,
-            known.get("scope") or scope_of(url, self.settings.scope),
-            bits,
-            known.get("title") or "",
-            words if isinstance(words, int) else 0,
-            known.get("pipeline") or "",
-        )
+        name = url or known.get("path") or known_as or place
+        scope = known.get("scope") or scope_of(url, self.settings.scope)
+        title, pipeline = known.get("title") or "", known.get("pipeline") or ""
+        return Member(name, scope, bits, title, words if isinstance(words, int) else 0, pipeline)
 
     def _parquet(self, path: str) -> ParquetFile | None:
         with complaining(self.complain, path):
@@ -136,11 +132,7 @@ class Members:
             elif page is None or page.fingerprint is None:
                 yield None
             else:
-                yield Member(
-                    entry.own_name,
-                    entry.scope or scope_of(entry.url, self.settings.scope),
-                    page.fingerprint,
-                    page.title,
-                    page.words,
-                    entry.known.pipeline if entry.known else version,
-                )
+                scope = entry.scope or scope_of(entry.url, self.settings.scope)
+                made_by = entry.known.pipeline if entry.known else version
+                said = page.fingerprint, page.title, page.words
+                yield Member(entry.own_name, scope, *said, made_by)

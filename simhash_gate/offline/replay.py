@@ -40,13 +40,8 @@ def replay(
             verdict = judge(gate, settings, entry, page, visits=True)
             if verdict.outcome == "error":
                 complain(entry.place, verdict.reason)
-            yield line_of(
-                verdict,
-                url=entry.name,
-                id=entry.id,
-                dropped=verdict.rejected and verdict.action == "drop",
-                size=len(entry.body),
-            )
+            dropped, size = verdict.rejected and verdict.action == "drop", len(entry.body)
+            yield line_of(verdict, url=entry.name, id=entry.id, dropped=dropped, size=size)
 
 
 @contextmanager

@@ -119,10 +119,7 @@ class PageTraces:
         return None if other else read
 
     def answer(self, kept: PageTraces | None, settings: Settings) -> Explanation | None:
-        """Return what became of the page; None if nothing is known of it.
-
-        `kept` is what is known of the page that it was compared with.
-        """
+        """Return what became of the page, None if unknown; `kept` is what it was compared with."""
         verdict = self.verdict
         if verdict is None and self.record is not None:
             reason = f"remembered; last seen {shown(self.record.last_seen)}"
@@ -130,12 +127,8 @@ class PageTraces:
         if verdict is None:
             return None
         policy = settings.policies.site_of(self.url).policy
-        threshold, near = verdict.threshold, verdict.near
-        policy = replace(
-            policy,
-            threshold=policy.threshold if threshold is None else threshold,
-            near=policy.near if near is None else near,
-        )
+        limits = {name: getattr(verdict, name) for name in ("threshold", "near")}
+        policy = replace(policy, **{name: it for name, it in limits.items() if it is not None})
         page = self._read_as_judged(settings)
         other = kept._read_as_judged(settings) if kept else None
         if page is not None and other is not None and kept is not None:
@@ -183,10 +176,7 @@ class PageTraces:
                 self._take(line, crawl)
 
     def _take(self, line: dict[str, Any], crawl: dict[str, Any]) -> None:
-        """Take a verdict, if none is known that is more surely on this page; later ones count.
-
-        Raises ValueError for values that no verdict has.
-        """
+        """Take a verdict, unless a known one is more surely on this page. Raises ValueError."""
         url = line.get("url")
         if url == self.url:
             rank = 5

@@ -29,10 +29,7 @@ _IN_SHELL = "To see which words differ: page = response, fetch the kept page, wh
 def compared(
     a: tuple[str, Reading], b: tuple[str, Reading], settings: Settings, url: str = ""
 ) -> Explanation:
-    """Compare two pages that were read, each with its name: the verdict is that on B after A.
-
-    `url` is that of B: its domain decides the policy.
-    """
+    """Compare two named pages that were read: the verdict on B after A, in the domain of `url`."""
     policy = settings.policies.site_of(url).policy
     with open_gate(replace(settings, store="memory:")) as gate:
         # One scope: the pages are compared, wherever they came from.

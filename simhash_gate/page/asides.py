@@ -13,19 +13,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path
 from simhash_gate.page.boilerplate import is_called
+from simhash_gate.page.facts import Facts
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, SIDES, has_word
-
-if TYPE_CHECKING:
-    from simhash_gate.page.facts import Facts
-
 
 MANY_LINKS = 10
 """More links than this are no list of related pages, but what a page is about."""
@@ -57,11 +54,11 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         if not measures.links[element] or element is article:
             continue
         links = links_in_list(element, measures)
+        paid = element.tag == "a" and "sponsored" in (element.get("rel") or "")
         if links > MANY_LINKS and size >= least:
             walk.skip_subtree()
         elif size <= largest and (
-            _is_paid(element)
-            or (links and not _in_grid(element, grids) and not _leads_away(element))
+            paid or (links and not _in_grid(element, grids) and not _leads_away(element))
         ):
             gone.append(element)
             walk.skip_subtree()
@@ -72,10 +69,6 @@ def _leads_away(box: HtmlElement) -> bool:
     """Tell if each entry of a list leads to another site, as no menu does."""
     hosts = [host_and_path(a.get("href", ""))[0] for a in box.iter("a")]
     return len(hosts) > _FEW_SITES and len({*hosts} - {""}) >= _OTHER_SITES * len(hosts)
-
-
-def _is_paid(element: HtmlElement) -> bool:
-    return element.tag == "a" and "sponsored" in (element.get("rel") or "")
 
 
 def links_in_list(element: HtmlElement, measures: Measures) -> int:

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from lxml.etree import XPath, tostring
+from lxml.html import HtmlElement
 
+from simhash_gate.page.title import Titles
 from simhash_gate.page.vocabulary import INVISIBLE
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
-    from simhash_gate.page.title import Titles
 
 _COOKIE = re.compile("cookie", re.I)
 _MENTIONS = XPath("descendant::text()[contains(., 'ookie') or contains(., 'OOKIE')]")

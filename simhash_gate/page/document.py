@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import unescape
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from lxml import html
 from lxml.html import HtmlElement
@@ -24,15 +24,12 @@ from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
 from simhash_gate.page.measure import drop_all
-from simhash_gate.page.offer import find_fields, find_offer, has_price, offer_by_headline
+from simhash_gate.page.offer import Field, find_fields, find_offer, has_price, offer_by_headline
 from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
 from simhash_gate.page.structured import Node, text, types, values
 from simhash_gate.page.survey import Survey
 from simhash_gate.page.title import Titles, find_titles, words_of
-
-if TYPE_CHECKING:
-    from simhash_gate.page.offer import Field
 
 
 class Document(NamedTuple):
@@ -141,18 +138,10 @@ def read_document(
         found = []
     if found and facts.kind in ("product", None):  # what a text tells of is not on sale
         offered = (*offered, *offer_by_headline(found, cleaned.shown.after(found[-1].text)))
+    content, shown, ads = content._replace(base=facts.base), cleaned.shown, cleaned.ads
+    leftover_of = (titles.whole or titles.title) if is_rest else ""
     return Document(
-        facts,
-        titles,
-        article,
-        content._replace(base=facts.base),
-        found,
-        offered,
-        fields,
-        (titles.whole or titles.title) if is_rest else "",
-        cleaned.shown,
-        cleaned.ads,
-        links,
+        facts, titles, article, content, found, offered, fields, leftover_of, shown, ads, links
     )
 
 

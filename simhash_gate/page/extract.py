@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from lxml import html
 from lxml.html import HtmlElement
@@ -24,13 +24,11 @@ from simhash_gate.page.asides import (
     is_gallery,
     post_metadata,
 )
+from simhash_gate.page.clean import Cleaned
 from simhash_gate.page.measure import Measures, drop_all, size_of
 from simhash_gate.page.parse import printable
 from simhash_gate.page.title import Titles, headlines_in, says_title, text_of, words_of
 from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
-
-if TYPE_CHECKING:
-    from simhash_gate.page.clean import Cleaned
 
 _SHARE = 0.6  # of the text that is left: what holds it is where the article is
 _OWN_TEXT = 0.1

@@ -22,23 +22,9 @@ from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, LAYOUT, LISTS
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-MARKS = {
-    "b": "strong",
-    "strong": "strong",
-    "i": "em",
-    "em": "em",
-    "code": "code",
-    "kbd": "code",
-    "samp": "code",
-    "tt": "code",
-    "del": "del",
-    "s": "del",
-    "strike": "del",
-    "sup": "sup",
-    "sub": "sub",
-    "math": "math",
-    "a": "a",
-}
+MARKS = {tag: tag for tag in ("strong", "em", "code", "del", "sup", "sub", "math", "a")}
+MARKS |= {"b": "strong", "i": "em", **dict.fromkeys(("kbd", "samp", "tt"), "code")}
+MARKS |= dict.fromkeys(("s", "strike"), "del")
 """Tags of marks within a line, and the tag that stands for each."""
 
 EMPTY = frozenset({"br", "hr", "img", "input"})
@@ -76,10 +62,7 @@ Token = str | Start | End
 
 
 class Flow(NamedTuple):
-    """The tokens of an element, and how many elements are in it.
-
-    `base` is what `<base>` says of its links, None without one.
-    """
+    """An element's tokens, how many elements are in it, and what `<base>` says, else None."""
 
     tokens: list[Token]
     elements: int

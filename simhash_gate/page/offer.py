@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from functools import lru_cache, partial
+from typing import cast
 
 from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
+from simhash_gate.page.blocks import Block
 from simhash_gate.page.elements import Elements
+from simhash_gate.page.facts import Facts
 from simhash_gate.page.money import AMOUNT, Money, find_money, read_money
 from simhash_gate.page.structured import (
     Node,
@@ -27,11 +29,7 @@ from simhash_gate.page.structured import (
     values,
 )
 
-if TYPE_CHECKING:
-    from simhash_gate.page.blocks import Block
-    from simhash_gate.page.facts import Facts
-
-    Field = tuple[str, str]
+Field = tuple[str, str]
 
 
 NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")
@@ -192,7 +190,8 @@ def _local_name(address: str) -> str:
     return re.split("[/:#]", address)[-1]
 
 
-_MOST_ELEMENTS = 20  # elements
+_compiled = lru_cache(partial(CSSSelector, translator="html"))
+_MOST_ELEMENTS = 20
 _LONGEST_FIELD = 500  # characters
 
 
@@ -201,23 +200,12 @@ def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...
 
     A selector that ends in `@name` gives the attribute in place of the text.
     """
-    return tuple((selector, _selected_text(root, selector)) for selector in selectors)
-
-
-def _selected_text(root: HtmlElement, selector: str) -> str:
-    css, attribute = split_selector(selector)
-    found = cast("list[HtmlElement]", _compiled(css)(root))[:_MOST_ELEMENTS]
-    texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in found)
-    return " ".join(" ".join(texts).split())[:_LONGEST_FIELD]
-
-
-def split_selector(selector: str) -> tuple[str, str]:
-    """Return the CSS and the attribute that a selector names, "" if it names none."""
-    css, sign, attribute = selector.rpartition("@")
-    named = sign and attribute.replace("-", "").replace(":", "").isalnum()
-    return (css.strip(), attribute) if named else (selector.strip(), "")
-
-
-@lru_cache
-def _compiled(css: str) -> CSSSelector:
-    return CSSSelector(css, translator="html")
+    found = []
+    for selector in selectors:
+        css, _, attribute = selector.rpartition("@")
+        if not (css and attribute.replace("-", "").replace(":", "").isalnum()):
+            css, attribute = selector, ""
+        elements = cast("list[HtmlElement]", _compiled(css.strip())(root))[:_MOST_ELEMENTS]
+        texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in elements)
+        found.append((selector, " ".join(" ".join(texts).split())[:_LONGEST_FIELD]))
+    return tuple(found)

@@ -11,15 +11,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from lxml import etree
+from lxml.html import HtmlElement
 from selectolax.lexbor import LexborHTMLParser
 
 from simhash_gate.page.vocabulary import INVISIBLE, MEDIA, word_set
-
-if TYPE_CHECKING:
-    from lxml import etree
-    from lxml.html import HtmlElement
 
 _LARGEST = 5_000_000  # bytes; lexbor needs thirty times as much memory
 _FEW = 10_000  # tags
@@ -44,10 +41,7 @@ _ENDS_A_PARAGRAPH = word_set("""
     footer form h1 h2 h3 h4 h5 h6 header hgroup hr li main menu nav ol p pre section summary table
     ul
 """)
-_ENDS = {
-    "button": frozenset({"button"}),
-    "select": frozenset({"input", "select", "textarea"}),
-}
+_ENDS = {"button": frozenset({"button"}), "select": frozenset({"input", "select", "textarea"})}
 # What libxml2 takes for an element within `noscript`, all of whose text is raw.
 _RAW = ("noscript", "iframe", "noembed", "script", "style", "textarea", "title", "xmp")
 _HTML_IN_PICTURES = frozenset({"foreignobject", "desc", "title", "annotation-xml", "mtext"})

@@ -72,10 +72,7 @@ def pack_anchors(root: HtmlElement, base: str | None) -> bytes:
 
 
 def read_anchors(packed: bytes, url: str) -> tuple[tuple[str, str], ...]:
-    """Return packed links of a page at a URL, in order: each address once, with its first text.
-
-    Addresses are absolute, and have no fragment.
-    """
+    """Return packed links in order, absolute, without fragments: each once, with its first text."""
     base, found = json.loads(packed)
     place = Base(joined(url, base))
     texts: dict[str, str] = {}

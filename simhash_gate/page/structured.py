@@ -64,10 +64,7 @@ def _nodes(data: Any, depth: int) -> Iterator[Node]:
 
 
 def read_microdata(items: list[HtmlElement]) -> list[Node]:
-    """Return the nodes that a page's microdata has on top, in their order.
-
-    `items` are its elements with an `itemprop` or `itemscope`.
-    """
+    """Return the top nodes of microdata, in order; `items` have an `itemprop` or `itemscope`."""
     top: list[Node] = []
     scopes: dict[HtmlElement, Node] = {}
     for element in items[:_MANY]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from itertools import chain, takewhile
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from lxml.html import HtmlElement
 
@@ -17,8 +17,7 @@ from simhash_gate.page.flow import KINDS, MARKS, is_layout
 from simhash_gate.page.measure import Measures
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
-if TYPE_CHECKING:
-    Tree = dict[str, "Tree"]  # the tags of all children, each once
+Tree = dict[str, "Tree"]  # the tags of all children, each once
 
 # Marks within a line are left out: they come and go with every edit of a text.
 _BOXES = HEADINGS | CELLS | {"ul", "ol", "li", "dl", "dt", "dd", "table", "tbody", "tr", "p", "hr"}

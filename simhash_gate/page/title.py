@@ -11,7 +11,7 @@ from copy import deepcopy
 from functools import lru_cache
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from unicodedata import east_asian_width
 from urllib.parse import unquote
 
@@ -19,12 +19,9 @@ from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path, is_front
+from simhash_gate.page.facts import Facts
 from simhash_gate.page.survey import lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
-
-if TYPE_CHECKING:
-    from simhash_gate.page.facts import Facts
-
 
 SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»«]\s*")
 """What stands between the parts of a title."""
@@ -47,10 +44,7 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 class SiteNames:
-    """The site of a page, by the names that it gives itself, and by its address.
-
-    `address` is what the last part of the page's own address says.
-    """
+    """A site by its own names and its host; `address` is what a page's own address ends with."""
 
     def __init__(self, names: Iterable[str], url: str) -> None:
         host, path = host_and_path(url)
@@ -200,14 +194,8 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     own = frozenset(filter(None, map(words_of, (*facts.names, *firsts, site.address))))
     headline = max(rivals, key=lambda name: words_of(name) in own, default="")
     others = [name for name in rivals if name != headline]
-    return Titles(
-        title,
-        variants,
-        whole[0] if whole else "",
-        headline,
-        tuple(dict.fromkeys((*others, *names))),
-        own,
-    )
+    all_names = tuple(dict.fromkeys((*others, *names)))
+    return Titles(title, variants, whole[0] if whole else "", headline, all_names, own)
 
 
 def _home_links(root: HtmlElement, url: str) -> Iterator[str]:

@@ -24,10 +24,7 @@ ADVICE = (
 
 @lru_cache(maxsize=1024)
 def contradict(title: str, other: str) -> bool:
-    """Tell if each of two titles has a word that the other has not.
-
-    The gate also looks for such words in the texts, which are not at hand here.
-    """
+    """Tell if each of two titles has a word that the other lacks; the gate reads texts as well."""
     return all(words_apart([title], [other]))
 
 

@@ -150,10 +150,7 @@ class Explanation:
 
     @property
     def became(self) -> str:
-        """What happened to the page: `dropped`, `held back`, `kept` or `passed`.
-
-        It is "" if there is no verdict.
-        """
+        """What happened: `dropped`, `held back`, `kept` or `passed`; "" without a verdict."""
         verdict = self.verdict
         if verdict.dropped or verdict.held:
             return "dropped" if verdict.dropped else "held back"

@@ -58,10 +58,7 @@ class Finding(NamedTuple):
 
 
 def findings(summary: Summary, offers: Iterable[LoggedVerdict] = ()) -> list[Finding]:
-    """Return what looks wrong, the worst first.
-
-    `offers` are pages that were dropped although they say another price or offer.
-    """
+    """Return what looks wrong, the worst first; `offers` were dropped with another offer."""
     return [
         *_dropped(summary, offers),
         *_swallowed(summary),

@@ -1,7 +1,4 @@
-"""Sources of pages and fingerprints, a module for each kind. `open` opens them all.
-
-This module has the values that every source of pages yields.
-"""
+"""Sources of pages, a module for each kind; `open` opens all. Here are the values they yield."""
 
 from __future__ import annotations
 

@@ -36,10 +36,7 @@ _SAFE = "/%?=&~:@!$'()*+,;"
 def read_file(
     file: File, complain: Complain, max_bytes: int, *, of_text: bool = False
 ) -> Iterator[Entry]:
-    """Yield the page of a file of HTML, or of text.
-
-    The front matter of a Markdown file gives the values of the entry.
-    """
+    """Yield the page of a file of HTML or text; front matter gives the values of the entry."""
     with complaining(complain, file.path):
         path = Path(file.path)
         if file.folder and path.exists() and not path.is_file():
@@ -88,13 +85,9 @@ def text_of(values: dict[str, Any], key: str) -> str:
 def known_of(values: dict[str, Any]) -> Known | None:
     """Return the earlier result for a page of a corpus, if these values have a fingerprint."""
     with suppress(ValueError):
-        words = values.get("words")
-        return Known(
-            from_hex(text_of(values, "fingerprint")),
-            text_of(values, "title"),
-            words if isinstance(words, int) else 0,
-            text_of(values, "pipeline"),
-        )
+        bits, words = from_hex(text_of(values, "fingerprint")), values.get("words")
+        title, pipeline = text_of(values, "title"), text_of(values, "pipeline")
+        return Known(bits, title, words if isinstance(words, int) else 0, pipeline)
     return None
 
 

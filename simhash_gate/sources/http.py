@@ -121,10 +121,7 @@ def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
 
 
 def gunzip(body: bytes, max_bytes: int) -> bytes:
-    """Return the content of a gzip file. A body that is not gzip is returned as it is.
-
-    Raises `DamagedError`.
-    """
+    """Return what a gzip file holds, or any other body as it is. Raises `DamagedError`."""
     if not body.startswith(GZIP):
         return body
     return _drain(GzipFile(fileobj=BytesIO(body)).read1, max_bytes)

@@ -48,10 +48,7 @@ def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
 
 
 def _read_meta(folder: str) -> tuple[float, str, int, bool]:
-    """Return the time, the URL and the status in `meta`, and whether the file is gzip.
-
-    Raises OSError and ValueError.
-    """
+    """Return time, URL and status in `meta`, and if it is gzip. Raises OSError and ValueError."""
     raw = read_body(f"{folder}/meta", _META_BYTES) or b""
     try:
         meta: Mapping[str, object] = ast.literal_eval(gunzip(raw, _META_BYTES).decode("utf-8"))
@@ -66,13 +63,8 @@ def _read_meta(folder: str) -> tuple[float, str, int, bool]:
 def _entry(place: str, max_bytes: int) -> Entry:
     # HTTPCACHE_GZIP compresses every file; a body alone may be gzip as the server sent it.
     timestamp, url, status, packed = _read_meta(place)
-    folder = Path(place)
-    fields: dict[str, Any] = {
-        "url": url,
-        "id": folder.name,
-        "request": folder.name,
-        "time": timestamp,
-    }
+    folder, name = Path(place), Path(place).name
+    fields: dict[str, Any] = {"url": url, "id": name, "request": name, "time": timestamp}
     body = read_body(folder / "response_body", max_bytes)
     head = read_body(folder / "response_headers", _META_BYTES) or b""
     if body is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from simhash_gate.common.wording import Complain
 from simhash_gate.sources import Entry, File, Source, find
@@ -16,9 +15,7 @@ from simhash_gate.sources.parquet import parquet_pages
 from simhash_gate.sources.warc import wacz, warc
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import refusal
-
-if TYPE_CHECKING:
-    from simhash_gate.stores import Store
+from simhash_gate.stores.store import Store
 
 __all__ = ["names_store", "open_kept", "open_pages", "pages_of", "shown"]
 

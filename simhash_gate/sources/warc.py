@@ -86,10 +86,7 @@ def _response(block: bytes, place: str, max_bytes: int, **fields: Any) -> Entry:
 
 
 def _dechunked(body: bytes) -> bytes | None:
-    """Return a body without its chunk sizes, if it has any; None if it ends too early.
-
-    Archives often keep the header of a body that they decoded.
-    """
+    """Return a body without chunk sizes, if an archive left any; None if it ends too early."""
     chunks, place = [], 0
     while size := _CHUNK_SIZE.match(body, place):
         place = size.end() + int(size[1], 16)

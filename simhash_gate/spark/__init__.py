@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["clusters", "dedupe", "near_duplicates", "read_pages"]
 
-_HOMES = {
-    "clusters": "clustering",
-    "dedupe": "copies",
-    "near_duplicates": "pairs",
-    "read_pages": "pages",
-}
+_HOMES = dict(zip(__all__, ("clustering", "copies", "pairs", "pages"), strict=True))
 
 
 def __getattr__(name: str) -> Any:

@@ -11,13 +11,11 @@ Kiveris, Lattanzi, Mirrokni, Rastogi, Vassilvitskii, "Connected Components in Ma
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyarrow import RecordBatch, array, record_batch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 FEW = 1_000_000
 """Pairs that one task joins, in some seconds and about 300 MB."""
@@ -30,9 +28,7 @@ def clusters(pairs: DataFrame) -> DataFrame:
     row. A cluster can have pages that are not near each other: then a chain of pairs connects them.
     This runs jobs at once, and keeps their results on the executors (local checkpoints).
     """
-    edges = pairs.select(
-        sql.greatest("a", "b").alias("high"), sql.least("a", "b").alias("low")
-    ).where("high != low")
+    edges = pairs.selectExpr("greatest(a, b) AS high", "least(a, b) AS low").where("high != low")
     edges = edges.distinct().localCheckpoint()
     before, now = None, _digest(edges)
     if now[0] <= FEW:
@@ -79,8 +75,6 @@ def _digest(edges: DataFrame) -> tuple[int, int | None]:
 
 
 def _joined(batches: Iterable[RecordBatch]) -> Iterator[RecordBatch]:
-    from pyarrow import array, record_batch
-
     above: dict[Any, Any] = {}
 
     def root_of(page: Any) -> Any:

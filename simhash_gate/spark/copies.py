@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pyarrow as pa
+from pyarrow import RecordBatch, array, int32, record_batch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
@@ -26,9 +28,6 @@ from simhash_gate.spark.clustering import clusters
 from simhash_gate.spark.pairs import check, first_pages, near_values, pages_of, scope_of
 from simhash_gate.values import PREFIX
 from simhash_gate.workers.pool import ReadError
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
 
 _COPIES = "id {id}, scope bigint, fingerprint bigint, original {id}, distance int"
 _THRESHOLD = f"{PREFIX}THRESHOLD"
@@ -107,8 +106,6 @@ def _by_fingerprints(df: DataFrame, radius: int) -> DataFrame:
 
 def _copies(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch]:
     """Yield the copies of one task, in which the pages of each cluster come together, in order."""
-    from pyarrow import array, int32, record_batch
-
     cluster, kept = None, KeptFingerprints(radius)
     for batch in batches:
         rows, originals, distances = list[int](), list[Any](), list[int]()
@@ -146,30 +143,18 @@ def judge_pages(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Ite
 
 
 def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
-    import pyarrow as pa
-
-    kind = batch.schema.field("id").type
-    columns = [
-        ("id", kind),
-        ("scope", pa.string()),
-        ("kept", pa.bool_()),
-        ("original", kind),
-        ("distance", pa.int32()),
-        ("reason", pa.string()),
-    ]
-    rows = [_row(corpus, row) for row in batch.to_pylist()]
-    return pa.RecordBatch.from_pylist(rows, pa.schema(columns))
+    kinds = {"string": pa.string(), "boolean": pa.bool_(), "int": pa.int32()}
+    kinds["{id}"] = batch.schema.field("id").type
+    columns = (column.split(" ") for column in JUDGED.split(", "))
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns])
+    return pa.RecordBatch.from_pylist([_row(corpus, row) for row in batch.to_pylist()], schema)
 
 
 def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:
     page = _page_of(row)
-    entry = Entry(
-        f"id {row['id']}",
-        url=row["url"] or "",
-        id=row["id"],
-        scope=row["scope"] or "",
-        skipped=row["reason"] or "" if page is None else "",
-    )
+    url, scope = row["url"] or "", row["scope"] or ""
+    skipped = row["reason"] or "" if page is None else ""
+    entry = Entry(f"id {row['id']}", url=url, id=row["id"], scope=scope, skipped=skipped)
     if row["look"] is not None:  # pages of different pipeline versions are never compared
         corpus.gate.pipeline = row["look"]["pipeline"]
     verdict, kept, original = corpus.judge(entry, page, row["id"])
@@ -188,14 +173,6 @@ def _page_of(row: dict[str, Any]) -> Page | ReadError | None:
     look, reason = row["look"], row["reason"]
     if look is None:
         return None if reason == TOO_LARGE else ReadError(reason or "not read")
-    return Page(
-        row["title"],
-        row["words"],
-        None if row["fingerprint"] is None else unsigned(row["fingerprint"]),
-        unsigned(look["digest"]),
-        look["listing"],
-        reason,
-        look["sketch"],
-        look["lines"],
-        url=row["url"] or "",
-    )
+    bits = None if row["fingerprint"] is None else unsigned(row["fingerprint"])
+    said = row["title"], row["words"], bits, unsigned(look["digest"]), look["listing"]
+    return Page(*said, reason, look["sketch"], look["lines"], url=row["url"] or "")

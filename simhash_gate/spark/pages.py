@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pyarrow import RecordBatch, array
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import (
     BinaryType,
@@ -29,11 +31,6 @@ from simhash_gate.sources import TOO_LARGE, Entry
 from simhash_gate.sources.read_pages import extract_pages
 from simhash_gate.values import PREFIX
 from simhash_gate.workers.pool import ReadError
-
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch
-    from pyspark.sql import DataFrame
-
 
 logger = logging.getLogger(__name__)
 
@@ -178,8 +175,6 @@ def _text(text: str | None) -> str | None:
 
 
 def _with(batch: RecordBatch, rows: list[dict[str, Any]]) -> RecordBatch:
-    from pyarrow import RecordBatch, array
-
     names = [name for name in batch.schema.names if name not in _TAKEN]
     columns = [batch.column(name) for name in names]
     for name, kind in _added(batch.schema.names).items():

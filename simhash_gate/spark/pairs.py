@@ -17,25 +17,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from pyarrow import RecordBatch, record_batch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from simhash_gate.collection.pairs import stream_pairs
 from simhash_gate.common.encoded import signed
+from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS, require_distance
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pyarrow import RecordBatch
-
-    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
-
 MOST_TOGETHER = 2_000_000
 """Larger groups are split. A task that compares this many fingerprints takes about 200 MB."""
+_EQUAL = ("scope", "fingerprint AS a", "fingerprint AS b", "0 AS distance")
 
 
 def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = True) -> DataFrame:
@@ -55,12 +53,7 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
     values = first_pages(pages)
     near = near_values(pages.select("scope", "fingerprint").distinct(), radius)
     if all_copies:
-        equal = values.where("pages > 1").select(
-            "scope",
-            sql.col("fingerprint").alias("a"),
-            sql.col("fingerprint").alias("b"),
-            sql.lit(0).alias("distance"),
-        )
+        equal = values.where("pages > 1").selectExpr(*_EQUAL)
         pairs = _named(near.unionByName(equal), pages.withColumnRenamed("id", "page")).where(
             "one != other AND (a != b OR one < other)"
         )
@@ -74,11 +67,7 @@ def near_duplicates(df: DataFrame, max_distance: int = 3, *, all_copies: bool = 
             .where("one != other")
         )
     return (
-        ends.select(
-            sql.least("one", "other").alias("a"),
-            sql.greatest("one", "other").alias("b"),
-            "distance",
-        )
+        ends.selectExpr("least(one, other) AS a", "greatest(one, other) AS b", "distance")
         .groupBy("a", "b")
         .agg(sql.min("distance").alias("distance"))
     )
@@ -126,9 +115,7 @@ def near_values(values: DataFrame, radius: int) -> DataFrame:
     and a piece.
     """
     if radius == 0:
-        return values.selectExpr(
-            "scope", "fingerprint AS a", "fingerprint AS b", "0 AS distance"
-        ).limit(0)
+        return values.selectExpr(*_EQUAL).limit(0)
     keys = sql.array(*[_key(number, radius) for number in range(radius + 1)])
     groups = values.select("scope", "fingerprint", sql.posexplode(keys).alias("kind", "key"))
     large = sql.broadcast(
@@ -216,8 +203,6 @@ def find_pairs(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBa
 
     A fingerprint must occur once for each kind and scope. All of a group must be in one task.
     """
-    from pyarrow import record_batch
-
     columns = [[column.to_numpy() for column in batch.columns] for batch in batches]
     if not columns:
         return

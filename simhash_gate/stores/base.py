@@ -244,17 +244,10 @@ def hash64(text: str) -> int:
 
 
 def address_of(kind: str, scope: str, key: str) -> bytes:
-    """Return the address of a blob, 24 bytes. Those of a scope begin with the same 8.
-
-    A key of 16 bytes, such as that of a run, stands for itself.
-    """
-    scope_hash, key_bytes = (
-        blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest(),
-        as_bytes(key),
-    )
-    return scope_hash + (
-        key_bytes if len(key_bytes) == 16 else blake2b(key_bytes, digest_size=16).digest()
-    )
+    """Return a blob's address: 8 bytes by its scope, then its key if that has 16, or a hash."""
+    data = as_bytes(key)
+    data = data if len(data) == 16 else blake2b(data, digest_size=16).digest()
+    return blake2b(as_bytes(f"{kind} {scope}"), digest_size=8).digest() + data
 
 
 class Server(NamedTuple):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.stores.base import HISTORY, Blob, join, split
-
-if TYPE_CHECKING:
-    from simhash_gate.stores.driver import Driver
-    from simhash_gate.stores.runs import Life
+from simhash_gate.stores.driver import Driver
+from simhash_gate.stores.runs import Life
 
 _VALUES = 1_000
 

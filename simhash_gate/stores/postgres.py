@@ -350,10 +350,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def failure(server: Server, error: psycopg.Error) -> StoreError:
-    """Return an error that says in one line what went wrong, and what to do.
-
-    It is StoreUnavailable if trying again later may help.
-    """
+    """Return an error that says what to do; StoreUnavailable if trying again later may help."""
     what = f"{server.name}: {_one_line(error)}"
     state = error.sqlstate
     if state is None:

@@ -10,12 +10,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from simhash_gate.stores.base import ENDED, LIVE, RUN, Blob, StoreError, hash64
-
-if TYPE_CHECKING:
-    from simhash_gate.stores.driver import Driver
+from simhash_gate.stores.driver import Driver
 
 _NOBODY = b"0 0.0"  # stands for the owner of a dead run until its pages are removed
 

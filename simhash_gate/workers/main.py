@@ -79,10 +79,7 @@ def main() -> None:
 
 
 def _limit_memory(memory: int) -> int:
-    """Limit the growth of this process to `memory` bytes if the system can; 0 sets no limit.
-
-    Return the bytes of memory that it holds now.
-    """
+    """Let this process grow by `memory` bytes, 0 for any; return the bytes that it holds now."""
     if memory and _STATM.exists():
         limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)

@@ -16,16 +16,14 @@ import sys
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from simhash_gate.options import Options
+from simhash_gate.page import Page
 from simhash_gate.workers import READER
 
-if TYPE_CHECKING:
-    from simhash_gate.options import Options
-    from simhash_gate.page import Page
-
-    Function = Callable[[bytes, str, str | None, Options], Any]
-    """Gets a body, its URL, its encoding and the options of pages."""
+Function = Callable[[bytes, str, str | None, Options], Any]
+"""Gets a body, its URL, its encoding and the options of pages."""
 
 START_TIMEOUT = 60.0
 AHEAD = 2

@@ -1,8 +1,8 @@
 """The links of a whole page."""
 
-from simhash_gate.options import Options
+from simhash_gate.options import Options, pipeline_version
 from simhash_gate.page.skeleton import LONGEST_TEXT, MOST_ANCHORS
-from simhash_gate.pipeline import pipeline_version, read_page
+from simhash_gate.pipeline import read_page
 
 PAGE = """<!doctype html><html><head><title>Bees</title>%s</head><body>
 <nav><a href="/">Home</a> <a href="#top">Top</a> <a href="javascript:go()">Go</a></nav>

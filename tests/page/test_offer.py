@@ -4,8 +4,9 @@ import pytest
 from lxml import html
 
 from simhash_gate.compare.sketch import decode
+from simhash_gate.options import Options
 from simhash_gate.page.offer import find_fields
-from simhash_gate.pipeline import Options, read_page
+from simhash_gate.pipeline import read_page
 from tests.page.pages import json_ld
 
 TEXT = "<p>The drill weighs less than the old one, and it comes with two batteries and a case.</p>"

@@ -5,7 +5,8 @@ import gc
 import pytest
 from scrapy.settings import Settings
 
-from simhash_gate.pipeline import Options, read_page
+from simhash_gate.options import Options
+from simhash_gate.pipeline import read_page
 from simhash_gate.plugin.addon import Addon
 from simhash_gate.workers.pool import WorkerPool
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from simhash_gate.options import STEADY
-from simhash_gate.pipeline import Options, read_page
+from simhash_gate.options import STEADY, Options
+from simhash_gate.pipeline import read_page
 from simhash_gate.workers.pool import WATCH_INTERVAL, InlineReader, ReadError, WorkerPool
 from simhash_gate.workers.process import AHEAD
 from tests.crawls.harness import ROOT, alive, until
