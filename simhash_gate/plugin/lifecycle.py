@@ -81,8 +81,9 @@ class Lifecycle:
                 page.given += 1  # it gave something at an earlier visit
         elif verdict.match and self.sees_end and not judged.dropped and judged.action != "tag":
             page = self._copies[judged.request] = FollowedPage(None, url)
-            page.stands_for = verdict.match.record
-            if verdict.unpaid or not judged.held:
+            kept = page.stands_for = verdict.match.record
+            unknown = kept.identity not in self._followed and self._yields.wanted(kept) == "nothing"
+            if verdict.unpaid or unknown or not judged.held:
                 self._pays(page)
         self.listeners.tell("judged", judged, page)
 

@@ -35,7 +35,7 @@ SHORT = 10
 MOST_DEEP = 5
 REASONS: dict[Unpaid, str] = {
     "nothing": "no item came of that page",
-    "less": "the items of that page were emptier",
+    "less": "a copy of it may give more",
     "code": "the code of its callback has changed since",
     "again": "that page has not come in this crawl",
 }

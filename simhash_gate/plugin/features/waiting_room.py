@@ -312,7 +312,7 @@ class WaitingRoom(Listener):
     def _brings(self, let_out: list[Any]) -> None:
         kind, _, via = let_out
         self._count("room/brought")
-        self._brought.update({kind, via or kind})
+        self._brought.update({tuple(kind), tuple(via or kind)})
 
     def _is_starting(self) -> bool:
         middleware = self._crawl.crawler.get_spider_middleware(SimhashGateSpiderMiddleware)
