@@ -141,7 +141,7 @@ class WaitingRoom(Listener):
             return verdict
         let_out_as, distance, _ = request.meta.get(ROOM_KEY) or (None, -1, None)
         self._copies[request] = _Copy(distance + 1, let_out_as, verdict.unpaid == "nothing")
-        if unpaid:
+        if verdict.unpaid == "nothing" or not new:
             return verdict
         number = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {number} followed")
