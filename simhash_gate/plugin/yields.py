@@ -149,7 +149,9 @@ class Yields:
         if page.given:
             callback.pages += 1
             callback.filled.update(page.filled.keys())
-        known = _Gave(page.given > 0, page.filled, page.empty, page.url, page.polls)
+        most = max(map(len, page.filled.values()), default=0)
+        some = {name for name, values in page.filled.items() if len(values) < most}
+        known = _Gave(page.given > 0, page.filled, page.empty | some, page.url, page.polls)
         if before is not None and before.given:
             if page.given and page.record is None:
                 callback.trials -= MORE
