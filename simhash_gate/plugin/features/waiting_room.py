@@ -132,7 +132,8 @@ class WaitingRoom(Listener):
         links = (
             target
             for target in page.targets.split("\n")
-            if is_of_domain(target, domain) or place not in unquote(target)  # to share the page
+            if target  # a page may have none
+            and (is_of_domain(target, domain) or place not in unquote(target))  # to share the page
         )
         new = self._requested.missing(_links(request, links)) - self._waiting
         shown = self._shown_by.get(match.record.identity)
