@@ -184,12 +184,8 @@ class GateStats(Listener):
                 "`simhash-gate urls` suggests rules from a verdict log "
                 f"({PREFIX}VERDICTS), so that later crawls need not fetch such pages.",
             )
-        named = self._policies.of_domains
-        if (
-            self._domains
-            and named
-            and self._domains.keys().isdisjoint(map(registered_domain, named))
-        ):
+        domains, named = self._domains, self._policies.of_domains
+        if domains and named and domains.keys().isdisjoint(map(registered_domain, named)):
             self._crawl.note(
                 f"{PREFIX}DOMAINS names no domain of this crawl, but {', '.join([*named][:3])}.",
                 "Write names as they are in URLs. Subdomains are meant too.",
