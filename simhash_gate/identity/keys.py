@@ -86,7 +86,7 @@ class Keys:
 
     def __init__(self, tracking: tuple[str, ...] = ()) -> None:
         self._tracking = TRACKING.union(tracking)
-        self._canonicals: OrderedDict[str, Canonical] = OrderedDict()
+        self._links = lru_cache(MOST_HOSTS)(lambda _: Canonical())  # by host or domain
 
     def address(self, url: str) -> Address:
         """Return an address without the parameters that track visitors."""
@@ -95,14 +95,6 @@ class Keys:
             return address
         query = tuple(pair for pair in address.query if not is_one_of(self._tracking, pair[0]))
         return address if query == address.query else address._replace(query=query)
-
-    def canonical(self, scope: str) -> Canonical:
-        """Return the canonical links of a host, or of a domain."""
-        links = self._canonicals.setdefault(scope, Canonical())
-        self._canonicals.move_to_end(scope)
-        if len(self._canonicals) > MOST_HOSTS:
-            self._canonicals.popitem(last=False)
-        return links
 
     def of(self, url: str, *, word: str = "", canonical: str = "") -> PageKey:
         """Return the key of an address, by the spider's `word` or a `canonical` link that holds."""
@@ -120,7 +112,7 @@ class Keys:
         The page itself speaks for or against the links of other pages. `canonical` is "" for a page
         without such a link. `content` is the fingerprint of the page, `at` a Unix time.
         """
-        links, key = self.canonical(scope), coarse(self.address(url))
+        links, key = self._links(scope), coarse(self.address(url))
         holds = links.holds(key, content, at)
         if not canonical.startswith(("http://", "https://")):
             return ""

@@ -24,8 +24,6 @@ LeftOut = Literal["links", "images"]
 """What Markdown can do without."""
 
 _LEFT_OUT = {"links": "a", "images": "img"}
-_TEASER = 40  # words: a listing has a link for each so many, or more
-_NO_LISTS = ("article", "product", "forum", "documentation")
 METADATA = ("author", "date", "language", "site", "description")
 """What a corpus has of a page beside its title, as the page itself says it."""
 UNREADABLE = "unreadable:"
@@ -91,17 +89,6 @@ class Page:
         from simhash_gate.page.markdown import write
 
         return write(unpack(self.article), self.url, {_LEFT_OUT[each] for each in what})
-
-    @cached_property
-    def lists_others(self) -> bool:
-        """Whether it is mostly links to others, or a list of teasers."""
-        if self.listing or not self.article or self.kind in _NO_LISTS:
-            return self.listing
-        from simhash_gate.page.flow import unpack
-
-        starts = (token for token in unpack(self.article).tokens if len(token) == 2)
-        links = {token for token in starts if token[0] == "a"}
-        return len(links) * _TEASER >= self.words
 
     @property
     def links(self) -> int:

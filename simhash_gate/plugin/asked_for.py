@@ -102,11 +102,9 @@ class AskedFor:
         callback, rule = callback_of(request, self._crawler.spider)
         with suppress(Exception):  # a callback may be any object
             name, brought = _name(callback), dict(_brought(callback))
-            return (
-                (f"{name} {rule.follow}", {**brought, **rule.cb_kwargs})
-                if rule
-                else (name, brought)
-            )
+            if rule:
+                return f"{name} {rule.follow}", brought | rule.cb_kwargs
+            return name, brought
         return type(callback).__qualname__, {"callback": request}
 
     def _line(self, request: Request, name: str, shown: str, value: Any) -> str:

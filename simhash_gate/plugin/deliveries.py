@@ -70,17 +70,13 @@ class Deliveries:
         for logger in _WATCHED:
             logger.removeFilter(self._watch)
         self._note_slots()
-        lost = any(
-            name.startswith("feedexport/failed_count") for name in self._crawler.stats.get_stats()
-        )
+        counted = self._crawler.stats.get_stats()
+        lost = any(name.startswith("feedexport/failed_count") for name in counted)
         if self._scraped:
-            lost = lost or any(
-                self._stored[uri] + self._refused[uri] < self._scraped for uri in self._feeds
-            )
-            lost = lost or any(
-                slot.itemcount or (slot.store_empty and slot.batch_id == 1)
-                for slot in self._open.values()
-            )
+            stored = self._stored + self._refused
+            lost = lost or any(stored[uri] < self._scraped for uri in self._feeds)
+            left = self._open.values()
+            lost = lost or any(s.itemcount or (s.store_empty and s.batch_id == 1) for s in left)
         return [*self._doubts, *["A feed was not stored"] * lost]
 
     @property

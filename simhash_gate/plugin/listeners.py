@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -52,13 +53,6 @@ class Judged:
     skipped: str = ""
     seconds: float = 0.0
     cb_kwargs: dict[str, Any] | None = None
-
-    @property
-    def as_sent(self) -> Request:
-        """The request with the `cb_kwargs` that it was sent with. Middlewares may add to these."""
-        if self.cb_kwargs is None or self.cb_kwargs.keys() == self.request.cb_kwargs.keys():
-            return self.request
-        return self.request.replace(cb_kwargs=self.cb_kwargs)
 
     @property
     def dropped(self) -> bool:
@@ -206,42 +200,38 @@ class Listeners:
         """Call a method of all listeners in order, and return the answers."""
         answers = []
         for method in self._methods[what]:
-            try:
+            with self._guarding(method):
                 answers.append(method(*about))
-            except Exception as error:
-                self._log(method, error)
         return answers
 
     async def ask(self, what: str, *about: Any) -> None:
         """Await a method of all listeners, one after the other."""
         for method in self._methods[what]:
-            try:
+            with self._guarding(method):
                 await method(*about)
-            except Exception as error:
-                self._log(method, error)
 
     async def matched(self, verdict: Verdict) -> Verdict:
         """Return a verdict with the additions of all listeners."""
         for method in self._methods["matched"]:
-            try:
+            with self._guarding(method):
                 verdict = await method(verdict)
-            except Exception as error:
-                self._log(method, error)
         return verdict
 
     def given(self, verdict: Verdict, request: Request, domain: str) -> Verdict:
         """Return a verdict after all listeners could change it."""
         for method in self._methods["given"]:
-            try:
+            with self._guarding(method):
                 verdict = method(verdict, request, domain)
-            except Exception as error:
-                self._log(method, error)
         return verdict
 
-    def _log(self, method: Callable[..., Any], error: Exception) -> None:
-        if isinstance(error, StoreError):
-            return  # `StoreFailures` reports it
-        name = f"{method.__self__.__class__.__qualname__}.{method.__name__}"  # type: ignore[attr-defined]
-        if name not in self._failed:
-            self._failed.add(name)
-            logger.error("%s failed, and the crawl goes on without it", name, exc_info=error)
+    @contextmanager
+    def _guarding(self, method: Callable[..., Any]) -> Iterator[None]:
+        try:
+            yield
+        except StoreError:
+            pass  # `StoreFailures` reports it
+        except Exception as error:
+            name = f"{method.__self__.__class__.__qualname__}.{method.__name__}"  # type: ignore[attr-defined]
+            if name not in self._failed:
+                self._failed.add(name)
+                logger.error("%s failed, and the crawl goes on without it", name, exc_info=error)

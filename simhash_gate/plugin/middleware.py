@@ -113,9 +113,7 @@ class SimhashGateMiddleware(CrawlGate):
             self._store.open(self._url, at_once=self._url.startswith("memory:")).result()
         except StoreError as error:
             needed = self._settings.store_failure == "close"
-            if isinstance(error, StoreUnavailable) and not needed:
-                return
-            if self._only_looks:
+            if self._only_looks or (isinstance(error, StoreUnavailable) and not needed):
                 return
             self._store.close(ended=False)
             raise SettingsError(f"{PREFIX}STORE: {error}") from None

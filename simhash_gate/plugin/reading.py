@@ -40,6 +40,9 @@ class Bounded(Generic[K, V]):
         self._bytes = 0
         self._values: OrderedDict[K, tuple[V, int]] = OrderedDict()
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def get(self, key: K) -> V | None:
         """Return a value, which now counts as used last, or None."""
         if key not in self._values:
@@ -47,16 +50,13 @@ class Bounded(Generic[K, V]):
         self._values.move_to_end(key)
         return self._values[key][0]
 
-    def put(self, key: K, value: V, size: int) -> list[V]:
-        """Keep a value of `size` bytes in place of an earlier one. Return the removed values."""
+    def put(self, key: K, value: V, size: int) -> None:
+        """Keep a value of `size` bytes in place of an earlier one."""
         self._bytes += size - self._values.pop(key, (None, 0))[1]
         self._values[key] = value, size
-        removed = []
         while self._bytes > self._most_bytes or len(self._values) > self._most:
-            _, (oldest, freed) = self._values.popitem(last=False)
+            _, (_, freed) = self._values.popitem(last=False)
             self._bytes -= freed
-            removed.append(oldest)
-        return removed
 
 
 MOST_PAGES = 1_000

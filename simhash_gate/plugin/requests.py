@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from contextvars import ContextVar
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
@@ -73,14 +74,10 @@ def addresses(request: Request, url: str) -> list[str]:
 
 def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
     """Remove from the meta of a request that is sent the notes on another request."""
-    if KEPT_KEY in request.meta:
-        kept, _ = request.meta[KEPT_KEY]
-        try:
-            same = kept == fingerprinter.fingerprint(request).hex()
-        except Exception:  # a project's own fingerprinter may fail: judging reports that
-            same = False
-        if not same:
-            del request.meta[KEPT_KEY]
+    if kept := request.meta.pop(KEPT_KEY, None):
+        with suppress(Exception):  # a project's own fingerprinter may fail: judging reports that
+            if kept[0] == fingerprinter.fingerprint(request).hex():
+                request.meta[KEPT_KEY] = kept
 
 
 def forget_page(request: Request, response: Response) -> None:
@@ -91,10 +88,9 @@ def forget_page(request: Request, response: Response) -> None:
     page = response.request
     if page is None:
         return
-    for key in (
-        (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY, DROPPED_KEY) if request is not page else ()
-    ):
-        request.meta.pop(key, None)
+    if request is not page:
+        for key in (VERDICT_KEY, ASKED_KEY, INLINE_KEY, AGAIN_KEY, DROPPED_KEY):
+            request.meta.pop(key, None)
     if request.headers and ADDED_KEY in page.meta:  # the spider may have copied the headers
         request.meta.setdefault(ADDED_KEY, page.meta[ADDED_KEY])
     own = (response.url, page.url, *page.meta.get("redirect_urls", ()))

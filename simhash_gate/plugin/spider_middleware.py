@@ -6,7 +6,6 @@ They also hold back the items of duplicates.
 from __future__ import annotations
 
 import logging
-from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -141,8 +140,13 @@ class ConditionalRequests(GateComponent):
         return next((answer for answer in answers if answer is not response), response)
 
 
-class OutputFilter(GateComponent, ABC):
-    """A spider middleware that lets only some outputs of callbacks pass."""
+class OutputFilter(GateComponent):
+    """A spider middleware that sees the outputs of callbacks, and may let only some pass."""
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Tell the gate that the page failed, even if a middleware handles the exception."""
+        if self.gate:
+            self.gate.lifecycle.failed(response)
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield the outputs that may pass."""
@@ -163,9 +167,9 @@ class OutputFilter(GateComponent, ABC):
             yield output
         self._left(response)
 
-    @abstractmethod
     def _goes_on(self, response: Response, output: Any) -> bool:
         """Tell whether an output may pass."""
+        return True
 
     def _last(self, response: Response) -> list[Any]:
         """Return the outputs that waited for the end of the callback."""
@@ -200,11 +204,6 @@ class SimhashGateSpiderMiddleware(OutputFilter):
         if self.gate and self._sees_callbacks and response.request:
             self.gate.lifecycle.reached(response.request, Stage.ENTERING)
 
-    def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """Tell the gate that the page failed, even if a middleware handles the exception."""
-        if self.gate:
-            self.gate.lifecycle.failed(response)
-
     def _last(self, response: Response) -> list[Any]:
         return self.gate.lifecycle.items_left(response) if self.gate else []
 
@@ -229,14 +228,6 @@ class SimhashGateInnerSpiderMiddleware(OutputFilter):
         CALLED_WITH.set(response.request)
         if self.gate and response.request:
             self.gate.lifecycle.reached(response.request, Stage.IN_CALLBACK)
-
-    def process_spider_exception(self, response: Response, exception: Exception) -> None:
-        """Tell the gate that the callback failed, even if a middleware handles the exception."""
-        if self.gate:
-            self.gate.lifecycle.failed(response)
-
-    def _goes_on(self, response: Response, output: Any) -> bool:
-        return True
 
     def _left(self, response: Response) -> None:
         if self.gate:

@@ -197,7 +197,11 @@ class StoreFailures:
             self._reported.add(about)
             until = " until the store works again" if is_outage else ""
             logger.error("Pages can't be judged%s: %s", until, reason)
-        self._close_spider(reason)
+        engine = self._crawler.engine
+        if self._closes and engine is not None and not self._closing:
+            self._closing = True
+            logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
+            deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
 
     async def close(self, *, ended: bool) -> None:
         """Close the store, and wait for it, but not for ever. A run that did not end is dead."""
@@ -207,39 +211,36 @@ class StoreFailures:
                 "its pages may not count as seen"
             )
 
-    def _close_spider(self, reason: str) -> None:
-        engine = self._crawler.engine
-        if not self._closes or engine is None or self._closing:
-            return
-        self._closing = True
-        logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
-        deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
-
 
 MOST_SCOPES = 10_000
 """Scopes that are remembered as read. If there are more, the oldest are read again."""
 
 
-class Learned:
-    """Reads the blob of a kind for each scope, once. Calls `take(scope, data)` with the answer."""
+class LearnedNotes:
+    """Keeps what was learned of domains: a JSON value for each, under a key of the notes.
 
-    def __init__(self, store: StoreThread, kind: str, take: Callable[[str, bytes], None]) -> None:
+    The notes of each scope are read once. `take` is called with the scope and the values by domain.
+    """
+
+    def __init__(
+        self, store: StoreThread, key: str, take: Callable[[str, dict[str, Any]], None]
+    ) -> None:
         self._store = store
-        self._kind = kind
+        self._key = key
         self._take = take
         self._asked: OrderedDict[str, Future[bytes] | None] = OrderedDict()
 
     def has(self, scope: str) -> bool:
-        """Tell whether the blob of a scope was taken. Ask the store at the first call."""
+        """Tell whether the notes on a scope were taken. Ask the store at the first call."""
         if scope not in self._asked:
-            self._asked[scope] = self._store.submit(lambda gate: gate.store.get(self._kind, scope))
+            self._asked[scope] = self._store.submit(lambda gate: gate.store.get(SITE_NOTES, scope))
             if len(self._asked) > MOST_SCOPES:
                 self._asked.popitem(last=False)
         answer = self._asked[scope]
         if answer is None or not answer.done():
             return answer is None
         try:
-            self._take(scope, answer.result())
+            self._take(scope, note_in(answer.result(), self._key))
         except StoreError:  # `StoreFailures` reports it
             self.forget(scope)
             return False
@@ -247,21 +248,8 @@ class Learned:
         return True
 
     def forget(self, scope: str) -> None:
-        """Read the blob of a scope again when it is needed."""
+        """Read the notes on a scope again when they are needed."""
         self._asked.pop(scope, None)
-
-
-class LearnedNotes(Learned):
-    """Keeps what was learned of domains: a JSON value for each, under a key of the notes.
-
-    `take` is called with a scope and the values by domain.
-    """
-
-    def __init__(
-        self, store: StoreThread, key: str, take: Callable[[str, dict[str, Any]], None]
-    ) -> None:
-        super().__init__(store, SITE_NOTES, lambda scope, notes: take(scope, note_in(notes, key)))
-        self._key = key
 
     def merge(self, scope: str, change: Callable[[dict[str, Any]], None]) -> None:
         """Let `change` update the current values in the store, to which other crawls also write."""

@@ -30,7 +30,6 @@ NAME_BITS = 32
 """The low bits of what a sketch begins with. Those above them stand for the name of the page."""
 UNKNOWN_GAVE = 1
 """What a page gave, if all that is known is that it gave something."""
-_quoted = json.encoder.encode_basestring
 _as_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 HEAD_BYTES = 24
 HINTS = "IHBBHHI"
@@ -207,14 +206,9 @@ def hint_of_url(url: str) -> int:
 
 def pack(record: Record) -> bytes:
     """Return a record as bytes, without its scope, `settled` and `gave`."""
-    named = (record.url, record.key, record.title, record.pipeline, record.run)
-    texts = map(_quoted, (*named, record.asker, record.carries))
-    url, key, title, pipeline, run, asker, carries = texts
-    numbers = f"{record.fingerprint},{record.digest},{record.words}"
-    times = f"{float(record.first_seen)!r},{float(record.last_seen)!r}"
-    names = f"{title},{pipeline},{run},{asker},{carries}"
-    head = as_bytes(f"[{url},{key},{numbers},{names},{times}]")
-    return len(head).to_bytes(4, "big") + head + record.sketch
+    page = (record.url, record.key, record.fingerprint, record.digest, record.words, record.title)
+    asked = (record.pipeline, record.run, record.asker, record.carries)
+    return join([*page, *asked, float(record.first_seen), float(record.last_seen)], record.sketch)
 
 
 def join(values: Any, data: bytes) -> bytes:

@@ -72,7 +72,7 @@ class WorkerPool:
         self._processes = processes
         self._timeout = timeout
         self._memory = memory
-        self._waiting = _Queue()
+        self._waiting: deque[Job] = deque()  # the oldest first
         self._workers: list[WorkerProcess] = []
         self._dying: list[Popen[bytes]] = []
         self._started = deque(started)
@@ -126,8 +126,8 @@ class WorkerPool:
         try:
             process = self._started.popleft() if self._started else start_process()
         except OSError as error:
-            if not self._workers and self._waiting.jobs:
-                _fail(self._waiting.take(), f"no page-reading process can be started: {error}")
+            if not self._workers and self._waiting:
+                _fail(self._waiting.popleft(), f"no page-reading process can be started: {error}")
             return False
         worker = WorkerProcess(
             process, self._loop, self._options, self._memory, self._answered, self._ended
@@ -146,23 +146,24 @@ class WorkerPool:
         if self._closed:
             _fail(job, ENDED)
             return
-        if self._waiting.is_full:
-            _fail(job, f"{len(self._waiting.jobs)} pages wait to be read already")
+        size = sum(len(waiting.body) for waiting in self._waiting)
+        if len(self._waiting) >= MOST_WAITING or size >= MOST_WAITING_BYTES:
+            _fail(job, f"{len(self._waiting)} pages wait to be read already")
             return
-        self._waiting.put(job)
+        self._waiting.append(job)
         self._hand_out()
 
     def _hand_out(self) -> None:
-        while self._waiting.jobs and not self._closed:
+        while self._waiting and not self._closed:
             if len(self._workers) < self._processes:
                 self._start_worker()
             if not self._workers:
                 continue  # `_start_worker` has failed, and with it the page that waited longest
-            first = self._waiting.jobs[0]
-            free = [worker for worker in self._workers if worker.has_room_for(first)]
+            job = self._waiting[0]
+            free = [worker for worker in self._workers if worker.has_room_for(job)]
             if not free:
                 return
-            job = self._waiting.take()
+            self._waiting.popleft()
             if _is_wanted(job):
                 min(free, key=lambda worker: worker.load).read(job)
 
@@ -179,7 +180,7 @@ class WorkerPool:
         self._dying.append(worker.process)
         if reason is not None and worker.jobs:
             _fail(worker.jobs.popleft(), reason)
-        self._waiting.put_back(worker.jobs)
+        self._waiting.extendleft(reversed(worker.jobs))
         if worker.ready and not self._closed:
             self._start_worker()
         self._hand_out()
@@ -191,41 +192,16 @@ class WorkerPool:
         self._watcher.cancel()
         for worker in self._workers:
             worker.close()
-            self._waiting.put_back(worker.jobs)
+            self._waiting.extendleft(reversed(worker.jobs))
             self._dying.append(worker.process)
         self._workers.clear()
         for process in self._started:
             end_process(process)
             self._dying.append(process)
-        while self._waiting.jobs:
-            _fail(self._waiting.take(), ENDED)
+        while self._waiting:
+            _fail(self._waiting.popleft(), ENDED)
         for process in self._dying:
             process.wait()
-
-
-class _Queue:
-    """Jobs that wait, the oldest first, and the size of their bodies."""
-
-    def __init__(self) -> None:
-        self.jobs: deque[Job] = deque()
-        self._bytes = 0
-
-    @property
-    def is_full(self) -> bool:
-        return len(self.jobs) >= MOST_WAITING or self._bytes >= MOST_WAITING_BYTES
-
-    def put(self, job: Job) -> None:
-        self.jobs.append(job)
-        self._bytes += len(job.body)
-
-    def put_back(self, jobs: deque[Job]) -> None:
-        self.jobs.extendleft(reversed(jobs))
-        self._bytes += sum(len(job.body) for job in jobs)
-
-    def take(self) -> Job:
-        job = self.jobs.popleft()
-        self._bytes -= len(job.body)
-        return job
 
 
 def _is_wanted(job: Job) -> bool:

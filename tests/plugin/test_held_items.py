@@ -63,8 +63,9 @@ def test_an_answer_whose_items_come_out_or_that_has_none_is_no_vain_one(polls) -
     assert polls.told == []
 
 
-def test_only_the_last_addresses_are_remembered(polls, monkeypatch) -> None:
+def test_only_the_last_addresses_are_remembered(monkeypatch) -> None:
     monkeypatch.setattr(held_items, "_MOST_ADDRESSES", 10)
+    polls = Polls()
     for number in range(30):
         polls.answers(1, url=f"https://example.com/{number}")
         polls.answers(10)

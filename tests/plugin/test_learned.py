@@ -4,14 +4,15 @@ from functools import partial
 
 import pytest
 
+from simhash_gate.history.notes import with_note
 from simhash_gate.history.validators import Trust
 from simhash_gate.plugin import store_thread
-from simhash_gate.plugin.features import conditions
-from simhash_gate.plugin.features.conditions import SignalSource, Trusts
+from simhash_gate.plugin.features import revalidation
+from simhash_gate.plugin.features.revalidation import SignalSource, Trusts
 from simhash_gate.plugin.store_thread import StoreThread
-from simhash_gate.stores.base import Blob
+from simhash_gate.stores.base import SITE_NOTES, Blob
 
-URL_RULES = "rules"  # a kind of blobs that another package keeps
+NOTE = "seen"
 
 SCOPES = [f"site{number}.example" for number in range(12)]
 MOST = 5
@@ -21,7 +22,7 @@ SAME = Trust.of_visit("/page", 1_000.0, same=True, changed=False)
 @pytest.fixture
 def thread(monkeypatch):
     monkeypatch.setattr(store_thread, "MOST_SCOPES", MOST)
-    monkeypatch.setattr(conditions, "MOST_SITES", MOST)
+    monkeypatch.setattr(revalidation, "MOST_SITES", MOST)
     thread = StoreThread("v1")
     thread.open("memory:", at_once=True)
     yield thread
@@ -29,18 +30,18 @@ def thread(monkeypatch):
 
 
 def keep_lines(gate, *, scope: str) -> None:
-    gate.store.put(Blob(URL_RULES, scope, "", scope.encode()))
+    gate.store.put(Blob(SITE_NOTES, scope, "", with_note(b"", NOTE, {scope: 1})))
 
 
 def test_what_is_known_of_many_scopes_is_recalled_and_few_are_known_to_be_asked(thread) -> None:
     for scope in SCOPES:
         thread.submit(partial(keep_lines, scope=scope)).result()
-    taken: dict[str, bytes] = {}
-    known = store_thread.Learned(thread, URL_RULES, taken.__setitem__)
+    taken: dict[str, dict[str, int]] = {}
+    known = store_thread.LearnedNotes(thread, NOTE, taken.__setitem__)
     for scope in [*SCOPES, *SCOPES]:
         assert known.has(scope)
     assert len(known._asked) == MOST
-    assert taken == {scope: scope.encode() for scope in SCOPES}
+    assert taken == {scope: {scope: 1} for scope in SCOPES}
 
 
 def meet(trusts: Trusts, site: SignalSource) -> Trust:

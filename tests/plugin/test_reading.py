@@ -106,15 +106,21 @@ def test_a_result_comes_from_any_thread_and_who_stops_waiting_cancels_it() -> No
 
 def test_what_was_used_longest_ago_goes_first_and_a_value_may_grow() -> None:
     kept: Bounded[str, str] = Bounded(10)
-    assert [kept.put(name, name.upper(), 4) for name in "ab"] == [[], []]
+    for name in "ab":
+        kept.put(name, name.upper(), 4)
     assert kept.get("a") == "A"
-    assert kept.put("c", "C", 4) == ["B"]
+    kept.put("c", "C", 4)
     assert kept.get("b") is None
-    assert kept.put("c", "CC", 6) == []
-    assert kept.put("c", "CCC", 7) == ["A"]
-    assert kept.put("d", "D", 11) == ["CCC", "D"]
+    kept.put("c", "CC", 6)
+    assert (kept.get("a"), kept.get("c")) == ("A", "CC")
+    kept.put("c", "CCC", 7)
+    assert (kept.get("a"), kept.get("c")) == (None, "CCC")
+    kept.put("d", "D", 11)
+    assert len(kept) == 0
 
 
 def test_their_number_is_bounded_too() -> None:
     kept: Bounded[int, int] = Bounded(100, 2)
-    assert [kept.put(n, n, 1) for n in range(4)] == [[], [], [0], [1]]
+    for number in range(4):
+        kept.put(number, number, 1)
+    assert [kept.get(number) for number in range(4)] == [None, None, 2, 3]

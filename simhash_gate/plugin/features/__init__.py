@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from scrapy.utils.misc import load_object
 
-from simhash_gate.gate.policy import Policy
 from simhash_gate.plugin.listeners import Crawl, Listener
 from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX, SettingsError
@@ -17,10 +16,6 @@ Wanted = Callable[[Settings], bool]
 
 def _always(_: Settings) -> bool:
     return True
-
-
-def _any_policy(is_wanted: Callable[[Policy], bool]) -> Wanted:
-    return lambda settings: any(map(is_wanted, settings.policies.all))
 
 
 FEATURES: tuple[tuple[str, Wanted], ...] = (

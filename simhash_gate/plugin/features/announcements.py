@@ -19,31 +19,21 @@ class Announcements(Listener):
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Announce a page whose verdict drops it, tags it or holds its items back."""
-        if judged.verdict.rejected:
-            self._log(judged)
+        verdict = judged.verdict
+        if not verdict.rejected:
+            return
+        url, why = without_credentials(judged.response.url), verdict.reason
+        what: str = verdict.outcome
+        if verdict.match is not None:
+            assert verdict.page is not None
+            record, is_copy = verdict.match.record, verdict.outcome == "duplicate"
+            what = "near-duplicate" if is_copy else "unchanged since an earlier crawl"
+            what += f" of {record.url}" * (record.url != url)
+            why += f"; {verdict.page.words} and {how_many(record.words, 'word')}"
+        drops.info("%s %s: %s (%s)", _DONE[judged.action], url, what, why)
         if judged.dropped:
             crawler = self._crawl.crawler
             about = {"request": judged.request, "response": judged.response}
             crawler.signals.send_catch_log(
-                near_duplicate_dropped, **about, verdict=judged.verdict, spider=crawler.spider
+                near_duplicate_dropped, **about, verdict=verdict, spider=crawler.spider
             )
-
-    def _log(self, judged: Judged) -> None:
-        verdict = judged.verdict
-        if verdict.match is None:
-            url = without_credentials(judged.response.url)
-            drops.info("%s %s: %s (%s)", _DONE[judged.action], url, verdict.outcome, verdict.reason)
-            return
-        assert verdict.page is not None
-        record, url = verdict.match.record, without_credentials(judged.response.url)
-        is_copy = verdict.outcome == "duplicate"
-        drops.info(
-            "%s %s: %s%s (%s; %d and %s)",
-            _DONE[judged.action],
-            url,
-            "near-duplicate" if is_copy else "unchanged since an earlier crawl",
-            f" of {record.url}" * (record.url != url),
-            verdict.reason,
-            verdict.page.words,
-            how_many(record.words, "word"),
-        )

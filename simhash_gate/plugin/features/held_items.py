@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections import OrderedDict
 from hashlib import blake2b
 from typing import Any
+from weakref import WeakSet
 
 from scrapy import Spider
 from scrapy.http import Response
@@ -17,6 +17,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
@@ -34,10 +35,8 @@ class ArgumentWatch(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._held = 0
-        self._spider = ""
-        self._now: dict[str, str] = {}
-        self._last: dict[str, str] = {}
-        self._learned = LearnedNotes(crawl.store, NOTE, self._take)
+        self._notes: dict[str, Any] = {}
+        self._learned = LearnedNotes(crawl.store, NOTE, lambda _, notes: self._notes.update(notes))
         crawl.crawler.signals.connect(self._item_held, item_held)
 
     def opened(self, spider: Spider) -> None:
@@ -46,15 +45,13 @@ class ArgumentWatch(Listener):
         self._learned.has(SCOPE)
 
     async def closed(self) -> None:
-        """Compare the arguments with those of the last crawl."""
         if not self._learned.has(SCOPE):
             return
         ignored = {name.lower() for name in self._settings.ignore}
-        now, last = self._now, self._last
+        now, last = self._now, self._notes.get(self._spider) or {}
         differing = [name for name in sorted({**now, **last}) if now.get(name) != last.get(name)]
-        if not differing:
-            return
-        if self._held and (names := [name for name in differing if name.lower() not in ignored]):
+        names = [name for name in differing if name.lower() not in ignored]
+        if self._held and names:
             self._crawl.note(
                 f"{how_many(self._held, 'item')} of unchanged pages were held back. The last crawl "
                 f"had other arguments ({', '.join(names)}); with those of this crawl, they may be "
@@ -63,14 +60,11 @@ class ArgumentWatch(Listener):
                 "no difference.",
                 wrong=True,
             )
-            return
-        self._learned.merge(SCOPE, self._note)
+        elif differing:
+            self._learned.merge(SCOPE, self._note)
 
     def _item_held(self, verdict: Verdict) -> None:
         self._held += verdict.outcome == "unchanged"
-
-    def _take(self, _scope: str, notes: dict[str, Any]) -> None:
-        self._last = dict(notes.get(self._spider) or {})
 
     def _note(self, notes: dict[str, Any]) -> None:
         notes.pop(self._spider, None)  # the oldest notes go first
@@ -91,25 +85,22 @@ class PollWatch(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        # The answers with held items, and whether the last answer has had no item yet.
-        self._answers: OrderedDict[str, tuple[int, bool]] = OrderedDict()
+        self._answers: Bounded[str, int] = Bounded(_MOST_ADDRESSES)  # those with held items
+        self._counted = WeakSet[Response]()
         crawl.crawler.signals.connect(self._item_held, item_held)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Note an answer whose items will be held back."""
-        url = judged.response.url
-        number, _ = self._answers.pop(url, (0, True))
-        if judged.held:  # else items reach the pipeline
-            self._answers[url] = number, True
-            if len(self._answers) > _MOST_ADDRESSES:
-                self._answers.popitem(last=False)
+        """Count anew after an answer whose items reach the pipeline."""
+        if not judged.held and self._answers.get(judged.response.url):
+            self._answers.put(judged.response.url, 0, 1)
 
     def _item_held(self, response: Response) -> None:
-        number, is_first = self._answers.get(response.url, (0, False))
-        if not is_first:
+        if response in self._counted:
             return
-        self._answers[response.url] = number + 1, False
-        if number + 1 == MANY and self._once("polls"):
+        self._counted.add(response)
+        number = (self._answers.get(response.url) or 0) + 1
+        self._answers.put(response.url, number, 1)
+        if number == MANY and self._once("polls"):
             self._crawl.note(
                 f"{without_credentials(response.url)} was answered {MANY} times, and all items were"
                 " held back. A spider that asks until its pipeline has enough items does not end.",

@@ -48,12 +48,10 @@ class Journal(Listener):
         self._taken_bytes = self._written = 0
 
     def opened(self, spider: Spider) -> None:
-        """Start to write."""
         self._spider = spider.name
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Pass a dropped page to the thread that writes."""
         if not judged.dropped or judged.not_modified:
             return
         self._dropped_pages += 1
@@ -64,7 +62,6 @@ class Journal(Listener):
             self._queued_bytes += size
 
     async def closed(self) -> None:
-        """Write the pages that are left, and the closing figures."""
         await self._thread.close()
         failed = self._dropped_pages - self._written
         for name, value in (("journaled", self._written), ("journal_failed", failed)):

@@ -10,7 +10,7 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.asked_for import validators_in
-from simhash_gate.plugin.features.conditions import STORED_FLAG, needs_page
+from simhash_gate.plugin.features.revalidation import STORED_FLAG, needs_page
 from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit

@@ -111,10 +111,11 @@ def send_again(crawl: Crawl, request: Request, why: str) -> None:
 
 def to_send_again(judged: Judged) -> Request:
     """Return the request of a dropped page in a form that can be sent again."""
-    request = judged.as_sent
+    request, sent_with = judged.request, judged.cb_kwargs  # middlewares may have added to these
+    cb_kwargs = request.cb_kwargs if sent_with is None else sent_with
     meta = {key: value for key, value in request.meta.items() if key not in (VERDICT_KEY, ROOM_KEY)}
     meta[DROPPED_KEY] = False  # its errback hears of it
-    return request.replace(meta=meta, dont_filter=True)
+    return request.replace(meta=meta, cb_kwargs=cb_kwargs, dont_filter=True)
 
 
 def _dropped(judged: Judged) -> Dropped:

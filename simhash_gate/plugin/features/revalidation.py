@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import mmh3
 from scrapy import Request, Spider
-from scrapy.http import Response
+from scrapy.http import Headers, HtmlResponse, Response
 
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
@@ -19,7 +20,7 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.revisit import Revisit, unfetched
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.gate.visit import Visit
 from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import (
@@ -34,23 +35,13 @@ from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import precise
 from simhash_gate.plugin.asked_for import validators_in
 from simhash_gate.plugin.crawl_settings import overridden
-from simhash_gate.plugin.features.conditions import (
-    NOT_MODIFIED,
-    STORED_FLAG,
-    SignalSource,
-    Trusts,
-    may_have_condition,
-    needs_page,
-    plainly,
-    response_of,
-    take_condition,
-)
 from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, is_retry
+from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page, is_retry
 from simhash_gate.plugin.spider_middleware import is_installed
+from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 from simhash_gate.plugin.threads import result
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import KEPT_TEXT
@@ -61,6 +52,114 @@ if TYPE_CHECKING:
 
 
 logger = logging.getLogger(__name__)
+
+NOT_MODIFIED = 304
+STORED_FLAG = "simhash_gate_stored"
+"""The flag of a response that was made from a stored page."""
+
+_OWN = ("If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Range")
+_FETCHED_ELSEWHERE = ("playwright", "splash", "zyte_api", "zyte_api_automap")
+"""Keys in the meta of requests whose pages browsers or services fetch, with caches of their own."""
+
+
+def may_have_condition(request: Request) -> bool:
+    """Tell whether the gate may add a condition to a request."""
+    meta = request.meta
+    return (
+        asks_for_page(request)
+        and not request.body
+        and not any(name in request.headers for name in _OWN)
+        and not any(meta.get(name) for name in (PLAIN_KEY, *_FETCHED_ELSEWHERE))
+    )
+
+
+def take_condition(request: Request) -> None:
+    """Remove the condition of a request, or the one that it has as a copy of another request."""
+    for name in request.meta.pop(CONDITION_KEY, ()):
+        request.headers.pop(name, None)
+
+
+def needs_page(policy: Policy) -> bool:
+    """Tell whether a policy lets an unchanged page reach its callback."""
+    verdict = Verdict("unchanged", "", policy)
+    return not (verdict.rejected and verdict.action == "drop")
+
+
+def response_of(url: str, source: FetchedPage) -> HtmlResponse:
+    """Return a stored page as a response."""
+    headers = Headers(source.headers, encoding="latin-1")
+    return HtmlResponse(
+        url, headers=headers, body=source.body, encoding=source.encoding, flags=[STORED_FLAG]
+    )
+
+
+def plainly(request: Request) -> Request:
+    """Return a copy of a request that is sent without a condition, and never filtered."""
+    meta = {**request.meta, PLAIN_KEY: True}
+    for added in (VERDICT_KEY, CONDITION_KEY):
+        meta.pop(added, None)
+    return request.replace(dont_filter=True, meta=meta)
+
+
+NOTE = "validators"
+"""The key of this trust in the notes on a scope."""
+MOST_SITES = 10_000
+_MOST_NEW = 100
+
+
+class SignalSource(NamedTuple):
+    """A domain of a scope, as the source of validators."""
+
+    scope: str
+    domain: str
+
+
+class Trusts:
+    """Learns whether the validators of domains can be trusted, and keeps that in the store.
+
+    Several crawls may learn at once: each adds its own visits to the values in the store. If there
+    are more than `MOST_SITES`, those unused for the longest time are only in the store.
+    """
+
+    def __init__(self, store: StoreThread) -> None:
+        self.learned = LearnedNotes(store, NOTE, self._take)
+        self._trusts: dict[SignalSource, Trust] = {}
+        self._new: dict[SignalSource, Trust] = {}
+
+    def of(self, site: SignalSource) -> Trust:
+        """Return the trust in a site."""
+        trust = self._trusts[site] = self._trusts.pop(site, Trust())
+        if len(self._trusts) > MOST_SITES:
+            self.keep()
+            oldest = next(iter(self._trusts))
+            del self._trusts[oldest]
+            self.learned.forget(oldest.scope)
+        return trust
+
+    def learn(self, site: SignalSource, seen: Trust) -> None:
+        """Learn from a visit."""
+        self._trusts[site] = self.of(site).then(seen)
+        self._new[site] = self._new.get(site, Trust()).then(seen)
+        if seen.liar or len(self._new) >= _MOST_NEW:
+            self.keep()
+
+    def keep(self) -> None:
+        """Write to the store what was learned since the last call."""
+        new, self._new = self._new, {}
+        for scope in {site.scope for site in new}:
+            seen_of_scope = {site.domain: seen for site, seen in new.items() if site.scope == scope}
+            self.learned.merge(scope, partial(_merge, new=seen_of_scope))
+
+    def _take(self, scope: str, notes: dict[str, Any]) -> None:
+        for domain, value in notes.items():
+            site = SignalSource(scope, domain)
+            if not self._trusts.get(site, Trust()).liar:
+                self._trusts[site] = Trust.of_json(value).then(self._new.get(site, Trust()))
+
+
+def _merge(notes: dict[str, Any], new: Mapping[str, Trust]) -> None:
+    for domain, seen in new.items():
+        notes[domain] = Trust.of_json(notes.pop(domain, None)).then(seen)  # now the last
 
 
 class KnownPage(NamedTuple):
@@ -126,7 +225,6 @@ class Revalidation(Listener):
         self._parked.claim("unchanged", None, lambda r: bool(site_of(r.url).policy.revalidate))
 
     async def ask_store(self, request: Request) -> None:
-        """Add a condition to a request if that can spare a page."""
         take_condition(request)
         if not may_have_condition(request):
             return
@@ -147,9 +245,7 @@ class Revalidation(Listener):
         known_page = self._asked.pop(request, None)
         take_condition(request)
         self._crawl.variants.learn(request, response)
-        if known_page is None:
-            return response
-        if response.status != NOT_MODIFIED:
+        if known_page is None or response.status != NOT_MODIFIED:
             return response
         self._count("validators/not_modified")
         source, site = known_page.source, known_page.site
@@ -165,7 +261,6 @@ class Revalidation(Listener):
         return response
 
     def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
-        """Return the verdict on a page that has not changed, and its key."""
         known_page = self._unmodified.pop(request, None)
         if known_page is None or response.status != NOT_MODIFIED:
             return None
@@ -178,7 +273,6 @@ class Revalidation(Listener):
         return replace(verdict, kept=known_page.kept), known_page.visit.key
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Learn from a fetched page whether its validators were right."""
         request, response, verdict = judged.request, judged.response, judged.verdict
         request.meta.pop(PLAIN_KEY, None)
         before = verdict.previous
@@ -197,7 +291,6 @@ class Revalidation(Listener):
             self._learn(SignalSource(scope, judged.domain), seen)
 
     async def closed(self) -> None:
-        """Write to the store what was learned."""
         self._trusts.keep()
 
     async def _look_up(self, request: Request) -> KnownPage | None:

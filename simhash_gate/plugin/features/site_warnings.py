@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -32,6 +32,7 @@ from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.stores.base import Identity
 from simhash_gate.values import PREFIX
@@ -67,14 +68,13 @@ class AlikePages(Listener):
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._clusters: OrderedDict[Identity, _Cluster] = OrderedDict()
+        self._clusters: Bounded[Identity, _Cluster] = Bounded(_MOST_CLUSTERS)
 
     def opened(self, spider: Spider) -> None:
         """Continue with the clusters of the last part of the job."""
         self._clusters = self._parked.claim("alike", self._clusters, lambda _: True)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Count a page that reads like a kept one."""
         verdict = judged.verdict
         match = verdict.match
         if match is None or match.distance > verdict.policy.threshold:
@@ -85,9 +85,9 @@ class AlikePages(Listener):
         cluster = self._clusters.get(kept.identity) or _Cluster(
             kept.identity, {kept.title: None}, {kept.url: None}
         )
-        self._put(kept.identity, cluster)
+        self._clusters.put(kept.identity, cluster, 1)
         if verdict.record is not None:
-            self._put(verdict.record.identity, cluster)
+            self._clusters.put(verdict.record.identity, cluster, 1)
         if len(cluster.samples) < _SAMPLES:
             cluster.samples[without_credentials(judged.request.url)] = None
         if judged.held:
@@ -101,12 +101,6 @@ class AlikePages(Listener):
         if not cluster.warned and max(len(cluster.names), len(cluster.ends)) >= MANY:
             cluster.warned = True
             self._tell(judged.domain, cluster, verdict)
-
-    def _put(self, identity: Identity, cluster: _Cluster) -> None:
-        self._clusters[identity] = cluster
-        self._clusters.move_to_end(identity)
-        if len(self._clusters) > _MOST_CLUSTERS:
-            self._clusters.popitem(last=False)
 
     def _tell(self, domain: str, cluster: _Cluster, verdict: Verdict) -> None:
         """Warn of a domain once. Fetch dropped pages again if their names differ."""
@@ -153,7 +147,6 @@ class AnswerWatch(Listener):
     """Warns once of each domain that answers with block pages or soft 404s."""
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Warn of the first such answer."""
         verdict = judged.verdict
         if not verdict.means.page and self._once((judged.domain, verdict.outcome)):
             decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
@@ -179,7 +172,6 @@ class SelectorWatch(Listener):
         self._matched: set[tuple[str, str]] = set()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Count the selectors that matched nothing on a page."""
         read = judged.verdict.page
         if judged.skipped or not judged.verdict.policy.compare or read is None or not read.sketch:
             return
@@ -189,7 +181,6 @@ class SelectorWatch(Listener):
                 continue
             if value:
                 self._matched.add(key)
-                self._missed.pop(key, None)
                 continue
             self._missed[key] += 1
             if self._missed[key] == PAGES:
@@ -277,7 +268,6 @@ class RedesignWatch(Listener):
         self._learned = LearnedNotes(crawl.store, NOTE, self._take)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Compare a page with its earlier visit."""
         read, before = judged.verdict.page, judged.verdict.previous
         if read is None or judged.skipped not in ("", "empty"):
             return

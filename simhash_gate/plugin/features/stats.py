@@ -97,7 +97,6 @@ class GateStats(Listener):
             crawler.signals.connect(self._item_held, item_held)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Count a response."""
         domain = judged.domain
         if domain not in self._domains and len(self._domains) >= MOST_TALLIES:
             domain = OTHERS
@@ -141,23 +140,22 @@ class GateStats(Listener):
             self._count("unpaid")
 
     def _count_why(self, verdict: Verdict) -> None:
-        if verdict.differs == "carried":
-            self._count("requests_differ")
         if verdict.not_compared:
             self._count(f"not_compared/{verdict.not_compared}")
         if verdict.unpaid:
             self._count("unpaid")
         if verdict.unpaid == "code" and verdict.match:
             self._recoded[verdict.match.record.callback] += 1
-        if verdict.differs == "carried" and verdict.match and verdict.record:
-            kept, record = verdict.match.record, verdict.record
-            names = names_apart(kept, record)
-            self._carried.update(names)
-            if not self._crawl.is_own(kept) and "callback" in names:
-                self._renamed[kept.callback, record.callback] += 1
+        if verdict.differs == "carried":
+            self._count("requests_differ")
+            if verdict.match and verdict.record:
+                kept, record = verdict.match.record, verdict.record
+                names = names_apart(kept, record)
+                self._carried.update(names)
+                if not self._crawl.is_own(kept) and "callback" in names:
+                    self._renamed[kept.callback, record.callback] += 1
 
     async def closed(self) -> None:
-        """Write the closing figures: stats, and the table by domain."""
         if checked := self._number("checked"):
             share = round(self._number("dropped") / checked, 6)
             self._stats.set_value("simhash_gate/dropped_share", share)
@@ -186,12 +184,8 @@ class GateStats(Listener):
                 "`simhash-gate urls` suggests rules from a verdict log "
                 f"({PREFIX}VERDICTS), so that later crawls need not fetch such pages.",
             )
-        named = self._policies.of_domains
-        if (
-            self._domains
-            and named
-            and self._domains.keys().isdisjoint(map(registered_domain, named))
-        ):
+        domains, named = self._domains, self._policies.of_domains
+        if domains and named and domains.keys().isdisjoint(map(registered_domain, named)):
             self._crawl.note(
                 f"{PREFIX}DOMAINS names no domain of this crawl, but {', '.join([*named][:3])}.",
                 "Write names as they are in URLs. Subdomains are meant too.",
@@ -252,17 +246,14 @@ class GateStats(Listener):
     def _table(self) -> str:
         ranked = sorted(self._domains.items(), key=lambda item: -item[1].counts["fetched"])
         total = sum((tally.counts for tally in self._domains.values()), Counter[str]())
-        rows = [_HEAD, *(_row(domain or "(no host)", tally) for domain, tally in ranked)]
-        rows = [*rows[: 1 + MOST_DOMAINS], _row("all domains", DomainTally(total))]
-        shown = [n for n, cell in enumerate(rows[-1]) if cell != "0" or _HEAD[n] not in _IF_ANY]
-        rows = [tuple(row[n] for n in shown) for row in rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        rows = [_row(domain or "(no host)", tally) for domain, tally in ranked[:MOST_DOMAINS]]
+        rows.append(_row("all domains", DomainTally(total)))
+        shown = [name for name, cell in rows[-1].items() if cell != "0" or name not in _IF_ANY]
+        columns = [[name, *(row[name] for row in rows)] for name in shown]
+        width = [max(map(len, column)) for column in columns]
         lines = [
-            "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in rows
+            "  ".join([domain.ljust(width[0]), *map(str.rjust, cells, width[1:])])
+            for domain, *cells in zip(*columns, strict=True)
         ]
         if len(ranked) > MOST_DOMAINS:
             lines.insert(-1, f"and {how_many(len(ranked) - MOST_DOMAINS, 'more domain')}")
@@ -275,25 +266,24 @@ _LEGEND = (
     "% dropped: of checked; bytes saved: bodies of dropped pages; ms: from response to verdict",
 )
 _CHECKED = [outcome for outcome in OUTCOMES if outcome != "skipped"]
-_HEAD = (
-    "domain", "fetched", "skipped", "checked", *_CHECKED, "passed", "held back", "dropped",
-    "% dropped", "of earlier crawls", "bytes saved", "median ms", "p95 ms",
-)  # fmt: skip
 _IF_ANY = (*_CHECKED, "held back", "of earlier crawls")
 """Columns that are left out if they are 0 for all domains."""
 
 
-def _row(domain: str, tally: DomainTally) -> tuple[str, ...]:
+def _row(domain: str, tally: DomainTally) -> dict[str, str]:
+    """Return the cells of a domain by the heads of their columns."""
     counts = tally.counts
     times = sorted(tally.milliseconds)
     share = 100 * counts["dropped"] / counts["checked"] if counts["checked"] else 0.0
-    names = ("fetched", "skipped", "checked", *_CHECKED, "passed", "held", "dropped")
-    return (
-        domain,
-        *(str(counts[name]) for name in names),
-        f"{share:.1f}",
-        str(counts["dropped_for_earlier"]),
-        f"{counts['bytes_saved']:,}",
-        f"{median(times):.1f}" if times else "-",
-        f"{times[min(len(times) - 1, int(0.95 * len(times)))]:.1f}" if times else "-",
-    )
+    return {
+        "domain": domain,
+        **{name: str(counts[name]) for name in ("fetched", "skipped", "checked", *_CHECKED)},
+        "passed": str(counts["passed"]),
+        "held back": str(counts["held"]),
+        "dropped": str(counts["dropped"]),
+        "% dropped": f"{share:.1f}",
+        "of earlier crawls": str(counts["dropped_for_earlier"]),
+        "bytes saved": f"{counts['bytes_saved']:,}",
+        "median ms": f"{median(times):.1f}" if times else "-",
+        "p95 ms": f"{times[min(len(times) - 1, int(0.95 * len(times)))]:.1f}" if times else "-",
+    }

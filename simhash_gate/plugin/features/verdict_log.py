@@ -50,7 +50,6 @@ class VerdictLog(Listener):
                 raise SettingsError(f"{PREFIX}REPORT: {error}") from None
 
     def opened(self, spider: Spider) -> None:
-        """Start to write."""
         self._spider = spider.name
         self._head: Line = self._settings.crawl_line(
             "crawl",
@@ -62,7 +61,6 @@ class VerdictLog(Listener):
         self._thread.start()
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Pass a verdict to the thread that writes."""
         if self._texts is not None:
             self._texts.judged(judged)
         line = line_of(
