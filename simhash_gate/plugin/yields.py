@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 MOST_KNOWN = 20_000
 """Pages of a crawl whose items are remembered. Older ones count by what the store says of them."""
 TRIALS, SHARE, MORE = 10, 20, 100
-"""Of each callback, the first 10 copies are tried, then of pages with empty fields one in 20, and
-100 more for each that brings something. If a page lacks what most pages of its callback have, its
+"""Copies of pages with empty fields are tried: of each callback the first 10, or one in 20, and 100
+more for each that brings something. If a page lacks what most pages of its callback have, its
 copies are tried in any case."""
 SHORT = 10
 """A value with fewer characters may be that of another field by chance."""
@@ -96,8 +96,6 @@ class Yields:
             return verdict  # that is not known yet
         callback.copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
-        if not why and is_copy and known and callback.trials < TRIALS:
-            why = "less"
         waits = why == "nothing" and is_copy and verdict.action == "drop"
         waits &= not (let_out or callback.pages or (known and known.polls))
         if not why or waits or (why == "less" and policy.action == "discard"):
