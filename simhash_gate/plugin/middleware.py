@@ -22,7 +22,7 @@ from simhash_gate.plugin.judging import PageJudge
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Listeners
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.requests import DROPPED_KEY, close, mark_inline, marking
+from simhash_gate.plugin.requests import DROPPED_KEY, close, mark_from_errback, mark_inline
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     only_looks,
@@ -144,8 +144,10 @@ class SimhashGateMiddleware(CrawlGate):
             await close(orphan)
         if judged.dropped:
             if request.errback is not None:
-                told = DROPPED_KEY in request.meta
-                request.errback = None if told else marking(request.errback)
+                if DROPPED_KEY in request.meta:  # it has heard of the drop
+                    request.errback = None
+                else:
+                    mark_from_errback(request, request.errback)
             raise NearDuplicate(response, verdict)
         return response
 

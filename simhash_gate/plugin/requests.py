@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy import Request
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
+from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.misc import arg_to_iter
 from scrapy.utils.request import RequestFingerprinterProtocol
 
@@ -102,31 +103,22 @@ def forget_page(request: Request, response: Response) -> None:
         del request.meta[PAGE_KEY]
 
 
-def marking(errback: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the errback of a request that is dropped. It marks each request that it yields."""
+def mark_from_errback(request: Request, errback: Callable[[Any], Any]) -> None:
+    """Let the errback of a request that is dropped mark each request that it yields."""
 
-    def marked(output: Any) -> Any:
-        if isinstance(output, Request):
-            output.meta[DROPPED_KEY] = True
-        return output
-
-    async def marked_later(outputs: Any) -> AsyncIterator[Any]:
+    async def called(failure: Any) -> AsyncIterator[Any]:
+        request.errback = errback  # a copy of the request gets it, and JOBDIR can write that
+        outputs = errback(failure)
         if isawaitable(outputs):
             outputs = await outputs
-        if hasattr(outputs, "__aiter__"):
-            async for output in outputs:
-                yield marked(output)
-        else:
-            for output in arg_to_iter(outputs):
-                yield marked(output)
+        if not hasattr(outputs, "__aiter__"):
+            outputs = arg_to_iter(outputs)
+        async for output in as_async_generator(outputs):
+            if isinstance(output, Request):
+                output.meta[DROPPED_KEY] = True
+            yield output
 
-    def called(failure: Any) -> Any:
-        outputs = errback(failure)
-        if isawaitable(outputs) or hasattr(outputs, "__aiter__"):
-            return marked_later(outputs)
-        return map(marked, arg_to_iter(outputs))
-
-    return called
+    request.errback = called
 
 
 CALLED_WITH: ContextVar[Request | None] = ContextVar("called_with", default=None)

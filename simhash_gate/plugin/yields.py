@@ -86,7 +86,7 @@ class Yields:
         known, callback = self._gave.get(kept.identity), self._callbacks[kept.callback]
         if verdict.outcome == "unchanged" and not verdict.rejected and verdict.record is None:
             by = known.url if known and known.given else ""  # REVISIT is "pass"
-            if kept.identity in self._followed or by not in ("", url):
+            if kept.identity in self._followed or (by and (let_out or by != url)):
                 reason = f"{verdict.reason}; it comes by {by or 'another address'} in this crawl"
                 return replace(verdict, outcome="duplicate", reason=reason)
             return verdict

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.crawls.harness import WITHOUT_ADDON, Answer, crawl, html_answer, page, text
+from tests.crawls.harness import WITHOUT_ADDON, Answer, Site, crawl, html_answer, page, text
 
 IN_ORDER = {"CONCURRENT_REQUESTS": 1}
 
@@ -117,6 +117,32 @@ def test_two_copies_in_flight_at_once_cannot_both_pass(tmp_path) -> None:
     result = crawl(tmp_path, routes, settings=settings)
     assert len(result.delivered()) == 1
     assert result.count("dropped") == 7
+
+
+@pytest.mark.parametrize("sends", ["failure.request.replace(dont_filter=True)", "again(failure)"])
+@pytest.mark.parametrize("job", [{}, {"JOBDIR": "job"}], ids=["memory", "disk"])
+def test_what_the_errback_of_a_drop_sends_again_passes_once(tmp_path, sends, job) -> None:
+    """Each drop is a failure for a spider that was written before: it must not try for ever."""
+    spider = f"""
+    async def failed(self, failure):
+        def again(failure):
+            return self.request(failure.request.url[len(self.settings["TEST_SITE"]):] + "&x",
+                                errback=self.failed, dont_filter=True)
+        yield {sends}
+    """
+    paths = [f"/{n}{end}" for n in range(3) for end in ("", "?a", "?b")]
+    routes = {
+        f"{path}{more}": page(int(path[1]), noise=n)
+        for n, path in enumerate(paths)
+        for more in ("", "&x", "&x&x")
+    }
+    settings = {"CONCURRENT_REQUESTS": 1, **job}
+    with Site(routes).running() as site:
+        result = crawl(tmp_path, site, " ".join(paths), spider=spider, settings=settings)
+        assert sum(site.hits.values()) == 15
+    assert len(result.delivered()) == 9
+    assert result.count("unpaid") == result.count("dropped") == 6
+    assert "Unable to serialize" not in result.log
 
 
 def test_the_signal_and_the_errback_carry_response_and_verdict(tmp_path) -> None:

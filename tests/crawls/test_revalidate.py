@@ -194,14 +194,12 @@ def test_a_redirect_a_retry_a_wrong_304_and_a_page_that_was_gone_are_no_answer(b
 
 
 def test_the_callback_of_a_listing_runs_on_what_was_kept_and_links_are_followed(believed) -> None:
-    follows = """
-    def parse(self, response):
-        for link in response.css("ul.list > li > a.story::attr(href)").getall():
+    follows = """        for link in response.css("ul.list > li > a.story::attr(href)").getall():
             yield self.request(link)
-        yield from super().parse(response)
 """
     change(believed.site.routes, "/7")
-    result = believed.visit(KEEP, paths=["/list"], spider=follows)
+    settings = {**KEEP, "SIMHASH_GATE_IGNORE": "code"}
+    result = believed.visit(settings, paths=["/list"], spider=TELLS + follows)
     assert sum(believed.site.answers.values()) == 1 + len(PATHS)
     assert believed.site.answers["/list", 304] == 1
     assert result.delivered() == ["/7"]
@@ -211,14 +209,14 @@ def test_the_callback_of_a_listing_runs_on_what_was_kept_and_links_are_followed(
 
 def test_a_page_whose_text_is_not_kept_or_had_to_go_is_fetched(believed) -> None:
     without = {name: value for name, value in KEEP.items() if "MARKDOWN" not in name}
-    result = believed.visit(without)
+    result = believed.visit(without, spider=TELLS)
     assert len(answered(believed.site, 200)) == result.count("items_held") == len(PATHS)
     assert "Set SIMHASH_GATE_KEEP_MARKDOWN, or SIMHASH_GATE_REVISIT = 'drop'" in result.log
     assert result.count("validators/sent") == 0
     with closing(open_store(f"sqlite:///{believed.folder}/store.sqlite")) as store:
         keep_text(store, "else", 1, b"x", 2e9, 1)  # for nothing else there is room
         assert sum(size for *_, size in texts(store)) <= 1
-    result = believed.visit(KEEP)
+    result = believed.visit(KEEP, spider=TELLS)
     assert len(answered(believed.site, 200)) == result.count("unchanged") == len(PATHS)
 
 
