@@ -171,8 +171,8 @@ class WrongMethod(SmallSpider):
 BROKEN = {"": SmallSpider, "selector": WrongSelector, "method": WrongMethod}
 
 
-async def crawl(url: str, site: dict, settings: dict, spider: type[Spider]) -> list:
-    """Return the items that were delivered."""
+async def crawl(url: str, site: dict, settings: dict, spider: type[Spider]) -> tuple[list, int]:
+    """Return the items that were delivered, and how many pages were taken for block pages."""
     runner = AsyncCrawlerRunner({**QUIET, **site["settings"], **settings})
     delivered: list = []
 
@@ -182,7 +182,7 @@ async def crawl(url: str, site: dict, settings: dict, spider: type[Spider]) -> l
     crawler = runner.create_crawler(spider)
     crawler.signals.connect(take, signals.item_scraped)
     await runner.crawl(crawler, site=url, order=site["order"], failed=set())
-    return delivered
+    return delivered, crawler.stats.get_value("simhash_gate/blocked", 0)
 
 
 async def serve(lines) -> None:
@@ -204,8 +204,8 @@ async def serve(lines) -> None:
                     shown |= {"site": site, "edition": edition}
                     for way, settings in ("plain", {}), ("gate", gate):
                         fetched.clear()
-                        delivered = await crawl(url, site, settings, spider)
-                        told[f"{way} {edition}"] = delivered, fetched.copy()
+                        delivered, blocked = await crawl(url, site, settings, spider)
+                        told[f"{way} {edition}"] = delivered, fetched.copy(), blocked
             print(json.dumps(told), flush=True)
 
 

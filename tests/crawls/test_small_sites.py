@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.crawls.harness import ROOT
@@ -94,11 +94,13 @@ def contents(items: list[dict], *, once: bool = False) -> dict[tuple, bool]:
 @given(site=sites())
 def test_with_the_gate_comes_what_comes_without_minus_copies(crawls, site) -> None:
     told = crawls(site)
+    # Pages that all say the same now, and said something else before, look like a wall.
+    assume(not any(blocked for *_, blocked in told.values()))
     for edition in "12":
-        items, fetched = told[f"plain {edition}"]
+        items, fetched, _ = told[f"plain {edition}"]
         assert {*fetched} <= {*told[f"gate {edition}"][1]}
         assert {path for path in fetched if "json" in path} <= {f"/{it['path']}" for it in items}
-    came = {crawl: contents(items, once="gate" in crawl) for crawl, (items, _) in told.items()}
+    came = {crawl: contents(items, once="gate" in crawl) for crawl, (items, *_) in told.items()}
     assert came["gate 1"] == came["plain 1"]
     if site["settings"]["SIMHASH_GATE_REVISIT"] == "pass":
         assert came["gate 2"] == came["plain 2"]
