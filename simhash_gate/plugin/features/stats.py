@@ -202,7 +202,8 @@ class GateStats(Listener):
         if self._held:
             logger.info(
                 "Unchanged since an earlier crawl: %s. Their links were followed, their items held "
-                "back. To have them again: %sREVISIT = 'pass'",
+                "back. To have them again: %sREVISIT = 'pass'. After you have mended your spider, "
+                "see docs/revisits.md",
                 how_many(self._held, "page"), PREFIX,
             )  # fmt: skip
         for callback, number in self._recoded.most_common(5):
