@@ -96,6 +96,8 @@ class Yields:
             return verdict  # that is not known yet
         callback.copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
+        if is_copy and why == "code":
+            why = ""  # that page may come itself, or a crawl that is still on has delivered it
         waits = why == "nothing" and is_copy and verdict.action == "drop"
         waits &= not (let_out or callback.pages or (known and known.polls))
         if not why or waits or (why == "less" and policy.action == "discard"):

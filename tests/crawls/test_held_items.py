@@ -20,7 +20,7 @@ class Spider(Base):
         self.counter += 1
         yield {"part": self.part}
 """
-TOLD = r"WARNING: The items of (\d pages?) were held back: .* with other arguments \((.*)\)\. With"
+TOLD = r"WARNING: (\d items?) of unchanged pages were held back\. .* other arguments \((.*)\); with"
 
 
 @pytest.fixture
@@ -40,8 +40,8 @@ def told_in(tmp_path):
 def test_items_that_are_held_from_a_crawl_with_other_arguments_are_told(told_in, tmp_path) -> None:
     assert told_in("part=prices") == []
     assert told_in() == []  # the default is the same
-    assert told_in("part=reviews kind=secret _job=7") == [("3 pages", "kind, part")]
-    assert told_in("part=reviews kind=secret") == [("3 pages", "kind, part")]  # it is still so
+    assert told_in("part=reviews kind=secret _job=7") == [("3 items", "kind, part")]
+    assert told_in("part=reviews kind=secret") == [("3 items", "kind, part")]  # it is still so
     assert told_in("part=reviews kind=secret", SIMHASH_GATE_REVISIT="pass") == []
     assert told_in("part=reviews kind=secret _job=8") == []
     with closing(read_store(f"sqlite:///{tmp_path}/store.sqlite")) as store:
@@ -54,5 +54,5 @@ def test_items_that_are_held_from_a_crawl_with_other_arguments_are_told(told_in,
 def test_arguments_that_make_no_difference_can_be_named(told_in) -> None:
     told_in("date=1 part=prices")
     assert told_in("date=2", SIMHASH_GATE_IGNORE="Date") == []
-    assert told_in("date=3") == [("3 pages", "date")]
-    assert told_in() == [("3 pages", "date")]
+    assert told_in("date=3") == [("3 items", "date")]
+    assert told_in() == [("3 items", "date")]
