@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mmh3
@@ -32,7 +33,8 @@ more for each that brings something. If a page lacks what most pages of its call
 copies are tried in any case."""
 SHORT = 10
 """A value with fewer characters may be that of another field by chance."""
-MOST_DEEP = 5
+MOST_DEEP, MOST_PARTS = 5, 100
+"""Items within items, and parts of a list, that are looked at."""
 REASONS: dict[Unpaid, str] = {
     "nothing": "no item came of that page",
     "less": "a copy of it may give more",
@@ -210,13 +212,14 @@ def fields_of(item: Any) -> tuple[dict[str, int], set[str]]:
     """
     filled: dict[str, int] = {}
     empty: set[str] = set()
-    for name, value in _fields("", item):
-        said = "" if value is None else str(value).strip()
-        if said:
-            long = said.encode("utf-8", "replace") if len(said) >= SHORT else b""
-            filled.setdefault(name, mmh3.hash64(long, signed=False)[0])
-        else:
-            empty.add(name)
+    with suppress(Exception):  # a spider may yield any object
+        for name, value in _fields("", item):
+            said = "" if value is None else str(value).strip()
+            if said:
+                long = said.encode("utf-8", "replace") if len(said) >= SHORT else b""
+                filled.setdefault(name, mmh3.hash64(long, signed=False)[0])
+            else:
+                empty.add(name)
     return filled, empty.difference(filled)
 
 
@@ -227,7 +230,7 @@ def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
         for inner in {**dict.fromkeys(adapter.field_names()), **adapter}:
             yield from _fields(f"{name}.{inner}", adapter.get(inner), depth + 1)
     elif depth < MOST_DEEP and isinstance(value, list | tuple | set):
-        for part in value or [None]:
+        for part in [*islice(value, MOST_PARTS)] or [None]:
             yield from _fields(name, part, depth + 1)
     else:
         yield name, value

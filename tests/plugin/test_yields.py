@@ -164,6 +164,11 @@ class Offer:
     price: float | None = None
 
 
+class Unsaid:
+    def __str__(self) -> str:
+        raise ValueError
+
+
 class Part(scrapy.Item):
     number = scrapy.Field()
     size = scrapy.Field()
@@ -178,6 +183,7 @@ class Part(scrapy.Item):
         (Offer("Lamp"), {".name"}, {".price"}),
         (Part(number="1"), {".number"}, {".size"}),
         (object(), {""}, set()),
+        (Unsaid(), set(), set()),
     ],
 )
 def test_the_fields_of_an_item_are_filled_or_empty(item, filled, empty) -> None:
