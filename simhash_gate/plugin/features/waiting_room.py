@@ -236,18 +236,17 @@ class WaitingRoom(Listener):
             callback, gave = kind[0].partition(" ")[0], kind[1]
             url, tried = without_credentials(rest[0].request.url), self._spent[kind]
             message = f"Not fetched: {how_many(len(rest), 'URL')}, such as {url}. "
+            came = f"Of {tried} others {self._brought[kind]} brought anything new."
             if self._parked.paused:
                 message += "The crawl was closed before it had nothing else to do."
                 advice = "A later crawl meets them again; a job with JOBDIR goes on with them."
             elif kind == LINKS:
                 message += (
-                    f"Only copies lead there. Of {tried} others {self._brought[kind]} brought "
+                    f"Only copies lead there. {came} Endless calendars and session ids look so."
                 )
-                message += "anything new. Endless calendars and session ids look like this."
                 advice = f"{PREFIX}ACTION = 'links' fetches all of them."
             else:
-                message += f"They are copies of pages that gave {gave}. So did {tried} others that "
-                message += "were fetched again."
+                message += f"They are copies of pages that gave {gave}. {came}"
                 message += f" {callback} gave no item at all." * (not self._yields.gives(kind[0]))
                 advice = f"{PREFIX}ACTION = 'tag' delivers all copies."
             wrong = not self._parked.paused and gave != "less"
