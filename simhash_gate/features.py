@@ -75,7 +75,7 @@ class Idf:
         """Count on how many pages each feature is. Features of one page alone need no entry."""
         counts, number = Counter[str](), 0
         for page in pages:
-            counts.update({*features(page.lines.decode().split())})
+            counts.update({*features(page.said.split())})
             number += 1
         return cls(number, {feature: count for feature, count in counts.items() if count > 1})
 

@@ -8,13 +8,19 @@ not.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain, compress, filterfalse, islice, pairwise
+from itertools import chain, filterfalse, islice, pairwise
 
-import numpy as np
-from numpy.typing import NDArray
-
+from simhash_gate.fingerprints.lines import (
+    ABOUT,
+    ARTICLE,
+    CAPTION,
+    CONTENT,
+    LINK,
+    ORDERED,
+    SENTENCE,
+)
 from simhash_gate.fingerprints.folding import HashedLines, words_of_each
-from simhash_gate.fingerprints.words import SIGNS, is_date, is_of_page, is_volatile
+from simhash_gate.fingerprints.words import SIGNS, is_date, is_of_page, is_volatile, words
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import Block
 from simhash_gate.page.document import Document
@@ -23,10 +29,12 @@ from simhash_gate.page.title import letters
 
 Line = tuple[str, str]
 """The words of a line, and why a page is not told from others by them, "" if it is."""
-SENTENCE = 5
+LEAST_SENTENCE = 5
 """Words, as a reader would count: a shorter line is a byline, or a label."""
 
 _TEXTS = frozenset({"text", "item"})
+_IN_ORDER = frozenset({"cell", "item", "term"})
+_FEW, _ENTRIES = 2, 0.25  # of a list: entries, and their share of the article's own text
 _VOLATILE_KINDS = _TEXTS | {"heading"}
 _LONG = 40  # words
 _FEW_LINES = 8
@@ -38,62 +46,87 @@ _LONGEST_GAP = 40  # lines between two sentences of an article: more is no part 
 class PageText:
     """The lines of a page: first the blocks of its article, then what it says beside them.
 
-    `tokens` are their words, `lines` these with a space between, and `hashed` their hashes. Of the
-    blocks, `article` are the hashes, and `volatile` tells which are about the page and not of it.
-    `own` tells of all lines if the page can be told from others by them.
+    `tokens` are their words, and `hashed` the hashes of these. Of the blocks, `article` are the
+    hashes, and `volatile` tells which are about the page and not of it. `kinds` are the kinds of
+    all lines, `places` where they stand, and the first `said` are what it says.
     """
 
     tokens: list[list[str]]
-    lines: list[str]
     hashed: HashedLines
     article: HashedLines
     volatile: list[bool]
-    own: NDArray[np.bool_]
+    kinds: list[int]
+    places: list[int]
+    said: int
 
     @classmethod
     def of(cls, document: Document) -> PageText:
         """Return the lines of a page that was read."""
-        blocks = document.blocks
+        blocks, shown = document.blocks, document.shown
         texts = [block.text for block in blocks]
+        first: dict[str, int] = {}
+        for place, line in enumerate(shown.lines):
+            first.setdefault(line, place)
         known = {*texts, *document.ads}
         within = _within(document, known) | dict.fromkeys(_by_price(document, known))
-        known = {*texts, *within}
-        texts += [
-            *within,
-            *(line for line in dict.fromkeys(document.shown.lines) if line not in known),
-        ]
+        entries = _entries(document) - document.ads
+        within |= dict.fromkeys(line for line in first if line in entries)
+        texts += [line for line in within if line not in known]
+        said_lines, known = len(texts), {*texts}
+        texts += [line for line in first if line not in known]
         tokens = words_of_each(texts)
         hashed = HashedLines.of(tokens)
         article = hashed.only(hashed.lines < len(blocks))
         volatile = _are_volatile(blocks, tokens, document.article.listing)
-        own = np.zeros(len(texts), np.bool_)
-        own[: len(blocks)] = _are_own(blocks, tokens, volatile, bool(document.offered))
-        own[len(blocks) : len(blocks) + len(within)] = [not is_of_page(line) for line in within]
-        return cls(tokens, list(map(" ".join, tokens)), hashed, article, volatile, own)
+        own = _are_own(blocks, tokens, volatile, bool(document.offered))
+        captions = document.captions
+        counts = hashed.counts(len(texts)).tolist()
+        kinds = []
+        for place, text in enumerate(texts):
+            kind = SENTENCE if counts[place] >= LEAST_SENTENCE else 0
+            if place < len(blocks):
+                block = blocks[place]
+                kind |= ARTICLE
+                if block.text in captions:
+                    kind |= CAPTION
+                elif own[place]:
+                    kind |= CONTENT
+                elif block.linked or block.kind == "choice":
+                    kind |= CONTENT if text in entries else LINK
+                else:
+                    kind |= ABOUT
+                is_short = block.kind == "text" and not kind & SENTENCE
+                if is_short or block.kind in _IN_ORDER:
+                    kind |= ORDERED
+            elif is_of_page(text):
+                kind |= ABOUT
+            elif place < said_lines:
+                kind |= CONTENT
+            elif not shown.said[first[text]]:
+                kind |= LINK
+            kinds.append(kind)
+        if document.headline:
+            kinds[0] &= ~CONTENT
+        places = [document.places[first[text]] if text in first else 0 for text in texts]
+        return cls(tokens, hashed, article, volatile, kinds, places, said_lines)
 
-    @property
-    def said(self) -> list[str]:
-        """The lines of the article, and then the others that the page can be told by."""
-        blocks = len(self.volatile)
-        return [*self.lines[:blocks], *compress(self.lines[blocks:], self.own[blocks:])]
+
+_WHY = {
+    ARTICLE | CAPTION: "a caption",
+    ARTICLE | LINK: "a link",
+    ARTICLE | ABOUT: "a date, a clock or a counter",
+}
 
 
-def why_ignored(document: Document, text: PageText) -> list[str]:
+def why_ignored(text: PageText) -> list[str]:
     """Return of each line of a page why the page is not told from others by it, "" if it is."""
-    blocks, captions = document.blocks, document.captions
-    found = []
-    for place, own in enumerate(text.own.tolist()):
-        block = blocks[place] if place < len(blocks) else None
-        if own:
-            why = "a caption" if block and block.text in captions else ""
-        elif block is None:
-            why = "beside the article"
-        elif block.linked or block.kind == "choice":
-            why = "a link" if block.linked else "a choice"
-        else:
-            why = "a date, a clock or a counter"
-        found.append(why)
-    return found
+    mask = ARTICLE | CAPTION | LINK | ABOUT
+    return [
+        ""
+        if kind & CONTENT or (kind & mask) == ARTICLE
+        else _WHY.get(kind & mask, "beside the article")
+        for kind in text.kinds
+    ]
 
 
 def is_long(tokens: list[str]) -> bool:
@@ -127,6 +160,30 @@ def _within(document: Document, known: set[str]) -> dict[str, None]:
     return within
 
 
+def _entries(document: Document) -> set[str]:
+    """Return the lines of the list that a page is whose article is only the introduction to it.
+
+    They are linked, or beside what is, below where the article begins. Two of them at least, and
+    together a quarter of the article's own text.
+    """
+    shown, blocks = document.shown, document.blocks
+    if not document.left:
+        return set()
+    own = {block.text for block in blocks}
+    article = [place for place, line in enumerate(shown.lines) if line in own]
+    if not article:
+        return set()
+    start = article[0]
+    parts = zip(shown.lines[start:], shown.said[start:], document.left[start:], strict=True)
+    found = [
+        (line, said) for line, said, left in parts if left and (line not in own or not said)
+    ]
+    linked = {line for line, said in found if not said and words(line)}
+    text = sum(len(block.text) for block in blocks if not block.linked)
+    enough = len(linked) >= _FEW and sum(map(len, linked)) >= _ENTRIES * text
+    return {line for line, _ in found} if enough else set()
+
+
 def _by_price(document: Document, known: set[str]) -> list[str]:
     """Return what follows the headline and the article up to the next link, if it has a price.
 
@@ -140,7 +197,7 @@ def _by_price(document: Document, known: set[str]) -> list[str]:
 
 def _is_sentence(line: str) -> bool:
     """Tell if a line has five words or more; two wide characters count as one."""
-    more = SENTENCE - 1 - line.count(" ")
+    more = LEAST_SENTENCE - 1 - line.count(" ")
     return more <= 0 or (letters(line) - len(line)) // 4 >= more
 
 

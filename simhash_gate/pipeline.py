@@ -14,29 +14,23 @@ import numpy as np
 from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs
-from simhash_gate.compare.sketch import Hashes, Sketch, hash_of, pair_table
-from simhash_gate.fingerprints.folding import (
-    CHARACTER,
-    MORE,
-    WITH_NUMBER,
-    HashedLines,
-    hashes_of,
-    words_of_each,
-)
+from simhash_gate.compare.sketch import Sketch, WordSet, hash_of
+from simhash_gate.fingerprints.folding import CHARACTER, MORE, HashedLines, hashes_of
+from simhash_gate.fingerprints.lines import CONTENT, MARK, Lines, cut_lines
 from simhash_gate.fingerprints.simhash import (
     shingle_hashes,
     simhash,
     simhash_of_hashes,
     simhash_of_set,
 )
-from simhash_gate.fingerprints.words import is_of_page, other_words, words_and_signs
+from simhash_gate.fingerprints.words import words_and_signs
 from simhash_gate.identity.address import without_visitor
 from simhash_gate.identity.keys import canonical_urls
-from simhash_gate.look import SENTENCE, Line, PageText, is_long, why_ignored
+from simhash_gate.look import Line, PageText, is_long, why_ignored
 from simhash_gate.options import Options, made_of
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
-from simhash_gate.page.blocks import Block, plain_text
+from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
 from simhash_gate.page.measure import STEPS
@@ -62,9 +56,10 @@ class Reading:
     @property
     def lines(self) -> list[Line]:
         """The lines of the page, as they are compared, and why some are not."""
-        if self.document is None or self.look is None:
+        if self.look is None:
             return []
-        return list(zip(self.look.lines, why_ignored(self.document, self.look), strict=True))
+        lines = map(" ".join, self.look.tokens)
+        return list(zip(lines, why_ignored(self.look), strict=True))
 
 
 def read_page(
@@ -122,9 +117,6 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     hashed = article.only(lasting[article.lines])
     if not count:
         hashed, count = article, article.total()
-    long = is_long(stable)
-    images = [] if long else document.images(base)
-    controls = document.controls(base)
     compared = _compared(document, base, count)
     fingerprint = None
     if count and options.features:
@@ -132,15 +124,16 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         fingerprint = _own_fingerprint(made_of(options.features)(own), document.leftover_of)
     elif count:
         fingerprint = _fingerprint(hashed, document.leftover_of)
+    lines, shown = _lines(document, text, base, long=is_long(stable))
     page = Page(
         title=title,
         words=count,
         fingerprint=fingerprint,
-        digest=_digest(document, text, long, images + controls),
+        digest=_digest(document, text, lines),
         listing=document.article.listing,
         reason=None if fingerprint is not None else "no features" if count else "no words",
-        sketch=_sketch(document, text, compared, images, controls).encode(),
-        lines="\n".join(text.said).encode("utf-8", "replace"),
+        sketch=_sketch(document, text, compared, lines).encode(),
+        lines=shown,
         **fields,
     )
     return Reading(page, document, text)
@@ -167,34 +160,45 @@ def _own_fingerprint(features: Mapping[str, float], title: str) -> int | None:
     return simhash(features) if features else None
 
 
-_IN_ORDER = frozenset({"cell", "item", "term"})
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
 _LONGEST_FILES = 300  # characters
 
 
-def _digest(document: Document, text: PageText, long: bool, controls: list[str]) -> int:
-    """Hash what the page says; of few words, a date or an image may be all that tells it apart.
+def _lines(document: Document, text: PageText, base: str, *, long: bool) -> tuple[Lines, bytes]:
+    """Return the lines of a page, and their words, one a line: the article, then a blank line.
 
-    Of other lines that tell a date alone or stand before a text, the other words count. A listing
-    says the same in any order.
+    What it shows in another way than by words has a line of its own.
     """
-    blocks = document.blocks
-    own_words = [*chain.from_iterable(compress(text.tokens, text.own))]
-    own_words = _stable(own_words, text.tokens[0] if document.headline and text.own[0] else [])
-    rest = [
-        other_words(block.text) if long else block.text
-        for block, own in zip(blocks, text.own, strict=False)
-        if not (own or block.linked or block.kind == "choice" or is_of_page(block.text))
-    ]
-    rest_words = chain.from_iterable(words_of_each(rest))
-    own_words += [word for word in rest_words if not (long and word.isdigit())]
-    if own_words:
-        own_words += controls
-    own_words += [block.code for block in blocks if block.code]
-    words = " ".join(sorted(own_words) if document.article.listing else own_words)
-    return mmh3.hash64(as_bytes(words), signed=False)[0] if words else 0
+    marks = [("code", [block.code]) for block in document.blocks if block.code]
+    marks += [("play", [control]) for control in document.controls(base)]
+    if not long or document.article.listing:
+        marks += [("image", [file]) for file in document.images(base)]
+    tokens = [[f"\ue000{sort}", *("_".join(value.split()) for value in it)] for sort, it in marks]
+    kinds = [CONTENT if sort == "code" else CONTENT | MARK for sort, _ in marks]
+    lines, starts = cut_lines(text.hashed, text.kinds, text.places)
+    others, _ = cut_lines(HashedLines.of(tokens), kinds, [0] * len(marks))
+    words = [*chain.from_iterable(text.tokens)]
+    shown = [" ".join(words[start:end]) for start, end in pairwise(starts.tolist())]
+    said = int(np.searchsorted(text.hashed.lines[starts[:-1]], text.said))
+    shown[said:said] = [""]
+    shown += map(" ".join, tokens)
+    return lines.beside(others), "\n".join(shown).encode("utf-8", "replace")
+
+
+def _digest(document: Document, text: PageText, lines: Lines) -> int:
+    """Hash the lines by which a page can be told. A listing says the same in any order.
+
+    Of a page of few words, the headline is one.
+    """
+    content = lines.are(CONTENT)
+    if document.headline and not is_long([*chain.from_iterable(text.tokens[1 : len(text.volatile)])]):
+        content[:1] = True
+    keys = lines.keys[content]
+    if document.article.listing:
+        keys.sort()
+    return mmh3.hash64(keys.tobytes(), signed=False)[0] if len(keys) else 0
 
 
 def _targets(hrefs: set[str], base: str) -> str:
@@ -222,56 +226,21 @@ def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:
 
 
 def _sketch(
-    document: Document,
-    text: PageText,
-    compared: tuple[Field, ...],
-    images: list[str],
-    controls: list[str],
+    document: Document, text: PageText, compared: tuple[Field, ...], lines: Lines
 ) -> Sketch:
-    titles, blocks = document.titles, document.blocks
-    names = (document.name, document.headline, *titles.names)
+    names = (document.name, document.headline, *document.titles.names)
     headline, heading, *other_names = [name[:LONGEST_NAME] for name in names]
-    captions = document.captions
-    own = text.own.copy()
-    own[: len(blocks)] &= [block.text not in captions for block in blocks]
-    if document.headline:
-        own[0] = False
-    hashed, lines = text.hashed, text.hashed.lines
-    stable = hashed.only(own[lines])
-    sentences = own & (hashed.only(~hashed.are(WITH_NUMBER)).counts(len(own)) >= SENTENCE)
+    hashed = text.hashed
+    own = np.array([bool(kind & CONTENT) for kind in text.kinds])
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)
     pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
-    line_hashes = hashes_of(text.lines)
-    code = hashes_of("".join(block.code.split()) for block in blocks if block.code)
-    said = [*compress(text.lines[: len(blocks)], sentences)]
-    volatile_blocks = compress(blocks, text.volatile)
-    own_words = np.concatenate((stable.words, pairs[own[lines[characters]]], code))
-    word_set = Hashes.of(own_words, np.concatenate((hashed.words, pairs, more)))
-    line_set = Hashes.of(line_hashes[sentences], line_hashes)
-    table = pair_table(stable.only(stable.lines < len(blocks)).pairs())
-    dated = hash_of(block.text for block in volatile_blocks if not block.linked)
+    own_words = np.concatenate((hashed.only(own[hashed.lines]).words, pairs[own[hashed.lines[characters]]]))
+    word_set = WordSet.of(own_words, np.concatenate((hashed.words, pairs, more)))
     claims = headline, tuple(other_names), document.offered, compared
-    shown = hash_of(images), hash_of(controls), dated, _order(blocks, text, sentences.tolist())
-    return Sketch(*claims, word_set, line_set, table, *shown, len(said) - len({*said}), heading)
-
-
-def _order(blocks: list[Block], text: PageText, sentences: list[bool]) -> int:
-    """Hash what follows what in tables, lists and labels: of which thing a page says something."""
-    lines = zip(blocks, text.lines, text.own, sentences, strict=False)
-    own = [
-        ("item" if block.kind == "text" and not long else block.kind, line)
-        for block, line, own, long in lines
-        if own
-    ]
-    pairs = [
-        f"{line} {other}"
-        for (kind, line), (its_kind, other) in pairwise(own)
-        if kind == "term" or (kind == its_kind and kind in _IN_ORDER)
-    ]
-    return hash_of(sorted(pairs))
+    return Sketch(*claims, word_set, lines, heading)
 
 
 def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:

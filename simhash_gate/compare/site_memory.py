@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from simhash_gate.compare.sketch import Sketch, hash_of
+from simhash_gate.fingerprints.lines import Lines
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 from simhash_gate.stores.store import Store
 
@@ -21,6 +22,8 @@ OTHERS = 3
 """So many other pages with names of their own make a sentence the site's."""
 MOST_SENTENCES = 8_192
 """Of one scope, about 120 bytes each."""
+MOST_LINES = 1_000
+"""Lines of one page that it takes in."""
 MOST_IN_ALL = 500_000
 """Sentences at hand, 60 MB: those of other scopes are in the store."""
 PAGES_BETWEEN = 64
@@ -51,10 +54,10 @@ class SiteMemory:
     def __len__(self) -> int:
         return len(self._names)
 
-    def learn(self, name: int, sentences: Iterable[tuple[int, int]]) -> None:
-        """Take in a page by its `name_key`, and its `sentences_of`."""
+    def learn(self, name: int, lines: Lines) -> None:
+        """Take in a page by its `name_key`, and its lines."""
         self.learned += 1
-        for sentence, _ in sentences:
+        for sentence in lines.said().keys[:MOST_LINES].tolist():
             self._add(sentence, name)
         self._forget()
 
@@ -76,29 +79,12 @@ class SiteMemory:
         """Tell if three pages of other names have a sentence."""
         return sum(other != name for other in _each(self._names.get(sentence, 0))) >= OTHERS
 
-    def are_repeated(self, name: int, starts: Collection[int], bits: int) -> bool:
-        """Tell if three pages of other names have each of some sentences, if there are any.
-
-        Of these, the first `bits` of their hashes are known: by chance, one in some dozens may
-        look like what the site repeats.
-        """
-        left = set(starts)
-        if not left:
-            return False
-        for sentence in self._names:
-            start = sentence >> (_NAME_BITS - bits)
-            if start in left and self.is_repeated(name, sentence):
-                left.discard(start)
-        return not left
-
-    def share(self, name: int, sentences: Iterable[tuple[int, int]]) -> float:
+    def share(self, name: int, lines: Lines) -> float:
         """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""
-        words = repeated = 0
-        for sentence, count in sentences:
-            words += count
-            if self.is_repeated(name, sentence):
-                repeated += count
-        return repeated / words if words else 0.0
+        said = lines.said()
+        sizes, keys = said.sizes.tolist(), said.keys.tolist()
+        repeated = (size for size, key in zip(sizes, keys, strict=True) if self.is_repeated(name, key))
+        return sum(repeated) / (sum(sizes) or 1)
 
     def encode(self) -> bytes:
         """Return what more than one page has, as bytes: 20 for each sentence."""

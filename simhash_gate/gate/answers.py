@@ -166,6 +166,6 @@ def _kind_of(names: tuple[str, ...]) -> Answered | None:
 
 def _text_of(page: Page, url: str) -> int:
     """Return a hash of a text's words, without numbers and its address's; 0 if none is left."""
-    tokens = filter(str.isalpha, words(f"{page.title} {page.lines.decode()}"))
+    tokens = filter(str.isalpha, words(f"{page.title} {page.said}"))
     kept = {word for word in tokens if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
     return mmh3.hash64(" ".join(sorted(kept.difference(words(url)))), signed=False)[0]

@@ -13,7 +13,7 @@ from simhash_gate.common.wording import how_many
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
-from simhash_gate.compare.sketch import decode, name_in, sentences_of
+from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.answers import Answers, AnswerText
 from simhash_gate.gate.policy import Policy, scope_of
@@ -116,10 +116,10 @@ class Gate:
         verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if answer is not None and verdict.outcome != "unchanged":
             answer.kept.append(record)
-        if memory is not None and page.sketch and (names := decode(page.sketch).all_names):
-            memory.learn(name_in(page.sketch), sentences_of(page.lines))
+        if memory is not None and page.sketch and (sketch := decode(page.sketch)).all_names:
+            memory.learn(sketch.name_key, sketch.lines)
             if verdict.outcome != "duplicate":
-                memory.learn_names(names)
+                memory.learn_names(sketch.all_names)
         return verdict
 
     def take_back(self, record: Record) -> None:

@@ -91,6 +91,11 @@ class Page:
         return write(unpack(self.article), self.url, {_LEFT_OUT[each] for each in what})
 
     @property
+    def said(self) -> str:
+        """The words of its article, and of what else it can be told by."""
+        return self.lines.decode().partition("\n\n")[0]
+
+    @property
     def links(self) -> int:
         """A hash of the targets of its links, an unsigned 64-bit number; 0 without any."""
         return mmh3.hash64(self.targets.encode("utf-8", "surrogatepass"), signed=False)[0]

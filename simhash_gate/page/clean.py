@@ -44,7 +44,7 @@ class Cleaned(NamedTuple):
 
     `thread` tells that it is a thread of a forum, `facts` what it says of itself. `size` is how
     many characters the page says, boilerplate and all, and `shown` all that it shows. `ads` are the
-    lines of its advertisements.
+    lines of its advertisements, and `places` tell where each line stands.
     """
 
     root: HtmlElement
@@ -57,6 +57,7 @@ class Cleaned(NamedTuple):
     thread: bool
     facts: Facts
     ads: set[str]
+    places: list[int]
 
 
 def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None = None) -> Cleaned:
@@ -73,6 +74,7 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     body = root.find("body")
     body = root if body is None else body
     shown = survey(root)
+    places = shown.places()
     measures = shown.measures
     size = measures.text[root]
     headline_path = _headline_path(elements.by_tag["h1"][:HEADLINES], titles)
@@ -81,7 +83,7 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
     ads = {line for box in boilerplate.gone if is_called(box, AD_TOKENS) for line in lines_of(box)}
-    return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts, ads)
+    return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts, ads, places)
 
 
 def _drop_boilerplate(

@@ -23,7 +23,7 @@ from simhash_gate.page.facts import Facts, Kind, find_facts
 from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
 from simhash_gate.page.hidden import drop_invisible, permalinks
-from simhash_gate.page.measure import drop_all
+from simhash_gate.page.measure import are_in, drop_all
 from simhash_gate.page.offer import Field, find_fields, find_offer, has_price, offer_by_headline
 from simhash_gate.page.parse import parse, printable, show_frames
 from simhash_gate.page.skeleton import pack_anchors
@@ -39,7 +39,9 @@ class Document(NamedTuple):
     does has no `blocks`. `offered` and `fields` are names and what the
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
-    `ads` are the lines of its advertisements, and `anchors` are all of its links, if asked for.
+    `ads` are the lines of its advertisements. `places` tell where each line stands, and `left` if
+    cleaning has left it; of a page that is one thing, `left` is empty. `anchors` are all of its
+    links, if asked for.
     """
 
     facts: Facts
@@ -52,6 +54,8 @@ class Document(NamedTuple):
     leftover_of: str
     shown: Survey
     ads: set[str]
+    places: list[int]
+    left: list[bool]
     anchors: bytes = b""
 
     @property
@@ -122,6 +126,8 @@ def read_document(
     fields = find_fields(root, selectors)
     titles = find_titles(root, url, facts)
     cleaned = clean(root, titles, facts)
+    single = facts.kind in _SINGLE or bool(offered)
+    left = [] if single else are_in(root, cleaned.shown.holders)
     article = extractor(cleaned)
     content = flow(article.element)
     found = blocks(content)
@@ -141,10 +147,12 @@ def read_document(
     content, shown, ads = content._replace(base=facts.base), cleaned.shown, cleaned.ads
     leftover_of = (titles.whole or titles.title) if is_rest else ""
     return Document(
-        facts, titles, article, content, found, offered, fields, leftover_of, shown, ads, links
+        *(facts, titles, article, content, found, offered, fields, leftover_of, shown, ads),
+        *(cleaned.places, [] if article.listing or offered else left, links),
     )
 
 
+_SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)

@@ -93,6 +93,20 @@ def drop_all(gone: Collection[HtmlElement], measures: Measures | None = None, *,
             parent.remove(element)
 
 
+def are_in(root: HtmlElement, elements: Iterable[HtmlElement]) -> list[bool]:
+    """Tell of each element if it is still in a tree."""
+    known: dict[HtmlElement | None, bool] = {root: True, None: False}
+    found = []
+    for element in elements:
+        path, ancestor = [], element
+        while ancestor not in known:
+            path.append(ancestor)
+            ancestor = ancestor.getparent()
+        known.update(dict.fromkeys(path, known[ancestor]))
+        found.append(known[element])
+    return found
+
+
 def _append(holder: HtmlElement | None, last: HtmlElement | None, texts: list[str]) -> None:
     """Put texts where the text stands before the neighbours that end with `last`."""
     if holder is not None and last is not None and texts:

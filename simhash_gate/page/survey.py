@@ -11,6 +11,7 @@ from itertools import chain, takewhile
 from operator import itemgetter
 from typing import NamedTuple
 
+import mmh3
 from lxml.html import HtmlElement
 
 from simhash_gate.page.flow import KINDS, MARKS, is_layout
@@ -32,6 +33,7 @@ END_OF_LINE = "\0"
 _LEADS_ON = frozenset({"a", "nav", "footer", "form"})
 _START, _END = "\ufdd0", "\ufdd1"
 _MARKS = re.compile(f"([{_START}{_END}])")
+_AROUND = 3  # boxes that say where a line stands
 
 
 class Survey(NamedTuple):
@@ -40,7 +42,7 @@ class Survey(NamedTuple):
     `lines` are the texts of the blocks of its body's flow, and `said` tells of each if most of it
     is no link, and in no menu, footer or form. `measures` are the sizes of all its elements.
     `tags` are how its tags are nested, each once in the same place, and `hrefs` the addresses that
-    it links to.
+    it links to. `holders` are the elements that the lines begin in.
     """
 
     lines: list[str]
@@ -48,6 +50,23 @@ class Survey(NamedTuple):
     measures: Measures
     tags: Tree
     hrefs: set[str]
+    holders: list[HtmlElement]
+
+    def places(self) -> list[int]:
+        """Return where each line stands: 16 bits of the boxes around it, their tags and classes."""
+        known: dict[HtmlElement | None, str] = {None: ""}
+        found: dict[HtmlElement, int] = {}
+        for holder in self.holders:
+            if holder not in found:
+                names, element = [], holder
+                for _ in range(_AROUND):
+                    if element not in known:
+                        classes = (element.get("class") or "").split()[:1]
+                        known[element] = " ".join((element.tag, *classes))
+                    names.append(known[element])
+                    element = None if element is None else element.getparent()
+                found[holder] = mmh3.hash("/".join(names), signed=False) & 0xFFFF
+        return [found[holder] for holder in self.holders]
 
     def after(self, line: str) -> list[str]:
         """Return the lines that follow the first of some text, as far as no link is between."""
@@ -63,6 +82,7 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
     tags: Tree = {}
     hrefs = set()
     texts = [END_OF_LINE]  # of the tree, and between them, where a line ends; a head has none
+    holders: list[HtmlElement] = []
     add = texts.append
     end_of_line = END_OF_LINE
     owner: HtmlElement | None = None  # a line of Markdown, or code
@@ -70,6 +90,7 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
     stack: list[tuple[HtmlElement, str, int, int, Tree]] = []  # what is open, and what was before
     size, linked, place = 0, 0, tags
     text: str | None = None  # before the next start or end
+    is_new = True  # a line
     # What is done here is done for every element: calls would take as long as the rest, and
     # `iterwalk` twice as long as `iter`.
     for element in chain(root.iter("*"), (None,)):
@@ -78,6 +99,9 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
             if text:
                 if not text.isspace():
                     add(text)
+                    if is_new:
+                        is_new = False
+                        holders.append(stack[-1][0])
                     size += len("".join(text.split()))
                 elif texts[-1] is not END_OF_LINE:
                     add(text)
@@ -91,6 +115,7 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
                     layouts.pop()
                 if texts[-1] is not END_OF_LINE:
                     add(end_of_line)
+                    is_new = is_new or end_of_line is END_OF_LINE
             if tag in _LEADS_ON:
                 add(_END)
                 if tag == "a":
@@ -106,6 +131,7 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
         if tag not in _IN_LINES:
             if texts[-1] is not END_OF_LINE:
                 add(end_of_line)
+                is_new = is_new or end_of_line is END_OF_LINE
             if tag in _BOXES:
                 place = place.setdefault(tag, {})
                 if owner is None and tag in KINDS and not (tag in CELLS and layouts[-1]):
@@ -114,6 +140,8 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
                     layouts.append(is_layout(element))
                 elif tag == "body":
                     texts[:] = [END_OF_LINE]
+                    holders.clear()
+                    is_new = True
         if tag in _LEADS_ON:
             add(_START)
         if tag in _LINKS:
@@ -121,7 +149,7 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
         text = element.text
     hrefs.discard(None)
     lines, said = _lines("".join(texts).split(END_OF_LINE))
-    return Survey(single_spaced(lines), said, measures, tags, hrefs)
+    return Survey(single_spaced(lines), said, measures, tags, hrefs, holders)
 
 
 def _lines(texts: Iterable[str]) -> tuple[list[str], list[bool]]:
