@@ -20,6 +20,7 @@ from simhash_gate.fingerprints.lines import (
     SENTENCE,
 )
 from simhash_gate.fingerprints.folding import HashedLines, words_of_each
+from simhash_gate.fingerprints.relative_times import without_relative_times
 from simhash_gate.fingerprints.words import SIGNS, is_date, is_of_page, is_volatile, words
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import Block
@@ -37,6 +38,7 @@ _IN_ORDER = frozenset({"cell", "item", "term"})
 _FEW, _ENTRIES = 2, 0.25  # of a list: entries, and their share of the article's own text
 _VOLATILE_KINDS = _TEXTS | {"heading"}
 _LONG = 40  # words
+_SHORT = 14  # words: a longer line is a sentence, which tells a time
 _FEW_LINES = 8
 _PARAGRAPH = 15  # words
 _LONGEST_GAP = 40  # lines between two sentences of an article: more is no part of it
@@ -58,6 +60,7 @@ class PageText:
     kinds: list[int]
     places: list[int]
     said: int
+    entry: list[bool]
 
     @classmethod
     def of(cls, document: Document) -> PageText:
@@ -74,11 +77,18 @@ class PageText:
         texts += [line for line in within if line not in known]
         said_lines, known = len(texts), {*texts}
         texts += [line for line in first if line not in known]
-        tokens = words_of_each(texts)
+        times = document.times
+        tokens = [
+            [*without_relative_times(line, text in times)] if len(line) <= _SHORT else line
+            for line, text in zip(words_of_each(texts), texts, strict=True)
+        ]
         hashed = HashedLines.of(tokens)
         article = hashed.only(hashed.lines < len(blocks))
-        volatile = _are_volatile(blocks, tokens, document.article.listing)
-        own = _are_own(blocks, tokens, volatile, bool(document.offered))
+        listing = _is_listing(blocks) or document.article.listing
+        volatile = _are_volatile(blocks, tokens, listing)
+        kept = chain.from_iterable(it for it, gone in zip(tokens, volatile, strict=False) if not gone)
+        long = not document.offered and is_long([*kept])
+        about = _are_about(blocks, tokens, long=long)
         captions = document.captions
         counts = hashed.counts(len(texts)).tolist()
         kinds = []
@@ -87,14 +97,15 @@ class PageText:
             if place < len(blocks):
                 block = blocks[place]
                 kind |= ARTICLE
+                is_link = block.linked and not listing and not (place and blocks[place - 1].kind == "term")
                 if block.text in captions:
                     kind |= CAPTION
-                elif own[place]:
-                    kind |= CONTENT
-                elif block.linked or block.kind == "choice":
+                elif is_link or block.kind == "choice":
                     kind |= CONTENT if text in entries else LINK
-                else:
+                elif about[place]:
                     kind |= ABOUT
+                else:
+                    kind |= CONTENT
                 is_short = block.kind == "text" and not kind & SENTENCE
                 if is_short or block.kind in _IN_ORDER:
                     kind |= ORDERED
@@ -108,7 +119,7 @@ class PageText:
         if document.headline:
             kinds[0] &= ~CONTENT
         places = [document.places[first[text]] if text in first else 0 for text in texts]
-        return cls(tokens, hashed, article, volatile, kinds, places, said_lines)
+        return cls(tokens, hashed, article, volatile, kinds, places, said_lines, [text in entries for text in texts])
 
 
 _WHY = {
@@ -120,7 +131,7 @@ _WHY = {
 
 def why_ignored(text: PageText) -> list[str]:
     """Return of each line of a page why the page is not told from others by it, "" if it is."""
-    mask = ARTICLE | CAPTION | LINK | ABOUT
+    mask = ARTICLE | CAPTION
     return [
         ""
         if kind & CONTENT or (kind & mask) == ARTICLE
@@ -201,14 +212,18 @@ def _is_sentence(line: str) -> bool:
     return more <= 0 or (letters(line) - len(line)) // 4 >= more
 
 
+def _is_listing(blocks: list[Block]) -> bool:
+    """Tell if links are what an article says: many, or headings, a third of its blocks."""
+    headings = sum([block.linked and block.kind == "heading" for block in blocks])
+    many = sum([block.linked for block in blocks]) > MANY_LINKS
+    return many or (headings > 1 and 3 * headings >= len(blocks))
+
+
 def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:
     """Tell of each block if it is about the page and not of it.
 
     Where such lines are more than all others, as in a timetable, they are what it is about.
     """
-    entries = sum([block.linked and block.kind == "heading" for block in blocks])
-    listing = listing or (entries > 1 and 3 * entries >= len(blocks))
-    listing = listing or sum([block.linked for block in blocks]) > MANY_LINKS
     volatile = [
         block.kind == "choice"
         or (
@@ -223,29 +238,18 @@ def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -
     return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
-def _are_own(
-    blocks: list[Block], tokens: list[list[str]], volatile: list[bool], offers: bool
-) -> list[bool]:
-    """Tell of each block if a page can be told from others by it.
+def _are_about(blocks: list[Block], tokens: list[list[str]], *, long: bool) -> list[bool]:
+    """Tell of each block if it is about the page, and no page is told from others by it.
 
-    Not by links, counters and their like; nor by dates between a headline and a text, where
-    templates write when that was published, unless the page offers something.
+    So are counters and their like, and dates alone between a headline and a text, where templates
+    write when that was published, or a single one below it. Of a page of few words they tell.
     """
-    lines = list(zip(blocks, tokens, volatile, strict=False))
-    sizes = [len(found) if block.kind in _TEXTS and not gone else 0 for block, found, gone in lines]
-    kept = chain.from_iterable(found for _, found, gone in lines if not gone)
-    start = -1
-    if not offers and is_long([*kept]):  # it begins with a paragraph, or with the longest line
-        least = min(_PARAGRAPH, max(sizes))
-        start = next(place for place, size in enumerate(sizes) if size >= least)
+    sizes = [len(found) if block.kind in _TEXTS else 0 for block, found in zip(blocks, tokens, strict=False)]
+    least = min(_PARAGRAPH, max(sizes))
+    start = next(place for place, size in enumerate(sizes) if size >= least)
+    dates = [long and block.kind in _VOLATILE_KINDS and is_date(block.text) for block in blocks]
+    alone = sum(dates[start:]) == 1
     return [
-        not gone
-        or (
-            place > start
-            and (not block.linked or lines[place - 1][0].kind == "term")
-            and block.kind != "choice"
-            and not is_of_page(block.text)
-            and not is_date(block.text)
-        )
-        for place, (block, _, gone) in enumerate(lines)
+        (date and (place < start or alone)) or is_of_page(block.text)
+        for place, (block, date) in enumerate(zip(blocks, dates, strict=True))
     ]

@@ -124,7 +124,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         fingerprint = _own_fingerprint(made_of(options.features)(own), document.leftover_of)
     elif count:
         fingerprint = _fingerprint(hashed, document.leftover_of)
-    lines, shown = _lines(document, text, base, long=is_long(stable))
+    lines, shown = _lines(document, text, base, count)
     page = Page(
         title=title,
         words=count,
@@ -164,23 +164,27 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
 _LONGEST_FILES = 300  # characters
+_PICTURED = 40  # words for each picture: with fewer, a picture tells a page from others
 
 
-def _lines(document: Document, text: PageText, base: str, *, long: bool) -> tuple[Lines, bytes]:
+def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[Lines, bytes]:
     """Return the lines of a page, and their words, one a line: the article, then a blank line.
 
     What it shows in another way than by words has a line of its own.
     """
     marks = [("code", [block.code]) for block in document.blocks if block.code]
+    marks += [("struck", [struck]) for struck in document.struck]
+    marks += [("contact", [contact]) for contact in document.contacts]
     marks += [("play", [control]) for control in document.controls(base)]
-    if not long or document.article.listing:
-        marks += [("image", [file]) for file in document.images(base)]
+    images = document.images(base)
+    if words <= _PICTURED * len(images):
+        marks += [("image", [file]) for file in images]
     tokens = [[f"\ue000{sort}", *("_".join(value.split()) for value in it)] for sort, it in marks]
-    kinds = [CONTENT if sort == "code" else CONTENT | MARK for sort, _ in marks]
+    kinds = [CONTENT if sort in ("code", "struck") else CONTENT | MARK for sort, _ in marks]
     lines, starts = cut_lines(text.hashed, text.kinds, text.places)
     others, _ = cut_lines(HashedLines.of(tokens), kinds, [0] * len(marks))
-    words = [*chain.from_iterable(text.tokens)]
-    shown = [" ".join(words[start:end]) for start, end in pairwise(starts.tolist())]
+    flat = [*chain.from_iterable(text.tokens)]
+    shown = [" ".join(flat[start:end]) for start, end in pairwise(starts.tolist())]
     said = int(np.searchsorted(text.hashed.lines[starts[:-1]], text.said))
     shown[said:said] = [""]
     shown += map(" ".join, tokens)
@@ -231,7 +235,7 @@ def _sketch(
     names = (document.name, document.headline, *document.titles.names)
     headline, heading, *other_names = [name[:LONGEST_NAME] for name in names]
     hashed = text.hashed
-    own = np.array([bool(kind & CONTENT) for kind in text.kinds])
+    own = np.array([bool(kind & CONTENT) for kind in text.kinds]) & ~np.array(text.entry)
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)

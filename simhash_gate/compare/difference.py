@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from functools import cached_property
-from itertools import islice, pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simhash_gate.common.wording import how_many
+from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, counters, moving
 from simhash_gate.compare.contradictions import Difference, contradiction, same_name
 from simhash_gate.compare.offers import same_offer
 from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.compare.sketch import NO_SKETCH, Sketch, decode
-from simhash_gate.fingerprints.arrays import distinct, is_in
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.lines import CONTENT, MARK, ORDERED, SENTENCE, Lines, found_in
+from simhash_gate.fingerprints.lines import MARK, SENTENCE, Lines
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page import Page
+from simhash_gate.page.money import find_money
 from simhash_gate.stores.base import Record
 
 SHARE = 0.9
 """Of a page's words: with so much that its site repeats, a match says nothing."""
+LEAST_WORDS = 40
+"""Of a page with fewer words, nothing moves by itself: what changes may be all it is read for."""
 _LABEL = 2  # words beside a value
 _SHOWN = 3  # lines
 _AROUND = 5  # words
@@ -45,6 +48,7 @@ class CloserLook:
         self._name = self._sketch.name_key
         self._is_sketched = verify and bool(page.sketch)
         short = page.words < least_words
+        self.excused: list[str] = []
         self.exact = page.listing or (short and not self._is_sketched)
 
     def radius(self, threshold: int, near: int) -> int:
@@ -72,13 +76,28 @@ class CloserLook:
         reason = self._difference(its, kept)
         return Difference("texts", reason) if reason else None
 
-    def difference(self, kept: Record) -> str:
-        """Return in words what the page says other than a kept one; "" if that can't be told."""
-        its = _sketch_of(kept)
-        return self._difference(its, kept) if its is not None and self._is_sketched else ""
+    def revisit(self, kept: Record, digest: int) -> str | None:
+        """Return in words what a page says other than at its last visit; "" for the same.
+
+        None if `kept` is no longer that version, which had a `digest`, or if that can't be told.
+        The memory learns where such a page moves by itself.
+        """
+        its = _sketch_of(kept) if kept.sketch and kept.digest == digest else None
+        if its is None or not self._is_sketched:
+            return None
+        if digest == self._page.digest:
+            return ""
+        old, new = its.lines, self._sketch.lines
+        found = apart(old, new, self._hashed.words)
+        moved = moving(old, new, found)
+        whole = sum(len(come) for _, come in moved.values()) == len(found.come) > 0
+        if self._memory is not None and self._may_move and whole and not self._priced(found.come):
+            self._memory.learn_moves(self._name, moved)
+        found = self._without_moves(old, new, found)
+        return self._said(its, found)
 
     def _difference(self, kept: Sketch, record: Record) -> str:
-        """Return what two pages differ in, in words, "" if they say the same.
+        """Return in words what two pages differ in, "" if they say the same.
 
         What both show is done with, wherever it stands. Each line that only one of them has needs
         an excuse.
@@ -86,53 +105,63 @@ class CloserLook:
         if record.digest == self._page.digest:
             return ""
         old, new = kept.lines, self._sketch.lines
-        only_old = ~is_in(old.keys, distinct(new.keys))
-        only_new = ~is_in(new.keys, distinct(old.keys))
-        missing = np.flatnonzero(only_old)
-        covered = np.zeros(len(self._hashed.words), np.bool_)
-        for number, places in found_in(old.only(only_old), self._hashed.words):
-            only_old[missing[number]] = False
-            for place in places.tolist():
-                covered[place : place + int(old.sizes[missing[number]])] = True
-        starts = np.cumsum(new.sizes, dtype=np.intp) - new.sizes
-        only_new[only_new] = ~np.logical_and.reduceat(covered, starts)[only_new]
-        gone = np.flatnonzero(only_old & old.are(CONTENT))
-        come = np.flatnonzero(only_new & new.are(CONTENT))
-        gone_lines = [n for n in gone.tolist() if not self._is_excused(old, new, n)]
-        come_lines = [n for n in come.tolist() if not self._is_excused(new, old, n)]
-        if same_offer(kept, self._sketch) and same_name(kept, self._sketch):
-            labels = [n for n in come_lines if n in self._labels]
-            come_lines = [n for n in come_lines if n not in self._labels]
-            short = [n for n in gone_lines if not old.kinds[n] & SENTENCE]
-            gone_lines = [n for n in gone_lines if n not in short[: len(labels)]]
-        if gone_lines or come_lines:
-            return self._changed(int(old.sizes[gone_lines].sum()), come_lines, covered)
-        both = distinct(old.keys[old.are(CONTENT)]), distinct(new.keys[new.are(CONTENT)])
-        one, other = (
-            lines.only(is_in(lines.keys, both[0]) & is_in(lines.keys, both[1]))
-            for lines in (old, new)
-        )
-        if _orders(one) != _orders(other):
-            return "the same words in other places"
-        return ""
+        found = apart(old, new, self._hashed.words)
+        if not (found.gone or found.come):
+            return self._said(kept, found)
+        if self._memory is not None:
+            sides = (
+                [n for n in numbers if self._is_repeated(lines, n)]
+                for lines, numbers in ((old, found.gone), (new, found.come))
+            )
+            found = self._without_moves(old, new, found.without("site", *sides))
+        if same_name(kept, self._sketch):
+            found = found.without("numbers", *counters(old, new, found))
+            if same_offer(kept, self._sketch):
+                labels = [n for n in found.come if n in self._labels]
+                short = [n for n in found.gone if not old.kinds[n] & SENTENCE]
+                found = found.without("shown", short[: len(labels)], labels)
+        return self._said(kept, found)
 
-    def _is_excused(self, lines: Lines, others: Lines, line: int) -> bool:
-        """Tell if a line that only one page has makes no other page of it."""
-        if lines.kinds[line] & MARK and not others.are(MARK).any():
-            return True
-        return self._memory is not None and self._memory.is_repeated(
-            self._name, int(lines.keys[line])
-        )
+    def _is_repeated(self, lines: Lines, line: int) -> bool:
+        """Tell if the site shows a line, which is no picture, on pages of other names."""
+        its = self._memory is not None and self._memory.is_repeated(self._name, int(lines.keys[line]))
+        return its and not lines.kinds[line] & MARK
 
-    def _changed(self, gone: int, come: list[int], covered: np.ndarray) -> str:
-        """Say which lines have come, and how many words are gone."""
-        shown = [repr(self._shown(line, covered)) for line in come[:_SHOWN]]
+    @property
+    def _may_move(self) -> bool:
+        """Whether what changes on the page may be no more than what its template moves."""
+        return self._page.words >= LEAST_WORDS and not self._sketch.offered
+
+    def _without_moves(self, old: Lines, new: Lines, found: Apart) -> Apart:
+        if self._memory is None or not self._may_move:
+            return found
+        for place, (gone, come) in moving(old, new, found).items():
+            if self._memory.moves(self._name, place) and not self._priced(come):
+                found = found.without("moves", gone, come)
+        return found
+
+    def _priced(self, lines: Collection[int]) -> bool:
+        """Tell if a line has a sign of money."""
+        return any(find_money(" ".join(self._tokens[line]).upper()) for line in lines)
+
+    def _said(self, kept: Sketch, found: Apart) -> str:
+        """Say which lines have come, and how many words are gone; note what was excused."""
+        self.excused = [
+            f"{self._shown(line, found.covered)!r} {EXCUSES[excuse]}"
+            for excuse, lines in found.excused.items()
+            for line in lines
+        ]
+        old, new = kept.lines, self._sketch.lines
+        if not (found.gone or found.come):
+            return are_moved(old, new)
+        gone, come = int(old.sizes[found.gone].sum()), found.come
+        shown = [repr(self._shown(line, found.covered)) for line in come[:_SHOWN]]
         more = len(come) - len(shown)
-        new = ", ".join([*shown, *([f"{how_many(more, 'line')} more"] if more else [])])
-        found = [f"new: {new}"] if come else []
-        return "; ".join([*found, f"gone: {how_many(gone, 'word')}"] if gone else found)
+        lines = ", ".join([*shown, *([f"{how_many(more, 'line')} more"] if more else [])])
+        said = [f"new: {lines}"] if come else []
+        return "; ".join([*said, f"gone: {how_many(gone, 'word')}"] if gone else said)
 
-    def _shown(self, line: int, covered: np.ndarray) -> str:
+    def _shown(self, line: int, covered: NDArray[np.bool_]) -> str:
         """Return the words of a line around the first that the other page has not."""
         tokens = self._tokens[line]
         begin = int(self._sketch.lines.sizes[:line].sum())
@@ -161,12 +190,6 @@ class CloserLook:
 
     def _is_short(self, kept: Record) -> bool:
         return min(self._page.words, kept.words) < self._least_words
-
-
-def _orders(lines: Lines) -> list[tuple[int, int]]:
-    """Return what follows what in tables, lists and labels: of which thing a page says something."""
-    ordered = zip(lines.keys.tolist(), lines.are(ORDERED).tolist(), strict=True)
-    return sorted((one, other) for (one, first), (other, last) in pairwise(ordered) if first and last)
 
 
 def _sketch_of(kept: Record) -> Sketch | None:

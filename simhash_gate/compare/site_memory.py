@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
 from simhash_gate.compare.sketch import Sketch, hash_of
@@ -66,6 +66,15 @@ class SiteMemory:
         own = hash_of(sorted(names))
         for name in names:
             self._add(hash_of([name, _NAMED]), own)
+
+    def learn_moves(self, name: int, places: Iterable[int]) -> None:
+        """Take in where a page became another between two visits, though it said the same."""
+        for place in places:
+            self._add(hash_of([str(place), _NAMED]), name)
+
+    def moves(self, name: int, place: int) -> bool:
+        """Tell if three pages of other names have moved by themselves at a place."""
+        return self.is_repeated(name, hash_of([str(place), _NAMED]))
 
     def own_names(self, sketch: Sketch) -> Sketch:
         """Return a page without those of its names that three pages have beside other names."""

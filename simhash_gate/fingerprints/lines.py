@@ -21,10 +21,12 @@ from numpy.typing import NDArray
 from simhash_gate.fingerprints.arrays import Positions, distinct, is_in
 from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, Words
 
-CONTENT, ARTICLE, ABOUT, LINK, ORDERED, SENTENCE, MARK, CAPTION = (1 << bit for bit in range(8))
+CONTENT, ARTICLE, ABOUT, LINK, ORDERED, SENTENCE, MARK = (1 << bit for bit in range(7))
 """Kinds of lines, as bits: what the page can be told by; a block of its article; what is about the
 page (a date, a clock, a counter); what leads elsewhere; a cell, an entry or a label, which means
-something beside its neighbours; five words or more; a picture or a control; a caption."""
+something beside its neighbours; five words or more; a picture or a control. What is both
+`ABOUT` and `LINK` is a caption."""
+CAPTION = ABOUT | LINK
 
 _HEAD = struct.Struct(">HI")
 _CUT = np.uint32(16)  # a long line is cut after a word whose hash this divides

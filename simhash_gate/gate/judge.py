@@ -182,7 +182,8 @@ class Gate:
             return None
         current = judged.before
         kept = current or kept
-        rendition = bool(what_changed(before, page, policy, visit))
+        look, _ = _closer_look(page, policy, judged.memory)
+        rendition = bool(what_changed(before, page, policy, visit, look.revisit(kept, before.digest)))
         if rendition and not (current is not None and _is_rendition(judged, current)):
             return None
         found_at = self._revisits.found_at(visit, before)
@@ -205,7 +206,8 @@ class Gate:
         match = Match(renewed, hamming_distance(kept.fingerprint, record.fingerprint))
         elsewhere = bool(found_at) and found_at != visit.url
         when = f"at {found_at if elsewhere else 'this address'} in this crawl"
-        reason = f"the same text, {when if found_at else age_of(before, visit.at)}"
+        same = "; ".join(["the same text", *look.excused])
+        reason = f"{same}, {when if found_at else age_of(before, visit.at)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
         if elsewhere:
             return replace(verdict, outcome="duplicate")
@@ -377,11 +379,12 @@ def _kept(
         bits = hamming_distance(before.fingerprint, record.fingerprint)
         match = Match(revisit.kept, bits)
         outcome: Outcome = "rewritten" if match.distance > policy.near else "updated"
-        changed = [what_changed(before, page, policy, visit)]
+        text = None
         if judged.before is not None:
             look, _ = _closer_look(page, policy, judged.memory)
-            changed.append(look.difference(judged.before))
-        reason = "; ".join(filter(None, [*changed, age_of(before, visit.at)]))
+            text = look.revisit(judged.before, before.digest)
+        changed = what_changed(before, page, policy, visit, text), text, age_of(before, visit.at)
+        reason = "; ".join(filter(None, changed))
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before
         )

@@ -246,8 +246,13 @@ def unfetched(revisit: Revisit, visit: Visit, policy: Policy, why: str) -> Verdi
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
 
-def what_changed(before: Version, page: Page, policy: Policy, visit: Visit) -> str:
-    """Return in words what a page, or its request, says other than before; "" for the same."""
+def what_changed(
+    before: Version, page: Page, policy: Policy, visit: Visit, text: str | None = None
+) -> str:
+    """Return in words what a page, or its request, says other than before; "" for the same.
+
+    `text` is what a closer look found to differ in its text, None where none was possible.
+    """
     assert page.fingerprint is not None
     headline, offers, _ = _name_and_offers(page.sketch)
     found = list(filter(None, [what_else(before, visit)]))
@@ -258,9 +263,13 @@ def what_changed(before: Version, page: Page, policy: Policy, visit: Visit) -> s
         was, becomes = ("none" if it is None else it[:_SHOWN] for it in values)
         found.append(f"{field} {was!r}, now {becomes!r}")
     bits = hamming_distance(before.fingerprint, page.fingerprint)
-    if before.digest != page.digest if before.digest else bits > policy.threshold:
+    if text if text is not None else _is_another(before, page, bits > policy.threshold):
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
     return "; ".join(found)
+
+
+def _is_another(before: Version, page: Page, far: bool) -> bool:
+    return before.digest != page.digest if before.digest else far
 
 
 def age_of(before: Version, at: float) -> str:

@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.address import file_addresses, image_files, media_files
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
-from simhash_gate.page.elements import find_elements
+from simhash_gate.page.elements import Elements, find_elements
 from simhash_gate.page.extract import Article, Extractor, is_leftover
 from simhash_gate.page.facts import Facts, Kind, find_facts
 from simhash_gate.page.flow import Flow, flow
@@ -40,7 +40,8 @@ class Document(NamedTuple):
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
     `ads` are the lines of its advertisements. `places` tell where each line stands, and `left` if
-    cleaning has left it; of a page that is one thing, `left` is empty. `anchors` are all of its
+    cleaning has left it; of a page that is one thing, `left` is empty. `contacts` are the numbers
+    and addresses that links call or write to. `anchors` are all of its
     links, if asked for.
     """
 
@@ -56,6 +57,7 @@ class Document(NamedTuple):
     ads: set[str]
     places: list[int]
     left: list[bool]
+    contacts: list[str]
     anchors: bytes = b""
 
     @property
@@ -86,6 +88,19 @@ class Document(NamedTuple):
                 buttons.append(button)
         labels = {_NO_LETTER.sub(" ", button.get("value", "")).strip() for button in buttons}
         return [*media_files(article, base), *sorted(labels - {""})]
+
+    @property
+    def struck(self) -> list[str]:
+        """The texts of the article that are struck out: they are no longer so."""
+        struck = self.article.element.iter("del", "s", "strike")
+        return [" ".join("".join(element.itertext()).split()) for element in struck]
+
+    @property
+    def times(self) -> set[str]:
+        """The texts that stand for a date, however they say it."""
+        times = self.facts.elements.by_tag["time"][:_TIMES]
+        dated = [time for time in times if time.get("datetime", "P")[:1] not in "Pp"]
+        return {" ".join("".join(time.itertext()).split()) for time in dated}
 
     def files(self, base: str, *, everywhere: bool) -> list[str]:
         """Return the addresses of files that links lead to, of the article or of the whole page."""
@@ -128,6 +143,7 @@ def read_document(
     cleaned = clean(root, titles, facts)
     single = facts.kind in _SINGLE or bool(offered)
     left = [] if single else are_in(root, cleaned.shown.holders)
+    contacts = find_contacts(root, elements)
     article = extractor(cleaned)
     content = flow(article.element)
     found = blocks(content)
@@ -148,10 +164,11 @@ def read_document(
     leftover_of = (titles.whole or titles.title) if is_rest else ""
     return Document(
         *(facts, titles, article, content, found, offered, fields, leftover_of, shown, ads),
-        *(cleaned.places, [] if article.listing or offered else left, links),
+        *(cleaned.places, [] if article.listing or offered else left, contacts, links),
     )
 
 
+_CONTACT = re.compile(r"\s*(?:tel|mailto):([^?\s]+)", re.I)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
@@ -159,10 +176,18 @@ _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
 _BUTTONS, _TEXTS = 20, 60  # texts around a button
+_TIMES = 200
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000
 _DEEP = 4
+
+
+def find_contacts(root: HtmlElement, elements: Elements) -> list[str]:
+    """Return whom the links of a page, as far as they are left in it, call or write to."""
+    links = [(link, found[1]) for link in elements.by_tag["a"] if (found := _CONTACT.match(link.get("href", "")))]
+    left = are_in(root, [link for link, _ in links])
+    return sorted({contact for (_, contact), is_left in zip(links, left, strict=True) if is_left})
 
 
 def is_lost(found: list[Block], article: Article, page: Cleaned, kind: Kind | None) -> bool:

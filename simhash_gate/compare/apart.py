@@ -1,0 +1,163 @@
+"""What only one of two pages shows, and what excuses it: without an excuse, it is another page."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simhash_gate.fingerprints.arrays import distinct, is_in
+from simhash_gate.fingerprints.folding import Words
+from simhash_gate.fingerprints.lines import (
+    ABOUT,
+    CAPTION,
+    CONTENT,
+    LINK,
+    MARK,
+    ORDERED,
+    SENTENCE,
+    Lines,
+    found_in,
+)
+
+Excuse = Literal["site", "moves", "numbers", "page", "shown", "elsewhere", "beside"]
+EXCUSES: dict[Excuse, str] = {
+    "site": "the site's: pages of other names show it",
+    "moves": "moves by itself",
+    "numbers": "a counter that each entry has",
+    "page": "about the page: a date, a clock or a counter",
+    "shown": "shown in another way",
+    "elsewhere": "leads elsewhere",
+    "beside": "beside the content",
+}
+"""Why a line that only one of two pages shows makes no other page, by a short name."""
+MOST_WORDS = 14
+"""A line that moves by itself has no more."""
+_ENTRIES = 3  # lines of one form in one place
+
+
+class Apart(NamedTuple):
+    """The lines that only the kept page shows, and only the new one, by their numbers.
+
+    They are lines by which a page can be told, without an excuse; `excused` are those with one, and
+    `covered` tells of each word of the new page whether a line of the kept page has it.
+    """
+
+    gone: list[int]
+    come: list[int]
+    excused: dict[Excuse, list[int]]
+    covered: NDArray[np.bool_]
+
+    def without(
+        self, excuse: Excuse, gone: Collection[int] = (), come: Collection[int] = ()
+    ) -> Apart:
+        """Return what is left when some lines have an excuse; the new page's are noted."""
+        left = [[n for n in lines if n not in its] for lines, its in ((self.gone, gone), (self.come, come))]
+        noted = self.excused | {excuse: [*self.excused.get(excuse, ()), *come]} if come else self.excused
+        return self._replace(gone=left[0], come=left[1], excused=noted)
+
+
+def why(kind: int) -> Excuse | None:
+    """Return why no page is told from others by a line of some kind; None if it is."""
+    if kind & CONTENT:
+        return None
+    if kind & CAPTION == CAPTION:
+        return "shown"
+    return "page" if kind & ABOUT else "elsewhere" if kind & LINK else "beside"
+
+
+def apart(old: Lines, new: Lines, words: Words) -> Apart:
+    """Compare the lines of two pages. `words` are those of the new one, one after the other.
+
+    What both show is done with, wherever it stands, and whatever its lines are. Neither a picture
+    nor a control tells if one page has none at all, as a print view, nor does a date if only one
+    has any.
+    """
+    only_old = ~is_in(old.keys, distinct(new.keys))
+    only_new = ~is_in(new.keys, distinct(old.keys))
+    covered = np.zeros(len(words), np.bool_)
+    missing = np.flatnonzero(only_old)
+    for number, places in found_in(old.only(only_old), words):
+        only_old[missing[number]] = False
+        for place in places.tolist():
+            covered[place : place + int(old.sizes[missing[number]])] = True
+    starts = np.cumsum(new.sizes, dtype=np.intp) - new.sizes
+    shown = only_new.copy()
+    shown[only_new] = np.logical_and.reduceat(covered, starts)[only_new]
+    gone, come = (
+        np.flatnonzero(only & lines.are(CONTENT)).tolist()
+        for only, lines in ((only_old, old), (only_new & ~shown, new))
+    )
+    found = Apart(gone, come, {}, covered)
+    for soft in (MARK, CONTENT | ABOUT):
+        if not all(((lines.kinds & soft) == soft).any() for lines in (old, new)):
+            its = (
+                [n for n in numbers if lines.kinds[n] & soft == soft]
+                for numbers, lines in ((gone, old), (come, new))
+            )
+            found = found.without("shown", *its)
+    return found
+
+
+def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], list[int]]]:
+    """Return the places where short lines with numbers have become others, and these lines."""
+    by_place = defaultdict[int, tuple[list[int], list[int]]](lambda: ([], []))
+    for side, (lines, numbers) in enumerate(((old, found.gone), (new, found.come))):
+        for number in numbers:
+            by_place[int(lines.places[number])][side].append(number)
+    return {
+        place: (gone, come)
+        for place, (gone, come) in by_place.items()
+        if place
+        and len(gone) == len(come)
+        and all(map(_may_move, ((lines, n) for lines, its in ((old, gone), (new, come)) for n in its)))
+    }
+
+
+def _may_move(line: tuple[Lines, int]) -> bool:
+    lines, number = line
+    return bool(lines.forms[number]) and int(lines.sizes[number]) <= MOST_WORDS
+
+
+def counters(old: Lines, new: Lines, found: Apart) -> tuple[list[int], list[int]]:
+    """Return the lines in which only a number differs, of a form that each entry of a page has."""
+    forms = Counter(zip(new.places.tolist(), new.forms.tolist(), strict=True))
+    gone_by_form = defaultdict(list)
+    for number in found.gone:
+        gone_by_form[int(old.places[number]), int(old.forms[number])].append(number)
+    gone, come = [], []
+    for number in found.come:
+        form = int(new.places[number]), int(new.forms[number])
+        if form[1] and forms[form] >= _ENTRIES and _may_move((new, number)) and gone_by_form[form]:
+            gone.append(gone_by_form[form].pop())
+            come.append(number)
+    return gone, come
+
+
+def are_moved(old: Lines, new: Lines) -> str:
+    """Return in words how lines that both pages have stand otherwise, "" if they do not."""
+    both = {*old.keys.tolist()}.intersection(new.keys.tolist())
+    one, other = _followers(old, both), _followers(new, both)
+    if any(one[line] != other[line] for line in one.keys() & other.keys()):
+        return "the same words in other places"
+    times, its = (
+        Counter(lines.keys[lines.are(CONTENT) & lines.are(SENTENCE)].tolist()) for lines in (old, new)
+    )
+    again = any(times[line] != its[line] for line in times.keys() & its.keys())
+    return "a line is there again" if again else ""
+
+
+def _followers(lines: Lines, others: Collection[int]) -> dict[int, list[int]]:
+    """Return what follows each line of a table, a list or a label: what it says something of."""
+    said = lines.said()
+    labels = said.are(CONTENT) & said.are(ORDERED) & ~said.are(SENTENCE)
+    found = defaultdict(list)
+    lines_and_labels = zip(said.keys.tolist(), labels.tolist(), strict=True)
+    for (line, is_label), (after, _) in pairwise(lines_and_labels):
+        if is_label and after in others:
+            found[line].append(after)
+    return {line: sorted(after) for line, after in found.items()}
