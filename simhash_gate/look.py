@@ -7,6 +7,7 @@ not.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain, filterfalse, islice, pairwise
 
@@ -40,6 +41,7 @@ _VOLATILE_KINDS = _TEXTS | {"heading"}
 _LONG = 40  # words
 _SHORT = 14  # words: a longer line is a sentence, which tells a time
 _FEW_LINES = 8
+_SIZES = (1, 2, 3)  # words of a relative time
 _PARAGRAPH = 15  # words
 _LONGEST_GAP = 40  # lines between two sentences of an article: more is no part of it
 
@@ -77,10 +79,10 @@ class PageText:
         texts += [line for line in within if line not in known]
         said_lines, known = len(texts), {*texts}
         texts += [line for line in first if line not in known]
-        times = document.times
+        times = {*map(tuple, words_of_each([*document.times]))}
         tokens = [
-            [*without_relative_times(line, text in times)] if len(line) <= _SHORT else line
-            for line, text in zip(words_of_each(texts), texts, strict=True)
+            _without_times(line, times) if len(line) <= _SHORT else line
+            for line in words_of_each(texts)
         ]
         hashed = HashedLines.of(tokens)
         article = hashed.only(hashed.lines < len(blocks))
@@ -90,6 +92,7 @@ class PageText:
         long = not document.offered and is_long([*kept])
         about = _are_about(blocks, tokens, long=long)
         captions = document.captions
+        top = first.get(document.name, 0)
         counts = hashed.counts(len(texts)).tolist()
         kinds = []
         for place, text in enumerate(texts):
@@ -102,8 +105,8 @@ class PageText:
                     kind |= CAPTION
                 elif is_link or block.kind == "choice":
                     kind |= CONTENT if text in entries else LINK
-                elif about[place]:
-                    kind |= ABOUT
+                elif about[place] or (volatile[place] and first.get(text, top) < top):
+                    kind |= ABOUT  # above the headline, a clock is the page's
                 else:
                     kind |= CONTENT
                 is_short = block.kind == "text" and not kind & SENTENCE
@@ -145,6 +148,15 @@ def is_long(tokens: list[str]) -> bool:
     if len(tokens) <= _LONG:
         return False
     return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
+
+
+def _without_times(line: list[str], times: Collection[tuple[str, ...]]) -> list[str]:
+    """Return a line without the relative times in it. `times` are the words that stand for one."""
+    for size in _SIZES if times else ():
+        if tuple(line[-size:]) in times:
+            alone = without_relative_times(line[-size:], alone=True)
+            return [*without_relative_times(line[:-size]), *alone]
+    return [*without_relative_times(line)]
 
 
 def _within(document: Document, known: set[str]) -> dict[str, None]:
@@ -244,12 +256,17 @@ def _are_about(blocks: list[Block], tokens: list[list[str]], *, long: bool) -> l
     So are counters and their like, and dates alone between a headline and a text, where templates
     write when that was published, or a single one below it. Of a page of few words they tell.
     """
-    sizes = [len(found) if block.kind in _TEXTS else 0 for block, found in zip(blocks, tokens, strict=False)]
+    sizes = [
+        len(found) if block.kind in _TEXTS else 0
+        for block, found in zip(blocks, tokens, strict=False)
+    ]
     least = min(_PARAGRAPH, max(sizes))
     start = next(place for place, size in enumerate(sizes) if size >= least)
     dates = [long and block.kind in _VOLATILE_KINDS and is_date(block.text) for block in blocks]
     alone = sum(dates[start:]) == 1
-    return [
-        (date and (place < start or alone)) or is_of_page(block.text)
-        for place, (block, date) in enumerate(zip(blocks, dates, strict=True))
-    ]
+    about: list[bool] = []
+    for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):
+        labelled = place > 1 and not about[-1] and sizes[place - 1] < least
+        its = (place < start or alone) and not labelled
+        about.append((date and its) or is_of_page(block.text))
+    return about

@@ -154,10 +154,11 @@ def are_moved(old: Lines, new: Lines) -> str:
 def _followers(lines: Lines, others: Collection[int]) -> dict[int, list[int]]:
     """Return what follows each line of a table, a list or a label: what it says something of."""
     said = lines.said()
-    labels = said.are(CONTENT) & said.are(ORDERED) & ~said.are(SENTENCE)
+    ordered = said.are(CONTENT) & said.are(ORDERED)
+    labels = ordered & ~said.are(SENTENCE)
     found = defaultdict(list)
-    lines_and_labels = zip(said.keys.tolist(), labels.tolist(), strict=True)
-    for (line, is_label), (after, _) in pairwise(lines_and_labels):
-        if is_label and after in others:
+    each = zip(said.keys.tolist(), ordered.tolist(), labels.tolist(), strict=True)
+    for (line, is_ordered, is_label), (after, its, _) in pairwise(each):
+        if after in others and (is_label or (is_ordered and its)):
             found[line].append(after)
     return {line: sorted(after) for line, after in found.items()}

@@ -139,17 +139,24 @@ _WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese have no spaces; a word has about two letters.
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
+# Each as a word, or as what begins it: "3 sets" and "12 marks" are no dates.
 _MONTH = (
-    r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|janv|févr|avr|juin|juil|août|"
-    r"déc|ene|abr|ago|dic|gen|mag|giu|lug|set|ott|fev|out|янв|фев|мар|апр|ма[йя]|июн|июл|авг|сен|окт|"
-    r"ноя|дек)\w*\.?"
+    r"(?:jan(?:uary|uar|v|vier)?|feb(?:ruary|ruar|rero|braio)?|mar(?:ch|s|zo|ço|с|та?)?|apr(?:il|ile)?|may|"
+    r"jun[ei]?|jul[yi]?|aug(?:ust)?|sep(?:t|tember|tembre|tiembre)?|oct(?:ober|obre|ubre)?|"
+    r"nov(?:ember|embre|iembre|embro)?|dec(?:ember)?|märz?|mai|okt(?:ober)?|dez(?:ember|embro)?|"
+    r"févr(?:ier)?|avr(?:il)?|juin|juil(?:let)?|août|déc(?:embre)?|ene(?:ro)?|abr(?:il)?|mayo|jun(?:io|ho)|"
+    r"jul(?:io|ho)|ago(?:sto)?|dic(?:iembre|embre)?|gen(?:naio)?|mag(?:gio)?|giu(?:gno)?|lug(?:lio)?|"
+    r"set(?:tembre|embro)?|ott(?:obre)?|jan(?:eiro)|fev(?:ereiro)?|maio|out(?:ubro)?|янв(?:аря|арь)?|"
+    r"фев(?:раля|раль|р)?|мар(?:та?)?|апр(?:еля|ель)?|ма[йя]|июн[ья]?|июл[ья]?|авг(?:уста?)?|"
+    r"сен(?:тября|тябрь|т)?|окт(?:ября|ябрь)?|ноя(?:бря|брь|б)?|дек(?:абря|абрь)?)\b\.?"
 )
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _YEAR = r"(?:19|20)\d\d"
 _DATE = "|".join(
     (
         rf"(?<!\d){_YEAR}[-/.](?:0?[1-9]|1[0-2])[-/.]{_DAY}(?!\d)",
-        rf"(?<!\d){_DAY}[-/.](?:0?[1-9]|1[0-2])[-/.](?:{_YEAR}|\d\d)(?!\d)",
+        rf"(?<![\d.]){_DAY}[-/.](?:0?[1-9]|1[0-2])[-/.]{_YEAR}(?!\d)",
+        rf"(?<![\d.])(?:0[1-9]|[12]\d|3[01])([-/.])(?:0[1-9]|1[0-2])\1\d\d(?![\d.])",
         rf"{_YEAR}\s?[年년]",
         rf"\b{_DAY}(?:st|nd|rd|th|er|º|\.)?\s(?:de\s)?{_MONTH}(?:,?\s(?:de\s)?{_YEAR})?\b",
     )
@@ -158,7 +165,7 @@ _DATE = "|".join(
 _MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s{_YEAR})?"
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.]|,\d)"
 _COUNTED = (
-    r"(?:view(?:s|ed)?|reads?|shares?|comments?|likes?|repl(?:y|ies)|votes?|claps|retweets?|followers|downloads|"
+    r"(?:view(?:s|ed)?|reads?|shares?|comments?|likes?|repl(?:y|ies)|claps|retweets?|"
     r"times|min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
     r"kommentare?|aufrufe|mal gelesen|commentaires?|vues?|partages?|lectures?|comentarios?|"
     r"visitas|vistas|comentários|visualizaç\w+|commenti|visualizzazioni|просмотр\w*|комментари\w*|"
@@ -181,15 +188,17 @@ _UPDATED = (
 )
 _LABEL = (
     r"^\W*(?:advertisement|advertising|sponsored|promoted|anzeige|werbung|publicité|publicidad|publicidade|"
-    r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)(?!\w{3})"
+    r"pubblicità|реклама|広告|スポンサー|廣告|广告|赞助|贊助|광고)\W*$"
 )
+# What follows is a name or an address: "Printed from copper plates by Ann Lee" says more.
 _ORIGIN = (
-    r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\b|^\W*"
-    r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：]"
+    r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\s"
+    r"(?:\S*[./]\S+|(?-i:[A-Z])\S+(?:\s\S+)?|(?-i:(?:[A-Z]\S*\s?){2,5}))\W*$|^\W*"
+    r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：](?:\W*\w+){1,4}\W*$"
 )
 _ONLINE = (
-    r"^\W*(?:\d[\d.,]*\s)?(?:users?|guests?|members?|visitors?)"
-    r"(?:(?:\s\w+){0,2}\sonline|\sbrowsing)\b"
+    r"^\W*\d[\d.,]*\s(?:users?|guests?|members?|visitors?)(?:\s\w+){0,2}\sonline\b|"
+    r"^\W*(?:users?|guests?|members?|visitors?)\sbrowsing\b(?=.*\d)"
 )
 _ANY = "|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO))
 # Each begins where a word does, or with one of these: most places need not be asked for all.
@@ -203,7 +212,7 @@ _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
-_LEGAL = re.compile(rf"\W*(?:{_COPYRIGHT})", re.I)
+_LEGAL = re.compile(r"\W*(?:©|\(c\)\s?(?:19|20)\d\d|copyright\b\W*(?:\(c\)|©|(?:19|20)\d\d))", re.I)
 
 
 def is_of_page(text: str) -> bool:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from lxml import html
+from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import file_addresses, image_files, media_files
@@ -92,7 +93,7 @@ class Document(NamedTuple):
     @property
     def struck(self) -> list[str]:
         """The texts of the article that are struck out: they are no longer so."""
-        struck = self.article.element.iter("del", "s", "strike")
+        struck = _STRUCK(self.article.element)
         return [" ".join("".join(element.itertext()).split()) for element in struck]
 
     @property
@@ -168,6 +169,7 @@ def read_document(
     )
 
 
+_STRUCK = XPath(".//del | .//s | .//strike | .//*[contains(@style, 'line-through')]")
 _CONTACT = re.compile(r"\s*(?:tel|mailto):([^?\s]+)", re.I)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
