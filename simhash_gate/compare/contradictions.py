@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-from simhash_gate.compare.names import are_one, own_words, words_apart
+from simhash_gate.compare.names import is_set_off, own_words, words_apart
 from simhash_gate.compare.offers import contradicting_fields, contradicting_offers
 from simhash_gate.compare.sketch import Sketch
 
@@ -30,7 +30,7 @@ def contradiction(kept: Sketch, new: Sketch, *, offers: bool = True) -> Differen
 
     Names contradict if each has a word that the article and the names of the other page lack. They
     also contradict if one name has an additional word that is nowhere on the other page, unless
-    `are_one` finds that templates made the difference. Offers contradict if a common field differs.
+    a template has set it off. Offers contradict if a common field differs.
     """
     if reason := contradicting_fields(kept.compared, new.compared):
         return Difference("fields", reason)
@@ -48,13 +48,14 @@ def same_name(kept: Sketch, new: Sketch) -> bool:
 
 def _of_names(kept: Sketch, new: Sketch) -> str:
     headlines = kept.headline, new.headline
-    if not all(map(own_words, headlines)):
-        return _contradict(kept, kept.all_names, new, new.all_names)
-    reason = _contradict(kept, headlines[:1], new, headlines[1:])
-    reason = reason or _contradict(kept, [kept.heading], new, [new.heading])
-    if reason or _has_own_headline(kept) or _has_own_headline(new):
+    if all(map(own_words, headlines)):
+        reason = _contradict(kept, headlines[:1], new, headlines[1:])
+        reason = reason or _contradict(kept, [kept.heading], new, [new.heading])
+        if reason or (_has_own_headline(kept) and _has_own_headline(new)):
+            return reason
+    elif (reason := _contradict(kept, kept.all_names, new, new.all_names)) or any(headlines):
         return reason
-    return _contradict(kept, kept.all_names, new, new.all_names)
+    return _contradict(kept, kept.names, new, new.names)
 
 
 def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[str]) -> str:
@@ -62,22 +63,23 @@ def _contradict(kept: Sketch, before: Sequence[str], new: Sketch, now: Sequence[
     if not (gone or come):
         return ""
     if gone and come:
-        other = _lacks(new, gone, article=True) and _lacks(kept, come, article=True)
-        return f"another name: {_shown(before)} → {_shown(now)}" if other else ""
-    if not (_lacks(new, gone) or _lacks(kept, come)):
+        apart = _lacks(new, gone, article=True) and _lacks(kept, come, article=True)
+        return f"another name: {_shown(before)} → {_shown(now)}" if apart else ""
+    page, other = (new, kept) if come else (kept, new)
+    name, longer = (before, now) if come else (now, before)
+    more = [word for word in gone or come if _lacks(other, [word])]
+    if not more or is_set_off(name, longer, [*filter(page.words.have, more)]):
         return ""
-    one = are_one(before, new.all_names) or are_one(kept.all_names, now)
-    return "" if one else f"a longer name: {_shown(before)} → {_shown(now)}"
+    return f"a longer name: {_shown(before)} → {_shown(now)}"
 
 
 def _has_own_headline(page: Sketch) -> bool:
     """Tell whether the headline is the name of the page, and not that of a part ("Description").
 
-    The title shares a word with the name of its page.
+    Then one of its titles has all its words, or has none that it lacks.
     """
-    headline_words = own_words(page.headline)
-    others = list(map(own_words, page.names))
-    return not others or any(not headline_words.isdisjoint(name) for name in others)
+    own, titles = own_words(page.headline), filter(None, map(own_words, page.names))
+    return not page.names or any(own <= title or title <= own for title in titles)
 
 
 def _lacks(page: Sketch, words: Iterable[str], *, article: bool = False) -> bool:

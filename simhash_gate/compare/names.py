@@ -7,7 +7,7 @@ also be the only difference between two pages.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, groupby, pairwise, takewhile
 
@@ -20,9 +20,8 @@ _COUNTER = re.compile(r"\A\s*[(\[]\d+[)\]]\s*")
 # The version of a piece of software behind a name, such as "(v 1.2)"; not a size or a number.
 _VERSION = re.compile(r"\b(?:api|docs?|documentation|version|release|javadoc|v)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d\.\d")
-_PARTS = re.compile(r" [|\-–—:»«·•/\\~<>]+ |[|»«·•]|(?<=\w): ")
+_PARTS = re.compile(r" [|\-–—:»›«·•/\\~<>]+ |[|»«·•]|(?<=\w): ")
 _CUT = ("…", "...")
-_LONG = 50  # characters: a longer name that begins another one was cut
 
 
 @lru_cache(maxsize=4096)
@@ -128,13 +127,21 @@ def _is_more(token: str) -> bool:
     return "0" <= token[0] <= "9" or token[0] in SIGNS
 
 
-def are_one(names: Sequence[str], others: Sequence[str]) -> bool:
-    """Tell whether a name of one page and a name of another differ only by their templates.
+def is_set_off(names: Iterable[str], longer: Iterable[str], shown: Collection[str]) -> bool:
+    """Tell whether a longer name is another one and what a template adds: "Print: X", "X | Site".
 
-    Then they have the same words in any order, or the longest part of one is a part of the other,
-    or one is the other cut off.
+    Behind a name, a template adds to the title alone. Words that are `shown` there are more of the
+    name, as in "X - Large print", and so are those after a colon, as in "X: Volume 2".
     """
-    return any(_is_one(name, other) for name in names for other in others)
+    alone = {*map(own_words, names)}
+    for name in longer:
+        edges = [(found.span(), found[0] != ": ") for found in _PARTS.finditer(name)]
+        for start in (0, *(end for (_, end), _ in edges)):
+            rest = own_words(name[start:])
+            parts = [own_words(name[start:end]) for (end, _), ends in edges if ends and end > start]
+            if any(it in alone and (rest - it).isdisjoint(shown) for it in (rest, *parts)):
+                return True
+    return False
 
 
 def _is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
@@ -146,21 +153,13 @@ def _is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
     )
 
 
-def _is_one(name: str, other: str) -> bool:
-    if sorted(words(_plain(name))) == sorted(words(_plain(other))):
-        return True
-    parts, other_parts = _parts_of(name), _parts_of(other)
-    if _longest(parts) in other_parts or _longest(other_parts) in parts:
-        return True
-    short, long = sorted((name, other), key=len)
-    return (len(short) >= _LONG or short.rstrip().endswith(_CUT)) and _begins(short, long)
-
-
 def _begins(short: str, long: str) -> bool:
-    """Tell whether a name begins another one. Its last word may be cut, and does not count."""
+    """Tell whether a name begins another one. Its last word may be cut."""
     start, whole = words(_plain(short)), words(_plain(long))
-    length = max(1, len(start) - 1)
-    return bool(start) and whole[:length] == start[:length]
+    last = len(start) - 1
+    if not 0 <= last < len(whole):
+        return False
+    return whole[:last] == start[:last] and whole[last].startswith(start[last])
 
 
 def _plain(name: str) -> str:
@@ -168,11 +167,3 @@ def _plain(name: str) -> str:
     last = bool(bracket) and within.rstrip().find(")") == len(within.rstrip()) - 1
     is_version = last and _VERSION.search(within) and _NUMBER.search(within)
     return _COUNTER.sub("", before if is_version else name).strip()
-
-
-def _parts_of(name: str) -> list[tuple[str, ...]]:
-    return [part for text in _PARTS.split(_plain(name)) if (part := tuple(words(text)))]
-
-
-def _longest(parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    return max(parts, key=lambda part: sum(map(len, part)), default=())

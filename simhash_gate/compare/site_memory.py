@@ -77,11 +77,13 @@ class SiteMemory:
         return self.is_repeated(name, hash_of([str(place), _NAMED]))
 
     def own_names(self, sketch: Sketch) -> Sketch:
-        """Return a page without those of its names that three pages have beside other names."""
-        key = hash_of(sorted(sketch.all_names))
-        names = ("", *sketch.all_names)
-        own = {it: "" if self.is_repeated(key, hash_of([it, _NAMED])) else it for it in names}
-        headline, heading, *others = (own[it] for it in (sketch.headline, sketch.heading, *names))
+        """Return a page without those of its names that three pages have beside other names.
+
+        It may be one of these, so that a name is the site's on both pages that are compared.
+        """
+        names = (sketch.headline, sketch.heading, *sketch.names)
+        own = ["" if self.is_repeated(0, hash_of([it, _NAMED])) else it for it in names]
+        headline, heading, *others = own
         return replace(sketch, headline=headline, heading=heading, names=tuple(others))
 
     def is_repeated(self, name: int, sentence: int) -> bool:

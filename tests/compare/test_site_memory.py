@@ -2,7 +2,9 @@
 
 from contextlib import closing
 
+from simhash_gate.compare.contradictions import contradiction
 from simhash_gate.compare.site_memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
+from simhash_gate.compare.sketch import Sketch
 from simhash_gate.stores import open_store
 
 NOTES = [(number, 10) for number in range(9)]
@@ -26,6 +28,19 @@ def test_what_three_other_names_have_is_the_sites_however_often_each_is_met() ->
     assert not memory.is_repeated(9, 1001)
     assert memory.share(9, [*NOTES, (7777, 10)]) == 0.9, "of the words"
     assert memory.share(9, []) == 0
+
+
+def test_a_headline_that_pages_have_beside_other_names_is_none_of_theirs() -> None:
+    memory = SiteMemory()
+    kept, new, *others = (
+        Sketch("Contact us", (it,)) for it in ("Epoxy", "Epoxy II", "A", "B", "C")
+    )
+    for page in (kept, *others[: OTHERS - 1]):
+        assert memory.own_names(new).headline == "Contact us"
+        memory.learn_names(page.all_names)
+    pages = memory.own_names(kept), memory.own_names(new)
+    assert [page.all_names for page in pages] == [("Epoxy",), ("Epoxy II",)]
+    assert contradiction(*pages)
 
 
 def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
