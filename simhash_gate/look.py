@@ -16,13 +16,14 @@ from simhash_gate.fingerprints.lines import (
     ARTICLE,
     CAPTION,
     CONTENT,
+    LABEL,
     LINK,
     ORDERED,
     SENTENCE,
 )
 from simhash_gate.fingerprints.folding import HashedLines, words_of_each
-from simhash_gate.fingerprints.relative_times import without_relative_times
-from simhash_gate.fingerprints.words import SIGNS, is_date, is_of_page, is_volatile, words
+from simhash_gate.fingerprints.relative_times import weekdays, without_relative_times
+from simhash_gate.fingerprints.words import SIGNS, beside_date, is_of_page, is_volatile, words
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import Block
 from simhash_gate.page.document import Document
@@ -92,7 +93,9 @@ class PageText:
         long = not document.offered and is_long([*kept])
         about = _are_about(blocks, tokens, long=long)
         captions = document.captions
-        top = first.get(document.name, 0)
+        whole = document.titles.whole
+        names = [line for line in first if line in whole and line != whole]
+        top = first.get(max(names, key=len, default=""), 0)
         counts = hashed.counts(len(texts)).tolist()
         kinds = []
         for place, text in enumerate(texts):
@@ -105,13 +108,13 @@ class PageText:
                     kind |= CAPTION
                 elif is_link or block.kind == "choice":
                     kind |= CONTENT if text in entries else LINK
-                elif about[place] or (volatile[place] and first.get(text, top) < top):
+                elif about[place] or (is_volatile(text, counts[place]) and first.get(text, top) < top):
                     kind |= ABOUT  # above the headline, a clock is the page's
                 else:
-                    kind |= CONTENT
+                    kind |= CONTENT | ABOUT * (volatile[place] and _is_date(text))
                 is_short = block.kind == "text" and not kind & SENTENCE
                 if is_short or block.kind in _IN_ORDER:
-                    kind |= ORDERED
+                    kind |= ORDERED | LABEL * (block.kind == "term")
             elif is_of_page(text):
                 kind |= ABOUT
             elif place < said_lines:
@@ -250,6 +253,12 @@ def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -
     return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
 
 
+def _is_date(text: str) -> bool:
+    """Tell if a line says a date, and no more than a weekday, a clock or a counter beside it."""
+    rest = beside_date(text)
+    return rest is not None and weekdays().issuperset(rest)
+
+
 def _are_about(blocks: list[Block], tokens: list[list[str]], *, long: bool) -> list[bool]:
     """Tell of each block if it is about the page, and no page is told from others by it.
 
@@ -262,7 +271,7 @@ def _are_about(blocks: list[Block], tokens: list[list[str]], *, long: bool) -> l
     ]
     least = min(_PARAGRAPH, max(sizes))
     start = next(place for place, size in enumerate(sizes) if size >= least)
-    dates = [long and block.kind in _VOLATILE_KINDS and is_date(block.text) for block in blocks]
+    dates = [long and block.kind in _VOLATILE_KINDS and _is_date(block.text) for block in blocks]
     alone = sum(dates[start:]) == 1
     about: list[bool] = []
     for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):

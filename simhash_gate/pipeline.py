@@ -164,7 +164,8 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
 _LONGEST_FILES = 300  # characters
-_PICTURED = 40  # words for each picture: with fewer, a picture tells a page from others
+_PICTURED = 40  # words: with fewer, or fewer for each picture, a picture tells a page from others
+_PICTURES = 3  # are so many that each counts
 
 
 def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[Lines, bytes]:
@@ -177,7 +178,7 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
     marks += [("contact", [contact]) for contact in document.contacts]
     marks += [("play", [control]) for control in document.controls(base)]
     images = document.images(base)
-    if words <= _PICTURED * len(images):
+    if words <= (_PICTURED * len(images) if len(images) >= _PICTURES else _PICTURED):
         marks += [("image", [file]) for file in images]
     tokens = [[f"\ue000{sort}", *("_".join(value.split()) for value in it)] for sort, it in marks]
     kinds = [CONTENT if sort in ("code", "struck") else CONTENT | MARK for sort, _ in marks]

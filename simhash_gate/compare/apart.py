@@ -14,8 +14,10 @@ from simhash_gate.fingerprints.arrays import distinct, is_in
 from simhash_gate.fingerprints.folding import Words
 from simhash_gate.fingerprints.lines import (
     ABOUT,
+    ARTICLE,
     CAPTION,
     CONTENT,
+    LABEL,
     LINK,
     MARK,
     ORDERED,
@@ -24,11 +26,10 @@ from simhash_gate.fingerprints.lines import (
     found_in,
 )
 
-Excuse = Literal["site", "moves", "numbers", "page", "shown", "elsewhere", "beside"]
+Excuse = Literal["site", "moves", "page", "shown", "elsewhere", "beside"]
 EXCUSES: dict[Excuse, str] = {
     "site": "the site's: pages of other names show it",
     "moves": "moves by itself",
-    "numbers": "a counter that each entry has",
     "page": "about the page: a date, a clock or a counter",
     "shown": "shown in another way",
     "elsewhere": "leads elsewhere",
@@ -37,7 +38,6 @@ EXCUSES: dict[Excuse, str] = {
 """Why a line that only one of two pages shows makes no other page, by a short name."""
 MOST_WORDS = 14
 """A line that moves by itself has no more."""
-_ENTRIES = 3  # lines of one form in one place
 
 
 class Apart(NamedTuple):
@@ -123,21 +123,6 @@ def _may_move(line: tuple[Lines, int]) -> bool:
     return bool(lines.forms[number]) and int(lines.sizes[number]) <= MOST_WORDS
 
 
-def counters(old: Lines, new: Lines, found: Apart) -> tuple[list[int], list[int]]:
-    """Return the lines in which only a number differs, of a form that each entry of a page has."""
-    forms = Counter(zip(new.places.tolist(), new.forms.tolist(), strict=True))
-    gone_by_form = defaultdict(list)
-    for number in found.gone:
-        gone_by_form[int(old.places[number]), int(old.forms[number])].append(number)
-    gone, come = [], []
-    for number in found.come:
-        form = int(new.places[number]), int(new.forms[number])
-        if form[1] and forms[form] >= _ENTRIES and _may_move((new, number)) and gone_by_form[form]:
-            gone.append(gone_by_form[form].pop())
-            come.append(number)
-    return gone, come
-
-
 def are_moved(old: Lines, new: Lines) -> str:
     """Return in words how lines that both pages have stand otherwise, "" if they do not."""
     both = {*old.keys.tolist()}.intersection(new.keys.tolist())
@@ -153,12 +138,10 @@ def are_moved(old: Lines, new: Lines) -> str:
 
 def _followers(lines: Lines, others: Collection[int]) -> dict[int, list[int]]:
     """Return what follows each line of a table, a list or a label: what it says something of."""
-    said = lines.said()
-    ordered = said.are(CONTENT) & said.are(ORDERED)
-    labels = ordered & ~said.are(SENTENCE)
+    article = lines.only(lines.are(ARTICLE))
+    content = article.kinds * article.are(CONTENT)
     found = defaultdict(list)
-    each = zip(said.keys.tolist(), ordered.tolist(), labels.tolist(), strict=True)
-    for (line, is_ordered, is_label), (after, its, _) in pairwise(each):
-        if after in others and (is_label or (is_ordered and its)):
+    for (line, kind), (after, its) in pairwise(zip(article.keys.tolist(), content.tolist(), strict=True)):
+        if after in others and (kind & LABEL or kind & its & ORDERED):
             found[line].append(after)
     return {line: sorted(after) for line, after in found.items()}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, counters, moving
+from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, moving
 from simhash_gate.compare.contradictions import Difference, contradiction, same_name
 from simhash_gate.compare.offers import same_offer
 from simhash_gate.compare.site_memory import SiteMemory
@@ -114,12 +114,10 @@ class CloserLook:
                 for lines, numbers in ((old, found.gone), (new, found.come))
             )
             found = self._without_moves(old, new, found.without("site", *sides))
-        if same_name(kept, self._sketch):
-            found = found.without("numbers", *counters(old, new, found))
-            if same_offer(kept, self._sketch):
-                labels = [n for n in found.come if n in self._labels]
-                short = [n for n in found.gone if not old.kinds[n] & SENTENCE]
-                found = found.without("shown", short[: len(labels)], labels)
+        if same_offer(kept, self._sketch) and same_name(kept, self._sketch):
+            labels = [n for n in found.come if n in self._labels]
+            short = [n for n in found.gone if not old.kinds[n] & SENTENCE]
+            found = found.without("shown", short[: len(labels)], labels)
         return self._said(kept, found)
 
     def _is_repeated(self, lines: Lines, line: int) -> bool:

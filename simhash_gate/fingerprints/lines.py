@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from simhash_gate.fingerprints.arrays import Positions, distinct, is_in
 from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, Words
 
-CONTENT, ARTICLE, ABOUT, LINK, ORDERED, SENTENCE, MARK = (1 << bit for bit in range(7))
+CONTENT, ARTICLE, ABOUT, LINK, ORDERED, SENTENCE, MARK, LABEL = (1 << bit for bit in range(8))
 """Kinds of lines, as bits: what the page can be told by; a block of its article; what is about the
 page (a date, a clock, a counter); what leads elsewhere; a cell, an entry or a label, which means
-something beside its neighbours; five words or more; a picture or a control. What is both
-`ABOUT` and `LINK` is a caption."""
+something beside its neighbours; five words or more; a picture or a control; a label.
+What is both `ABOUT` and `LINK` is a caption."""
 CAPTION = ABOUT | LINK
 
 _HEAD = struct.Struct(">HI")

@@ -25,6 +25,7 @@ AGO = "<ago>"
 # language is a name of a person in others: Swahili "leo" and "jana".
 _LANGUAGES = 100
 _NAMED = 40
+_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _UNITS = ["second", "minute", "hour", "day", "week", "month", "year"]
 _DIGITS = re.compile(r"\d+")
 _SLOT = re.compile(r"\(\\d.*?\)(?:\\s\*)?")  # in dateparser's patterns
@@ -37,6 +38,7 @@ class _Known(NamedTuple):
     durations: dict[str, int]
     numerals: frozenset[str]  # words that are numbers: "an hour ago"
     hints: frozenset[str]  # each relative time has one of these
+    weekdays: frozenset[str]
 
 
 def without_relative_times(tokens: Sequence[str], alone: bool = False) -> Sequence[str]:
@@ -77,6 +79,11 @@ def without_relative_times(tokens: Sequence[str], alone: bool = False) -> Sequen
     return kept
 
 
+def weekdays() -> frozenset[str]:
+    """Return the names of the days of a week, as `words` gives them."""
+    return _known().weekdays
+
+
 def _phrase(text: str) -> str:
     return " ".join(words(text))
 
@@ -103,7 +110,9 @@ def _known() -> _Known:
             for token in phrase.split():
                 node = node.setdefault(token, {})
             node[""] = at
-    return _Known(ago, durations, frozenset(filter(str.isalpha, numerals)), frozenset(hints))
+    days = {_phrase(name) for info in languages[:_NAMED] for day in _WEEKDAYS for name in info.get(day, ())}
+    numbers = frozenset(filter(str.isalpha, numerals))
+    return _Known(ago, durations, numbers, frozenset(hints), frozenset(days))
 
 
 def _counted(info: dict[str, Any], units: dict[str, int]) -> tuple[dict[str, int], set[str]]:

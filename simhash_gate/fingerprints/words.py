@@ -212,6 +212,7 @@ _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
+_COUNTER = re.compile(rf"(?<!\w){_COUNTED}(?!\w)", re.I)
 _LEGAL = re.compile(r"\W*(?:©|\(c\)\s?(?:19|20)\d\d|copyright\b\W*(?:\(c\)|©|(?:19|20)\d\d))", re.I)
 
 
@@ -234,9 +235,9 @@ def other_words(text: str) -> str:
     return _LINKING.sub("", _VOLATILE.sub("", text))
 
 
-def is_date(text: str) -> bool:
-    """Tell whether a volatile block is only a date, perhaps with a clock."""
-    return _DATED.search(text) is not None and not any(map(str.isalnum, other_words(text)))
+def beside_date(text: str) -> list[str] | None:
+    """Return the words beside a date, but for clocks and counters; None if there is no date."""
+    return words(_COUNTER.sub("", other_words(text))) if _DATED.search(text) else None
 
 
 def is_volatile(text: str, words: int) -> bool:
