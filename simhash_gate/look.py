@@ -103,11 +103,13 @@ class PageText:
             if place < len(blocks):
                 block = blocks[place]
                 kind |= ARTICLE
-                is_link = block.linked and not listing and not (place and blocks[place - 1].kind == "term")
+                is_value = place > 0 and blocks[place - 1].kind == "term"
                 if block.text in captions:
                     kind |= CAPTION
-                elif is_link or block.kind == "choice":
-                    kind |= CONTENT if text in entries else LINK
+                elif text in entries or (block.linked and listing and not is_value):
+                    kind |= CONTENT | LINK
+                elif (block.linked and not is_value) or block.kind == "choice":
+                    kind |= LINK
                 elif about[place] or (is_volatile(text, counts[place]) and first.get(text, top) < top):
                     kind |= ABOUT  # above the headline, a clock is the page's
                 else:
@@ -118,7 +120,7 @@ class PageText:
             elif is_of_page(text):
                 kind |= ABOUT
             elif place < said_lines:
-                kind |= CONTENT
+                kind |= CONTENT | LINK * (text in entries and not shown.said[first[text]])
             elif not shown.said[first[text]]:
                 kind |= LINK
             kinds.append(kind)

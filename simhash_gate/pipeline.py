@@ -164,8 +164,8 @@ MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
 _LONGEST_FILES = 300  # characters
-_PICTURED = 40  # words: with fewer, or fewer for each picture, a picture tells a page from others
-_PICTURES = 3  # are so many that each counts
+_PICTURED = 40  # words: with fewer, a picture tells a page from others
+_PICTURES = 3  # of so many, with so few words for each, one tells at a revisit
 
 
 def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[Lines, bytes]:
@@ -178,10 +178,11 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
     marks += [("contact", [contact]) for contact in document.contacts]
     marks += [("play", [control]) for control in document.controls(base)]
     images = document.images(base)
-    if words <= (_PICTURED * len(images) if len(images) >= _PICTURES else _PICTURED):
+    if words <= _PICTURED or (len(images) >= _PICTURES and words <= _PICTURED * len(images)):
         marks += [("image", [file]) for file in images]
     tokens = [[f"\ue000{sort}", *("_".join(value.split()) for value in it)] for sort, it in marks]
-    kinds = [CONTENT if sort in ("code", "struck") else CONTENT | MARK for sort, _ in marks]
+    of_sort = {"code": CONTENT, "struck": CONTENT, "image": MARK | CONTENT * (words <= _PICTURED)}
+    kinds = [of_sort.get(sort, CONTENT | MARK) for sort, _ in marks]
     lines, starts = cut_lines(text.hashed, text.kinds, text.places)
     others, _ = cut_lines(HashedLines.of(tokens), kinds, [0] * len(marks))
     flat = [*chain.from_iterable(text.tokens)]
@@ -193,11 +194,11 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
 
 
 def _digest(document: Document, text: PageText, lines: Lines) -> int:
-    """Hash the lines by which a page can be told. A listing says the same in any order.
+    """Hash the lines by which a page can be told, and its pictures. A listing has any order.
 
     Of a page of few words, the headline is one.
     """
-    content = lines.are(CONTENT)
+    content = lines.are(CONTENT | MARK)
     if document.headline and not is_long([*chain.from_iterable(text.tokens[1 : len(text.volatile)])]):
         content[:1] = True
     keys = lines.keys[content]

@@ -70,13 +70,14 @@ def why(kind: int) -> Excuse | None:
     return "page" if kind & ABOUT else "elsewhere" if kind & LINK else "beside"
 
 
-def apart(old: Lines, new: Lines, words: Words) -> Apart:
+def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apart:
     """Compare the lines of two pages. `words` are those of the new one, one after the other.
 
     What both show is done with, wherever it stands, and whatever its lines are. Neither a picture
     nor a control tells if one page has none at all, as a print view, nor does a date if only one
-    has any.
+    has any. At a `revisit` they tell.
     """
+    content = CONTENT | MARK * revisit
     only_old = ~is_in(old.keys, distinct(new.keys))
     only_new = ~is_in(new.keys, distinct(old.keys))
     covered = np.zeros(len(words), np.bool_)
@@ -89,11 +90,11 @@ def apart(old: Lines, new: Lines, words: Words) -> Apart:
     shown = only_new.copy()
     shown[only_new] = np.logical_and.reduceat(covered, starts)[only_new]
     gone, come = (
-        np.flatnonzero(only & lines.are(CONTENT)).tolist()
+        np.flatnonzero(only & lines.are(content)).tolist()
         for only, lines in ((only_old, old), (only_new & ~shown, new))
     )
     found = Apart(gone, come, {}, covered)
-    for soft in (MARK, CONTENT | ABOUT):
+    for soft in () if revisit else (MARK, CONTENT | ABOUT):
         if not all(((lines.kinds & soft) == soft).any() for lines in (old, new)):
             its = (
                 [n for n in numbers if lines.kinds[n] & soft == soft]

@@ -15,7 +15,7 @@ from simhash_gate.compare.offers import same_offer
 from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.compare.sketch import NO_SKETCH, Sketch, decode
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.lines import MARK, SENTENCE, Lines
+from simhash_gate.fingerprints.lines import LINK, MARK, SENTENCE, Lines
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page import Page
 from simhash_gate.page.money import find_money
@@ -88,7 +88,7 @@ class CloserLook:
         if digest == self._page.digest:
             return ""
         old, new = its.lines, self._sketch.lines
-        found = apart(old, new, self._hashed.words)
+        found = apart(old, new, self._hashed.words, revisit=True)
         moved = moving(old, new, found)
         whole = sum(len(come) for _, come in moved.values()) == len(found.come) > 0
         if self._memory is not None and self._may_move and whole and not self._priced(found.come):
@@ -121,9 +121,9 @@ class CloserLook:
         return self._said(kept, found)
 
     def _is_repeated(self, lines: Lines, line: int) -> bool:
-        """Tell if the site shows a line, which is no picture, on pages of other names."""
+        """Tell if the site shows a line on pages of other names. Of an entry this says nothing."""
         its = self._memory is not None and self._memory.is_repeated(self._name, int(lines.keys[line]))
-        return its and not lines.kinds[line] & MARK
+        return its and not lines.kinds[line] & (MARK | LINK)
 
     @property
     def _may_move(self) -> bool:
