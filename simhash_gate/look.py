@@ -7,10 +7,11 @@ not.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain, filterfalse, islice, pairwise
 
+from simhash_gate.fingerprints.folding import HashedLines, words_of_each
 from simhash_gate.fingerprints.lines import (
     ABOUT,
     ARTICLE,
@@ -21,7 +22,6 @@ from simhash_gate.fingerprints.lines import (
     ORDERED,
     SENTENCE,
 )
-from simhash_gate.fingerprints.folding import HashedLines, words_of_each
 from simhash_gate.fingerprints.relative_times import weekdays, without_relative_times
 from simhash_gate.fingerprints.words import SIGNS, beside_date, is_of_page, is_volatile, words
 from simhash_gate.page.asides import MANY_LINKS
@@ -30,8 +30,6 @@ from simhash_gate.page.document import Document
 from simhash_gate.page.offer import has_price
 from simhash_gate.page.title import letters
 
-Line = tuple[str, str]
-"""The words of a line, and why a page is not told from others by them, "" if it is."""
 LEAST_SENTENCE = 5
 """Words, as a reader would count: a shorter line is a byline, or a label."""
 
@@ -69,83 +67,36 @@ class PageText:
     def of(cls, document: Document) -> PageText:
         """Return the lines of a page that was read."""
         blocks, shown = document.blocks, document.shown
-        texts = [block.text for block in blocks]
-        first: dict[str, int] = {}
+        first: dict[str, int] = {}  # of each line, its place among all that the page shows
         for place, line in enumerate(shown.lines):
             first.setdefault(line, place)
-        known = {*texts, *document.ads}
-        within = _within(document, known) | dict.fromkeys(_by_price(document, known))
         entries = _entries(document) - document.ads
-        within |= dict.fromkeys(line for line in first if line in entries)
+        texts = [block.text for block in blocks]
+        known = {*texts, *document.ads}
+        within = dict.fromkeys([*_within(document, known), *_by_price(document, known)])
+        within |= dict.fromkeys(filter(entries.__contains__, first))
         texts += [line for line in within if line not in known]
-        said_lines, known = len(texts), {*texts}
+        said, known = len(texts), {*texts}
         texts += [line for line in first if line not in known]
-        times = {*map(tuple, words_of_each([*document.times]))}
-        tokens = [
-            _without_times(line, times) if len(line) <= _SHORT else line
-            for line in words_of_each(texts)
-        ]
+        times = {*map(tuple, words_of_each(document.times))}
+        tokens = [_without_times(line, times) for line in words_of_each(texts)]
         hashed = HashedLines.of(tokens)
-        article = hashed.only(hashed.lines < len(blocks))
         listing = _is_listing(blocks) or document.article.listing
         volatile = _are_volatile(blocks, tokens, listing)
-        kept = chain.from_iterable(it for it, gone in zip(tokens, volatile, strict=False) if not gone)
-        long = not document.offered and is_long([*kept])
-        about = _are_about(blocks, tokens, long=long)
-        captions = document.captions
-        whole = document.titles.whole
-        names = [line for line in first if line in whole and line != whole]
-        top = first.get(max(names, key=len, default=""), 0)
+        about = _are_about(document, tokens, volatile, first)
+        kinds = list(_kinds_of_blocks(document, about, entries, listing))
+        for place, text in enumerate(texts[len(blocks) :], len(blocks)):
+            leads_on = LINK * (not shown.said[first[text]])
+            kind = CONTENT | leads_on * (text in entries) if place < said else leads_on
+            kinds.append(ABOUT if is_of_page(text) else kind)
         counts = hashed.counts(len(texts)).tolist()
-        kinds = []
-        for place, text in enumerate(texts):
-            kind = SENTENCE if counts[place] >= LEAST_SENTENCE else 0
-            if place < len(blocks):
-                block = blocks[place]
-                kind |= ARTICLE
-                is_value = place > 0 and blocks[place - 1].kind == "term"
-                if block.text in captions:
-                    kind |= CAPTION
-                elif text in entries or (block.linked and listing and not is_value):
-                    kind |= CONTENT | LINK
-                elif (block.linked and not is_value) or block.kind == "choice":
-                    kind |= LINK
-                elif about[place] or (is_volatile(text, counts[place]) and first.get(text, top) < top):
-                    kind |= ABOUT  # above the headline, a clock is the page's
-                else:
-                    kind |= CONTENT | ABOUT * (volatile[place] and _is_date(text))
-                is_short = block.kind == "text" and not kind & SENTENCE
-                if is_short or block.kind in _IN_ORDER:
-                    kind |= ORDERED | LABEL * (block.kind == "term")
-            elif is_of_page(text):
-                kind |= ABOUT
-            elif place < said_lines:
-                kind |= CONTENT | LINK * (text in entries and not shown.said[first[text]])
-            elif not shown.said[first[text]]:
-                kind |= LINK
-            kinds.append(kind)
-        if document.headline:
-            kinds[0] &= ~CONTENT
+        kinds = [
+            kind | SENTENCE * (n >= LEAST_SENTENCE) for kind, n in zip(kinds, counts, strict=True)
+        ]
         places = [document.places[first[text]] if text in first else 0 for text in texts]
-        return cls(tokens, hashed, article, volatile, kinds, places, said_lines, [text in entries for text in texts])
-
-
-_WHY = {
-    ARTICLE | CAPTION: "a caption",
-    ARTICLE | LINK: "a link",
-    ARTICLE | ABOUT: "a date, a clock or a counter",
-}
-
-
-def why_ignored(text: PageText) -> list[str]:
-    """Return of each line of a page why the page is not told from others by it, "" if it is."""
-    mask = ARTICLE | CAPTION
-    return [
-        ""
-        if kind & CONTENT or (kind & mask) == ARTICLE
-        else _WHY.get(kind & mask, "beside the article")
-        for kind in text.kinds
-    ]
+        article = hashed.only(hashed.lines < len(blocks))
+        entry = [text in entries for text in texts]
+        return cls(tokens, hashed, article, volatile, kinds, places, said, entry)
 
 
 def is_long(tokens: list[str]) -> bool:
@@ -157,6 +108,8 @@ def is_long(tokens: list[str]) -> bool:
 
 def _without_times(line: list[str], times: Collection[tuple[str, ...]]) -> list[str]:
     """Return a line without the relative times in it. `times` are the words that stand for one."""
+    if len(line) > _SHORT:
+        return line
     for size in _SIZES if times else ():
         if tuple(line[-size:]) in times:
             alone = without_relative_times(line[-size:], alone=True)
@@ -203,9 +156,7 @@ def _entries(document: Document) -> set[str]:
         return set()
     start = article[0]
     parts = zip(shown.lines[start:], shown.said[start:], document.left[start:], strict=True)
-    found = [
-        (line, said) for line, said, left in parts if left and (line not in own or not said)
-    ]
+    found = [(line, said) for line, said, left in parts if left and (line not in own or not said)]
     linked = {line for line, said in found if not said and words(line)}
     text = sum(len(block.text) for block in blocks if not block.linked)
     enough = len(linked) >= _FEW and sum(map(len, linked)) >= _ENTRIES * text
@@ -261,23 +212,63 @@ def _is_date(text: str) -> bool:
     return rest is not None and weekdays().issuperset(rest)
 
 
-def _are_about(blocks: list[Block], tokens: list[list[str]], *, long: bool) -> list[bool]:
-    """Tell of each block if it is about the page, and no page is told from others by it.
+def _are_about(
+    document: Document, tokens: list[list[str]], volatile: list[bool], first: dict[str, int]
+) -> list[int]:
+    """Return of each block whether it is about the page, or `CONTENT`.
 
-    So are counters and their like, and dates alone between a headline and a text, where templates
-    write when that was published, or a single one below it. Of a page of few words they tell.
+    So are counters and their like; a clock above the headline; and a date alone between a headline
+    and a text, where templates write when that was published, or a single one below it. Of a page
+    of few words, and behind a label, a date tells: it is `ABOUT` and `CONTENT`.
     """
+    blocks, whole = document.blocks, document.titles.whole
     sizes = [
-        len(found) if block.kind in _TEXTS else 0
-        for block, found in zip(blocks, tokens, strict=False)
+        len(it) if block.kind in _TEXTS else 0 for block, it in zip(blocks, tokens, strict=False)
     ]
     least = min(_PARAGRAPH, max(sizes))
     start = next(place for place, size in enumerate(sizes) if size >= least)
-    dates = [long and block.kind in _VOLATILE_KINDS and _is_date(block.text) for block in blocks]
+    names = [line for line in first if line in whole and line != whole]
+    top = first.get(max(names, key=len, default=""), 0)
+    lasting = chain.from_iterable(
+        it for it, gone in zip(tokens, volatile, strict=False) if not gone
+    )
+    long = not document.offered and is_long([*lasting])
+    dates = [block.kind in _VOLATILE_KINDS and _is_date(block.text) for block in blocks]
     alone = sum(dates[start:]) == 1
-    about: list[bool] = []
+    about: list[int] = []
     for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):
-        labelled = place > 1 and not about[-1] and sizes[place - 1] < least
-        its = (place < start or alone) and not labelled
-        about.append((date and its) or is_of_page(block.text))
+        labelled = place > 1 and about[-1] == CONTENT and sizes[place - 1] < least
+        above = first.get(block.text, top) < top
+        if is_of_page(block.text) or (above and is_volatile(block.text, len(tokens[place]))):
+            kind = ABOUT
+        elif date and (place < start or alone) and not labelled:
+            kind = ABOUT | CONTENT * (not long)
+        else:
+            kind = CONTENT
+        about.append(kind)
     return about
+
+
+def _kinds_of_blocks(
+    document: Document, about: list[int], entries: Collection[str], listing: bool
+) -> Iterator[int]:
+    """Yield the kind of each block of the article."""
+    before = ""
+    captions = document.captions
+    for place, block in enumerate(document.blocks):
+        leads_on = block.linked and before != "term"
+        if block.text in captions:
+            kind = CAPTION
+        elif block.text in entries or (leads_on and listing):
+            kind = CONTENT | LINK
+        elif leads_on or block.kind == "choice":
+            kind = LINK
+        else:
+            kind = about[place]
+        if not place and document.headline:
+            kind &= ~CONTENT
+        before = block.kind
+        is_short = before == "text" and not _is_sentence(block.text)
+        if is_short or before in _IN_ORDER:
+            kind |= ORDERED | LABEL * (before == "term")
+        yield ARTICLE | kind

@@ -13,6 +13,7 @@ import numpy as np
 
 from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
+from simhash_gate.compare.apart import EXCUSES, why
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.compare.sketch import Sketch, WordSet, hash_of
 from simhash_gate.fingerprints.folding import CHARACTER, MORE, HashedLines, hashes_of
@@ -26,7 +27,7 @@ from simhash_gate.fingerprints.simhash import (
 from simhash_gate.fingerprints.words import words_and_signs
 from simhash_gate.identity.address import without_visitor
 from simhash_gate.identity.keys import canonical_urls
-from simhash_gate.look import Line, PageText, is_long, why_ignored
+from simhash_gate.look import PageText, is_long
 from simhash_gate.options import Options, made_of
 from simhash_gate.page import METADATA, UNREADABLE, Page
 from simhash_gate.page.address import joined
@@ -54,12 +55,13 @@ class Reading:
         return plain_text(unpack(self.page.article)) if self.page.article else ""
 
     @property
-    def lines(self) -> list[Line]:
-        """The lines of the page, as they are compared, and why some are not."""
+    def lines(self) -> list[tuple[str, str]]:
+        """The lines of the page, and what excuses each that another page lacks, "" for nothing."""
         if self.look is None:
             return []
-        lines = map(" ".join, self.look.tokens)
-        return list(zip(lines, why_ignored(self.look), strict=True))
+        excuses = (why(kind) for kind in self.look.kinds)
+        lines = zip(self.look.tokens, excuses, strict=True)
+        return [(" ".join(line), EXCUSES[excuse] if excuse else "") for line, excuse in lines]
 
 
 def read_page(
@@ -199,7 +201,9 @@ def _digest(document: Document, text: PageText, lines: Lines) -> int:
     Of a page of few words, the headline is one.
     """
     content = lines.are(CONTENT | MARK)
-    if document.headline and not is_long([*chain.from_iterable(text.tokens[1 : len(text.volatile)])]):
+    if document.headline and not is_long(
+        [*chain.from_iterable(text.tokens[1 : len(text.volatile)])]
+    ):
         content[:1] = True
     keys = lines.keys[content]
     if document.article.listing:
@@ -237,14 +241,15 @@ def _sketch(
     names = (document.name, document.headline, *document.titles.names)
     headline, heading, *other_names = [name[:LONGEST_NAME] for name in names]
     hashed = text.hashed
-    own = np.array([bool(kind & CONTENT) for kind in text.kinds]) & ~np.array(text.entry)
+    own = (np.array(text.kinds) & CONTENT > 0) & ~np.array(text.entry)
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)
     pairs = hashes_of(words[place] + words[place + 1] for place in characters.tolist())
     more = hashes_of(numbers_and_signs(words[: len(text.article.lines)], numbers))
-    own_words = np.concatenate((hashed.only(own[hashed.lines]).words, pairs[own[hashed.lines[characters]]]))
-    word_set = WordSet.of(own_words, np.concatenate((hashed.words, pairs, more)))
+    own_words = hashed.only(own[hashed.lines]).words, pairs[own[hashed.lines[characters]]]
+    all_words = hashed.words, pairs, more
+    word_set = WordSet.of(np.concatenate(own_words), np.concatenate(all_words))
     claims = headline, tuple(other_names), document.offered, compared
     return Sketch(*claims, word_set, lines, heading)
 

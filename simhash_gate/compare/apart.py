@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -56,14 +56,21 @@ class Apart(NamedTuple):
         self, excuse: Excuse, gone: Collection[int] = (), come: Collection[int] = ()
     ) -> Apart:
         """Return what is left when some lines have an excuse; the new page's are noted."""
-        left = [[n for n in lines if n not in its] for lines, its in ((self.gone, gone), (self.come, come))]
-        noted = self.excused | {excuse: [*self.excused.get(excuse, ()), *come]} if come else self.excused
+        left = [
+            [n for n in lines if n not in its]
+            for lines, its in ((self.gone, gone), (self.come, come))
+        ]
+        noted = (
+            self.excused | {excuse: [*self.excused.get(excuse, ()), *come]}
+            if come
+            else self.excused
+        )
         return self._replace(gone=left[0], come=left[1], excused=noted)
 
 
 def why(kind: int) -> Excuse | None:
     """Return why no page is told from others by a line of some kind; None if it is."""
-    if kind & CONTENT:
+    if kind & CONTENT or kind & ~(SENTENCE | ORDERED) == ARTICLE:  # a headline is a name
         return None
     if kind & CAPTION == CAPTION:
         return "shown"
@@ -115,7 +122,9 @@ def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], l
         for place, (gone, come) in by_place.items()
         if place
         and len(gone) == len(come)
-        and all(map(_may_move, ((lines, n) for lines, its in ((old, gone), (new, come)) for n in its)))
+        and all(
+            map(_may_move, ((lines, n) for lines, its in ((old, gone), (new, come)) for n in its))
+        )
     }
 
 
@@ -131,7 +140,8 @@ def are_moved(old: Lines, new: Lines) -> str:
     if any(one[line] != other[line] for line in one.keys() & other.keys()):
         return "the same words in other places"
     times, its = (
-        Counter(lines.keys[lines.are(CONTENT) & lines.are(SENTENCE)].tolist()) for lines in (old, new)
+        Counter(lines.keys[lines.are(CONTENT) & lines.are(SENTENCE)].tolist())
+        for lines in (old, new)
     )
     again = any(times[line] != its[line] for line in times.keys() & its.keys())
     return "a line is there again" if again else ""
@@ -142,7 +152,9 @@ def _followers(lines: Lines, others: Collection[int]) -> dict[int, list[int]]:
     article = lines.only(lines.are(ARTICLE))
     content = article.kinds * article.are(CONTENT)
     found = defaultdict(list)
-    for (line, kind), (after, its) in pairwise(zip(article.keys.tolist(), content.tolist(), strict=True)):
+    for (line, kind), (after, its) in pairwise(
+        zip(article.keys.tolist(), content.tolist(), strict=True)
+    ):
         if after in others and (kind & LABEL or kind & its & ORDERED):
             found[line].append(after)
     return {line: sorted(after) for line, after in found.items()}

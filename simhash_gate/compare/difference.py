@@ -122,7 +122,9 @@ class CloserLook:
 
     def _is_repeated(self, lines: Lines, line: int) -> bool:
         """Tell if the site shows a line on pages of other names. Of an entry this says nothing."""
-        its = self._memory is not None and self._memory.is_repeated(self._name, int(lines.keys[line]))
+        its = self._memory is not None and self._memory.is_repeated(
+            self._name, int(lines.keys[line])
+        )
         return its and not lines.kinds[line] & (MARK | LINK)
 
     @property

@@ -12,6 +12,7 @@ import struct
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
+from itertools import compress
 
 from simhash_gate.compare.sketch import Sketch, hash_of
 from simhash_gate.fingerprints.lines import Lines
@@ -93,9 +94,9 @@ class SiteMemory:
     def share(self, name: int, lines: Lines) -> float:
         """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""
         said = lines.said()
-        sizes, keys = said.sizes.tolist(), said.keys.tolist()
-        repeated = (size for size, key in zip(sizes, keys, strict=True) if self.is_repeated(name, key))
-        return sum(repeated) / (sum(sizes) or 1)
+        sizes: list[int] = said.sizes.tolist()
+        repeated = [self.is_repeated(name, key) for key in said.keys.tolist()]
+        return sum(compress(sizes, repeated)) / (sum(sizes) or 1)
 
     def encode(self) -> bytes:
         """Return what more than one page has, as bytes: 20 for each sentence."""

@@ -125,8 +125,6 @@ def hashes_of(texts: Iterable[str] | Words) -> Words:
 SIGN, CHARACTER, WITH_NUMBER, MORE = (1 << bit for bit in range(4))
 """Kinds of tokens, as bits: a sign; an unsegmented character; a word with a number in it; a number
 or a sign, which belongs to the word before it."""
-PLACED_BY = (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D)
-"""Odd numbers that multiply hashes, to tell their places apart."""
 
 
 class _Known(dict[str, int]):
@@ -195,13 +193,3 @@ class HashedLines(NamedTuple):
     def total(self) -> int:
         """Return the number of all words, as `counts` counts them."""
         return int(self._replace(lines=np.zeros_like(self.lines)).counts(1)[0])
-
-    def pairs(self) -> Words:
-        """Return a hash of each two successive words of a line, and of a word alone in its line."""
-        one, other = (np.uint32(by) for by in PLACED_BY[:2])
-        follow = self.lines[1:] == self.lines[:-1]
-        pairs = (self.words[:-1] * one) ^ (self.words[1:] * other)
-        alone = np.ones(len(self.words), np.bool_)
-        alone[:-1] &= ~follow
-        alone[1:] &= ~follow
-        return np.concatenate((pairs[follow], self.words[alone]))

@@ -55,7 +55,8 @@ class Lines(NamedTuple):
     @property
     def keys(self) -> Words:
         """32 bits of each line, by which a site's memory knows it."""
-        return self.hashes | (self.sizes.astype(np.uint32) << np.uint32(_HASH))
+        keys: Words = self.hashes | (self.sizes.astype(np.uint32) << np.uint32(_HASH))
+        return keys
 
     def are(self, kind: int) -> NDArray[np.bool_]:
         """Tell of each line if it is of one of some kinds."""
@@ -64,7 +65,7 @@ class Lines(NamedTuple):
 
     def only(self, kept: NDArray[np.bool_]) -> Lines:
         """Return the lines whose entry in `kept` is True."""
-        return Lines(*(column[kept] for column in self))
+        return Lines._make(column[kept] for column in self)
 
     def said(self) -> Lines:
         """Return what the page says: the lines of its article, and others that it is told by."""
@@ -72,17 +73,14 @@ class Lines(NamedTuple):
 
     def beside(self, others: Lines) -> Lines:
         """Return these lines, and others after them."""
-        return Lines(*map(np.concatenate, zip(self, others, strict=True)))
+        return Lines._make(np.concatenate(each) for each in zip(self, others, strict=True))
 
     def encode(self) -> bytes:
         """Return the lines as bytes, about six for each."""
         hashes = self.hashes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
-        columns = (self.sizes, self.kinds, self.places.astype("<u2"), self.forms[self.forms > 0])
-        parts = [hashes, (self.forms > 0).astype(np.uint8).tobytes()]
-        rest = b"".join(
-            [*parts[1:], *(np.ascontiguousarray(column).tobytes() for column in columns)]
-        )
-        packed = zlib.compress(rest, _LEVEL)
+        numbered = self.forms > 0
+        columns = numbered, self.sizes, self.kinds, self.places, self.forms[numbered]
+        packed = zlib.compress(b"".join([column.tobytes() for column in columns]), _LEVEL)
         return _HEAD.pack(len(self.hashes), len(packed)) + hashes + packed
 
     @classmethod
@@ -105,9 +103,8 @@ class Lines(NamedTuple):
         return cls(hashes.view("<u4").ravel(), sizes, forms, places, kinds)
 
 
-NO_LINES = Lines(
-    np.zeros(0, np.uint32), *(np.zeros(0, t) for t in (np.uint8, np.uint16, np.uint16, np.uint8))
-)
+_TYPES = (np.uint32, np.uint8, np.uint16, np.uint16, np.uint8)
+NO_LINES = Lines._make(np.zeros(0, it) for it in _TYPES)
 
 
 def cut_lines(
@@ -155,7 +152,9 @@ def found_in(lines: Lines, words: Words) -> list[tuple[int, Positions]]:
         if size > len(words):
             break
         numbers = np.flatnonzero(lines.sizes == size)
-        windows = ((sums[size:] - sums[:-size]) * backs[: len(sums) - size]) >> np.uint64(64 - _HASH)
+        windows = ((sums[size:] - sums[:-size]) * backs[: len(sums) - size]) >> np.uint64(
+            64 - _HASH
+        )
         places = np.flatnonzero(is_in(windows, np.sort(lines.hashes[numbers]).astype(np.uint64)))
         hashes = windows[places]
         for number in numbers.tolist():

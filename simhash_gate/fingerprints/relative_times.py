@@ -110,7 +110,12 @@ def _known() -> _Known:
             for token in phrase.split():
                 node = node.setdefault(token, {})
             node[""] = at
-    days = {_phrase(name) for info in languages[:_NAMED] for day in _WEEKDAYS for name in info.get(day, ())}
+    days = {
+        _phrase(name)
+        for info in languages[:_NAMED]
+        for day in _WEEKDAYS
+        for name in info.get(day, ())
+    }
     numbers = frozenset(filter(str.isalpha, numerals))
     return _Known(ago, durations, numbers, frozenset(hints), frozenset(days))
 

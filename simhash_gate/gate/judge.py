@@ -183,7 +183,8 @@ class Gate:
         current = judged.before
         kept = current or kept
         look, _ = _closer_look(page, policy, judged.memory)
-        rendition = bool(what_changed(before, page, policy, visit, look.revisit(kept, before.digest)))
+        text = look.revisit(kept, before.digest)
+        rendition = bool(what_changed(before, page, policy, visit, text))
         if rendition and not (current is not None and _is_rendition(judged, current)):
             return None
         found_at = self._revisits.found_at(visit, before)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from html import unescape
-from itertools import islice
-from typing import Any, NamedTuple
+from itertools import compress, islice
+from typing import Any, NamedTuple, cast
 
 from lxml import html
 from lxml.etree import XPath
@@ -93,15 +93,15 @@ class Document(NamedTuple):
     @property
     def struck(self) -> list[str]:
         """The texts of the article that are struck out: they are no longer so."""
-        struck = _STRUCK(self.article.element)
+        struck = cast(list[HtmlElement], _STRUCK(self.article.element))
         return [" ".join("".join(element.itertext()).split()) for element in struck]
 
     @property
-    def times(self) -> set[str]:
+    def times(self) -> list[str]:
         """The texts that stand for a date, however they say it."""
         times = self.facts.elements.by_tag["time"][:_TIMES]
         dated = [time for time in times if time.get("datetime", "P")[:1] not in "Pp"]
-        return {" ".join("".join(time.itertext()).split()) for time in dated}
+        return [" ".join("".join(time.itertext()).split()) for time in dated]
 
     def files(self, base: str, *, everywhere: bool) -> list[str]:
         """Return the addresses of files that links lead to, of the article or of the whole page."""
@@ -170,7 +170,7 @@ def read_document(
 
 
 _STRUCK = XPath(".//del | .//s | .//strike | .//*[contains(@style, 'line-through')]")
-_CONTACT = re.compile(r"\s*(?:tel|mailto):([^?\s]+)", re.I)
+_CONTACT = re.compile(r"\s*(?:tel|mailto):([^?\s]+).*", re.I | re.S)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
@@ -187,9 +187,9 @@ _DEEP = 4
 
 def find_contacts(root: HtmlElement, elements: Elements) -> list[str]:
     """Return whom the links of a page, as far as they are left in it, call or write to."""
-    links = [(link, found[1]) for link in elements.by_tag["a"] if (found := _CONTACT.match(link.get("href", "")))]
-    left = are_in(root, [link for link, _ in links])
-    return sorted({contact for (_, contact), is_left in zip(links, left, strict=True) if is_left})
+    links = [link for link in elements.by_tag["a"] if _CONTACT.match(link.get("href", ""))]
+    left = compress(links, are_in(root, links))
+    return sorted({_CONTACT.sub(r"\1", link.get("href", "")) for link in left})
 
 
 def is_lost(found: list[Block], article: Article, page: Cleaned, kind: Kind | None) -> bool:
