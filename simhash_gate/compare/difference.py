@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, moving
@@ -48,7 +47,7 @@ class CloserLook:
         self._name = self._sketch.name_key
         self._is_sketched = verify and bool(page.sketch)
         short = page.words < least_words
-        self.excused: list[str] = []
+        self.excused = ""
         self.exact = page.listing or (short and not self._is_sketched)
 
     def radius(self, threshold: int, near: int) -> int:
@@ -145,27 +144,30 @@ class CloserLook:
         return any(find_money(" ".join(self._tokens[line]).upper()) for line in lines)
 
     def _said(self, kept: Sketch, found: Apart) -> str:
-        """Say which lines have come, and how many words are gone; note what was excused."""
-        self.excused = [
-            f"{self._shown(line, found.covered)!r} {EXCUSES[excuse]}"
-            for excuse, lines in found.excused.items()
-            for line in lines
-        ]
+        """Say which lines have come, and how many words are gone; note what is excused."""
+        noted = [(excuse, line) for excuse, lines in found.excused.items() for line in lines]
+        each = [f"{self._shown(line, found)!r} {EXCUSES[excuse]}" for excuse, line in noted]
+        self.excused = self._listed(each)
         old, new = kept.lines, self._sketch.lines
         if not (found.gone or found.come):
             return are_moved(old, new)
         gone, come = int(old.sizes[found.gone].sum()), found.come
-        shown = [repr(self._shown(line, found.covered)) for line in come[:_SHOWN]]
-        more = len(come) - len(shown)
-        lines = ", ".join([*shown, *([f"{how_many(more, 'line')} more"] if more else [])])
+        lines = self._listed([repr(self._shown(line, found)) for line in come])
         said = [f"new: {lines}"] if come else []
         return "; ".join([*said, f"gone: {how_many(gone, 'word')}"] if gone else said)
 
-    def _shown(self, line: int, covered: NDArray[np.bool_]) -> str:
+    @staticmethod
+    def _listed(lines: Sequence[str]) -> str:
+        more = len(lines) - _SHOWN
+        return ", ".join(
+            [*lines[:_SHOWN], *([f"{how_many(more, 'line')} more"] if more > 0 else [])]
+        )
+
+    def _shown(self, line: int, found: Apart) -> str:
         """Return the words of a line around the first that the other page has not."""
         tokens = self._tokens[line]
         begin = int(self._sketch.lines.sizes[:line].sum())
-        place = int(np.argmin(covered[begin : begin + len(tokens)]))
+        place = int(np.argmin(found.covered[begin : begin + len(tokens)]))
         start, end = max(0, place - _AROUND), place + _AROUND + 1
         shown = " ".join(tokens[start:end]).lstrip("\ue000")
         return "…" * (start > 0) + shown + "…" * (end < len(tokens))

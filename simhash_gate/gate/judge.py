@@ -207,7 +207,7 @@ class Gate:
         match = Match(renewed, hamming_distance(kept.fingerprint, record.fingerprint))
         elsewhere = bool(found_at) and found_at != visit.url
         when = f"at {found_at if elsewhere else 'this address'} in this crawl"
-        same = "; ".join(["the same text", *look.excused])
+        same = f"the same text{look.excused and '; '}{look.excused}"
         reason = f"{same}, {when if found_at else age_of(before, visit.at)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
         if elsewhere:
@@ -333,7 +333,8 @@ class Gate:
                 return first or match, added, found, missed
             finding = look.at(match.record)
             if finding is None:
-                return match, False, None, ""
+                excused = Difference("texts", look.excused) if look.excused else None
+                return match, False, excused, ""
             if first is None:
                 first, found = match, finding
             looks += 1
