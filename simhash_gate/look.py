@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain, filterfalse, islice, pairwise
 
-from simhash_gate.fingerprints.folding import HashedLines, words_of_each
+from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, words_of_each
 from simhash_gate.fingerprints.lines import (
     ABOUT,
     ARTICLE,
@@ -23,7 +23,14 @@ from simhash_gate.fingerprints.lines import (
     SENTENCE,
 )
 from simhash_gate.fingerprints.relative_times import weekdays, without_relative_times
-from simhash_gate.fingerprints.words import SIGNS, beside_date, is_of_page, is_volatile, words
+from simhash_gate.fingerprints.words import (
+    SIGNS,
+    beside_date,
+    is_of_page,
+    is_volatile,
+    without_counters,
+    words,
+)
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import Block
 from simhash_gate.page.document import Document
@@ -36,6 +43,7 @@ LEAST_SENTENCE = 5
 _TEXTS = frozenset({"text", "item"})
 _IN_ORDER = frozenset({"cell", "item", "term"})
 _FEW, _ENTRIES = 2, 0.25  # of a list: entries, and their share of the article's own text
+_INTRODUCTION = 1_000  # characters: an article that says more is no introduction to a list
 _VOLATILE_KINDS = _TEXTS | {"heading"}
 _LONG = 40  # words
 _SHORT = 14  # words: a longer line is a sentence, which tells a time
@@ -80,16 +88,31 @@ class PageText:
         texts += [line for line in first if line not in known]
         times = {*map(tuple, words_of_each(document.times))}
         tokens = [_without_times(line, times) for line in words_of_each(texts)]
-        hashed = HashedLines.of(tokens)
         listing = _is_listing(blocks) or document.article.listing
         volatile = _are_volatile(blocks, tokens, listing)
-        about = _are_about(document, tokens, volatile, first)
+        start = _start(blocks, tokens, volatile)
+        bylines = [(place, without_counters(texts[place])) for place in range(start)]
+        bylines = [(place, text) for place, text in bylines if text != texts[place]]
+        for place, text in bylines:
+            tokens[place] = words(text)
+        hashed = HashedLines.of(tokens)
+        about = _are_about(document, tokens, volatile, first, start)
+        for place, _ in bylines:
+            about[place] = ABOUT
+        for place in range(
+            1, start
+        ):  # a name beside a date of the page: the other view may not say it
+            is_name = len(tokens[place]) < LEAST_SENTENCE and not any(
+                map(str.isdigit, texts[place])
+            )
+            if is_name and ABOUT in about[place - 1 : place + 2]:
+                about[place] |= ABOUT
         kinds = list(_kinds_of_blocks(document, about, entries, listing))
         for place, text in enumerate(texts[len(blocks) :], len(blocks)):
             leads_on = LINK * (not shown.said[first[text]])
             kind = CONTENT | leads_on * (text in entries) if place < said else leads_on
             kinds.append(ABOUT if is_of_page(text) else kind)
-        counts = hashed.counts(len(texts)).tolist()
+        counts = hashed.only(~hashed.are(WITH_NUMBER)).counts(len(texts)).tolist()
         kinds = [
             kind | SENTENCE * (n >= LEAST_SENTENCE) for kind, n in zip(kinds, counts, strict=True)
         ]
@@ -159,7 +182,9 @@ def _entries(document: Document) -> set[str]:
     found = [(line, said) for line, said, left in parts if left and (line not in own or not said)]
     linked = {line for line, said in found if not said and words(line)}
     text = sum(len(block.text) for block in blocks if not block.linked)
-    enough = len(linked) >= _FEW and sum(map(len, linked)) >= _ENTRIES * text
+    enough = (
+        len(linked) >= _FEW and sum(map(len, linked)) >= _ENTRIES * text and text <= _INTRODUCTION
+    )
     return {line for line, _ in found} if enough else set()
 
 
@@ -212,8 +237,22 @@ def _is_date(text: str) -> bool:
     return rest is not None and weekdays().issuperset(rest)
 
 
+def _start(blocks: list[Block], tokens: list[list[str]], volatile: list[bool]) -> int:
+    """Return where the text of an article begins: with a paragraph, or with the longest line."""
+    sizes = [
+        len(line) if block.kind in _TEXTS and not gone else 0
+        for block, line, gone in zip(blocks, tokens, volatile, strict=False)
+    ]
+    least = min(_PARAGRAPH, max(sizes))
+    return next(place for place, size in enumerate(sizes) if size >= least)
+
+
 def _are_about(
-    document: Document, tokens: list[list[str]], volatile: list[bool], first: dict[str, int]
+    document: Document,
+    tokens: list[list[str]],
+    volatile: list[bool],
+    first: dict[str, int],
+    start: int,
 ) -> list[int]:
     """Return of each block whether it is about the page, or `CONTENT`.
 
@@ -222,11 +261,6 @@ def _are_about(
     of few words, and behind a label, a date tells: it is `ABOUT` and `CONTENT`.
     """
     blocks, whole = document.blocks, document.titles.whole
-    sizes = [
-        len(it) if block.kind in _TEXTS else 0 for block, it in zip(blocks, tokens, strict=False)
-    ]
-    least = min(_PARAGRAPH, max(sizes))
-    start = next(place for place, size in enumerate(sizes) if size >= least)
     names = [line for line in first if line in whole and line != whole]
     top = first.get(max(names, key=len, default=""), 0)
     lasting = chain.from_iterable(
@@ -237,7 +271,7 @@ def _are_about(
     alone = sum(dates[start:]) == 1
     about: list[int] = []
     for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):
-        labelled = place > 1 and about[-1] == CONTENT and sizes[place - 1] < least
+        labelled = place > 1 and about[-1] == CONTENT and len(tokens[place - 1]) < _PARAGRAPH
         above = first.get(block.text, top) < top
         if is_of_page(block.text) or (above and is_volatile(block.text, len(tokens[place]))):
             kind = ABOUT

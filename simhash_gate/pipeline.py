@@ -251,7 +251,7 @@ def _sketch(
     all_words = hashed.words, pairs, more
     word_set = WordSet.of(np.concatenate(own_words), np.concatenate(all_words))
     claims = headline, tuple(other_names), document.offered, compared
-    return Sketch(*claims, word_set, lines, heading)
+    return Sketch(*claims, word_set, lines, heading, document.single)
 
 
 def _without(reason: str, title: str = "", fields: dict[str, Any] | None = None) -> Reading:

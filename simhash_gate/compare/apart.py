@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -109,6 +109,11 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
             )
             found = found.without("shown", *its)
     return found
+
+
+def entries(lines: Lines, numbers: Iterable[int]) -> list[int]:
+    """Return those of some lines that are linked, and beside the article."""
+    return [n for n in numbers if lines.kinds[n] & LINK and not lines.kinds[n] & ARTICLE]
 
 
 def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], list[int]]]:

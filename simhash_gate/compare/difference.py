@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from simhash_gate.common.wording import how_many
-from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, moving
+from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, entries, moving
 from simhash_gate.compare.contradictions import Difference, contradiction, same_name
 from simhash_gate.compare.offers import same_offer
 from simhash_gate.compare.site_memory import SiteMemory
@@ -113,10 +113,13 @@ class CloserLook:
                 for lines, numbers in ((old, found.gone), (new, found.come))
             )
             found = self._without_moves(old, new, found.without("site", *sides))
+        if kept.single != self._sketch.single:  # a line counts on both, or on none
+            found = found.without("elsewhere", *map(entries, (old, new), (found.gone, found.come)))
         if same_offer(kept, self._sketch) and same_name(kept, self._sketch):
             labels = [n for n in found.come if n in self._labels]
             short = [n for n in found.gone if not old.kinds[n] & SENTENCE]
-            found = found.without("shown", short[: len(labels)], labels)
+            less = len(labels) if len(found.come) > len(labels) else None  # a print view says less
+            found = found.without("shown", short[:less], labels)
         return self._said(kept, found)
 
     def _is_repeated(self, lines: Lines, line: int) -> bool:

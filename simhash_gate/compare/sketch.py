@@ -93,7 +93,7 @@ class Sketch:
     are what its head and other headlines call it, without the name of the site. `offered` are
     fields and their values, as `find_offer` finds them; `compared` those that the user names, and
     the files that a page of few words leads to. `words` are those of the whole page, to find names
-    in, and `lines` all that it shows.
+    in, and `lines` all that it shows. `single` tells that it is one thing, and no list of others.
     """
 
     headline: str = ""
@@ -103,6 +103,7 @@ class Sketch:
     words: WordSet = _NONE
     lines: Lines = NO_LINES
     heading: str = ""
+    single: bool = False
 
     @property
     def all_names(self) -> tuple[str, ...]:
@@ -125,7 +126,8 @@ class Sketch:
 
     def encode(self) -> bytes:
         """Return the sketch as bytes, which begin with its key."""
-        values = [(self.headline, self.heading, *self.names), self.offered, self.compared]
+        names = self.headline, self.heading, *self.names
+        values = names, self.offered, self.compared, self.single
         text = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
         parts = self.words.encode(), self.lines.encode()
         return b"".join((_HEAD.pack(self.key, *map(len, parts)), *parts, text))
@@ -140,9 +142,9 @@ def decode(data: bytes) -> Sketch:
         for size in sizes:
             parts.append(data[start : start + size])
             start += size
-        (headline, heading, *names), offered, compared = json.loads(data[start:])
+        (headline, heading, *names), offered, compared, single = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, WordSet.decode(parts[0]), Lines.decode(parts[1]), heading)
+        return Sketch(*values, WordSet.decode(parts[0]), Lines.decode(parts[1]), heading, single)
     except (struct.error, TypeError, ValueError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

@@ -212,6 +212,9 @@ _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
+_COUNTS = re.compile(
+    rf"(?:(?<!\w)(?:last\s)?(?:updated|modified|edited)\W+)?(?:{_COUNT}|{_AGO})", re.I
+)
 _COUNTER = re.compile(rf"(?<!\w){_COUNTED}(?!\w)", re.I)
 _LEGAL = re.compile(r"\W*(?:©|\(c\)\s?(?:19|20)\d\d|copyright\b\W*(?:\(c\)|©|(?:19|20)\d\d))", re.I)
 
@@ -233,6 +236,11 @@ def is_of_page(text: str) -> bool:
 def other_words(text: str) -> str:
     """Return the text of a volatile block without its dates, clocks and counters."""
     return _LINKING.sub("", _VOLATILE.sub("", text))
+
+
+def without_counters(text: str) -> str:
+    """Return a text without counters and relative times, and what says that these are updates."""
+    return _COUNTS.sub(" ", text)
 
 
 def beside_date(text: str) -> list[str] | None:

@@ -41,9 +41,9 @@ class Document(NamedTuple):
     page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
     page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
     `ads` are the lines of its advertisements. `places` tell where each line stands, and `left` if
-    cleaning has left it; of a page that is one thing, `left` is empty. `contacts` are the numbers
-    and addresses that links call or write to. `anchors` are all of its
-    links, if asked for.
+    cleaning has left it; of a `single` page, which is one thing, `left` is empty. `contacts` are
+    the numbers and addresses that links call or write to. `anchors` are all of its links, if asked
+    for.
     """
 
     facts: Facts
@@ -59,6 +59,7 @@ class Document(NamedTuple):
     places: list[int]
     left: list[bool]
     contacts: list[str]
+    single: bool
     anchors: bytes = b""
 
     @property
@@ -165,7 +166,7 @@ def read_document(
     leftover_of = (titles.whole or titles.title) if is_rest else ""
     return Document(
         *(facts, titles, article, content, found, offered, fields, leftover_of, shown, ads),
-        *(cleaned.places, [] if article.listing or offered else left, contacts, links),
+        *(cleaned.places, [] if article.listing or offered else left, contacts, single, links),
     )
 
 
