@@ -47,6 +47,7 @@ _INTRODUCTION = 1_000  # characters: an article that says more is no introductio
 _VOLATILE_KINDS = _TEXTS | {"heading"}
 _LONG = 40  # words
 _SHORT = 14  # words: a longer line is a sentence, which tells a time
+_BYLINE = 4  # blocks at the beginning of an article
 _FEW_LINES = 8
 _SIZES = (1, 2, 3)  # words of a relative time
 _PARAGRAPH = 15  # words
@@ -168,10 +169,12 @@ def _entries(document: Document) -> set[str]:
     """Return the lines of the list that a page is whose article is only the introduction to it.
 
     They are linked, or beside what is, below where the article begins. Two of them at least, and
-    together a quarter of the article's own text.
+    together a quarter of the article's own text. An article that begins with a date, or a counter
+    of its readers, is no introduction.
     """
     shown, blocks = document.shown, document.blocks
-    if not document.left:
+    begin = [block.text for block in blocks[:_BYLINE]]
+    if not document.left or any(_is_date(text) or text != without_counters(text) for text in begin):
         return set()
     own = {block.text for block in blocks}
     article = [place for place, line in enumerate(shown.lines) if line in own]
