@@ -28,7 +28,7 @@ something beside its neighbours; five words or more; a picture or a control; a l
 What is both `ABOUT` and `LINK` is a caption."""
 CAPTION = ABOUT | LINK
 
-_HEAD = struct.Struct(">HI")
+_HEAD = struct.Struct(">2I")
 _CUT = np.uint32(16)  # a long line is cut after a word whose hash this divides
 _LONG, _LONGEST = 24, 200  # words
 _MOST = 0xFFFF  # lines
