@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, compress, pairwise
@@ -169,6 +170,8 @@ _LONGEST_FILES = 300  # characters
 _PICTURED = 40  # words: with fewer, a picture tells a page from others
 _PICTURES = 3  # of so many, with so few words for each, one tells at a revisit
 
+_BLANK = re.compile(r"\s")
+
 
 def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[Lines, bytes]:
     """Return the lines of a page, and their words, one a line: the article, then a blank line.
@@ -182,7 +185,7 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
     images = document.images(base)
     if words <= _PICTURED or (len(images) >= _PICTURES and words <= _PICTURED * len(images)):
         marks += [("image", [file]) for file in images]
-    tokens = [[f"\ue000{sort}", *("_".join(value.split()) for value in it)] for sort, it in marks]
+    tokens = [[f"\ue000{sort}", *map(_in_one, values)] for sort, values in marks]
     of_sort = {"code": CONTENT, "struck": CONTENT, "image": MARK | CONTENT * (words <= _PICTURED)}
     kinds = [of_sort.get(sort, CONTENT | MARK) for sort, _ in marks]
     lines, starts = cut_lines(text.hashed, text.kinds, text.places)
@@ -193,6 +196,11 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
     shown[said:said] = [""]
     shown += map(" ".join, tokens)
     return lines.beside(others), "\n".join(shown).encode("utf-8", "replace")
+
+
+def _in_one(text: str) -> str:
+    """Return a text as one word. Where code has blanks is seen."""
+    return _BLANK.sub("_", text).encode("utf-8", "replace").decode()
 
 
 def _digest(document: Document, text: PageText, lines: Lines) -> int:

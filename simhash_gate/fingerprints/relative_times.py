@@ -28,7 +28,7 @@ _NAMED = 40
 _WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 _UNITS = ["second", "minute", "hour", "day", "week", "month", "year"]
 _DIGITS = re.compile(r"\d+")
-_SLOT = re.compile(r"\(\\d.*?\)(?:\\s\*)?")  # in dateparser's patterns
+_SLOT = re.compile(r"\(\\d[^()]*\)(?:\\s\*)?")  # in dateparser's patterns
 
 
 class _Known(NamedTuple):

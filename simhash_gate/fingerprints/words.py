@@ -135,6 +135,7 @@ def unsegmented(tokens: Collection[str]) -> AbstractSet[str]:
 
 _MOST_WORDS = 14  # a longer text is a sentence that happens to have a date
 _LONGEST_BYLINE = 40
+_LONGEST_LINE = 400  # characters of a line that is about the page
 _WORD = re.compile(r"[^\W\d_]+")
 # Chinese and Japanese have no spaces; a word has about two letters.
 _IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
@@ -193,8 +194,8 @@ _LABEL = (
 # What follows is a name or an address: "Printed from copper plates by Ann Lee" says more.
 _ORIGIN = (
     r"^\W*(?:(?:re)?printed|redirected|retrieved)\sfrom\s"
-    r"(?:\S*[./]\S+|(?-i:[A-Z])\S+(?:\s\S+)?|(?-i:(?:[A-Z]\S*\s?){2,5}))\W*$|^\W*"
-    r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：](?:\W*\w+){1,4}\W*$"
+    r"(?:(?=\S*[./]\S)\S+|(?-i:[A-Z])\S+(?:\s\S+)?|(?-i:[A-Z]\S*(?:\s[A-Z]\S*){1,4}))(?!\S)\W*$|^\W*"
+    r"(?:source|quelle|fuente|fonte|источник|出典|来源|來源)\s?[:：](?:\W*\w+\b){1,4}\W*$"
 )
 _ONLINE = (
     r"^\W*\d[\d.,]*\s(?:users?|guests?|members?|visitors?)(?:\s\w+){0,2}\sonline\b|"
@@ -227,7 +228,7 @@ def is_of_page(text: str) -> bool:
     """
     if _LEGAL.match(text) or _AD_LABEL.match(text):
         return True
-    if not _OF_PAGE.search(text):
+    if len(text) > _LONGEST_LINE or not _OF_PAGE.search(text):
         return False
     rest = _LINKING.sub("", _VOLATILE.sub("", _OF_PAGE.sub("", text)))
     return not _WORD.search(rest)
@@ -251,6 +252,7 @@ def beside_date(text: str) -> list[str] | None:
 def is_volatile(text: str, words: int) -> bool:
     """Tell whether a block of `words` words is volatile: about the page, and not its content."""
     if words <= _MOST_WORDS:
+        text = text[:_LONGEST_LINE]
         found = _HINT.search(text) and _VOLATILE.search(text)
         return (found or _AD_LABEL.match(text)) is not None
     return _LEGAL.match(text) is not None or (words <= _LONGEST_BYLINE and _is_byline(text))
