@@ -149,13 +149,13 @@ class CloserLook:
     def _said(self, kept: Sketch, found: Apart) -> str:
         """Say which lines have come, and how many words are gone; note what is excused."""
         noted = [(excuse, line) for excuse, lines in found.excused.items() for line in lines]
-        each = [f"{self._shown(line, found)!r} {EXCUSES[excuse]}" for excuse, line in noted]
+        each = [f"{self._shown(line, kept, found)!r} {EXCUSES[excuse]}" for excuse, line in noted]
         self.excused = self._listed(each)
         old, new = kept.lines, self._sketch.lines
         if not (found.gone or found.come):
             return are_moved(old, new)
         gone, come = int(old.sizes[found.gone].sum()), found.come
-        lines = self._listed([repr(self._shown(line, found)) for line in come])
+        lines = self._listed([repr(self._shown(line, kept, found)) for line in come])
         said = [f"new: {lines}"] if come else []
         return "; ".join([*said, f"gone: {how_many(gone, 'word')}"] if gone else said)
 
@@ -166,11 +166,12 @@ class CloserLook:
             [*lines[:_SHOWN], *([f"{how_many(more, 'line')} more"] if more > 0 else [])]
         )
 
-    def _shown(self, line: int, found: Apart) -> str:
+    def _shown(self, line: int, kept: Sketch, found: Apart) -> str:
         """Return the words of a line around the first that the other page has not."""
         tokens = self._tokens[line]
         begin = int(self._sketch.lines.sizes[:line].sum())
-        place = int(np.argmin(found.covered[begin : begin + len(tokens)]))
+        new = np.flatnonzero(~found.covered[begin : begin + len(tokens)]).tolist()
+        place = next((n for n in new if not kept.words.have(tokens[n])), new[0])
         start, end = max(0, place - _AROUND), place + _AROUND + 1
         shown = " ".join(tokens[start:end]).lstrip("\ue000")
         return "…" * (start > 0) + shown + "…" * (end < len(tokens))
@@ -179,10 +180,11 @@ class CloserLook:
     def _labels(self) -> frozenset[int]:
         """The lines that say, in a word or two, what is offered."""
         offered = SIGNS.union(*(words(value) for _, value in self._sketch.offered))
+        others = ({*tokens} - offered for tokens in self._tokens)
         return frozenset(
             place
-            for place, tokens in enumerate(self._tokens)
-            if not offered.isdisjoint(tokens) and len({*tokens} - offered) <= _LABEL
+            for place, (tokens, rest) in enumerate(zip(self._tokens, others, strict=True))
+            if not offered.isdisjoint(tokens) and len(rest) <= _LABEL and not any(map(str.isdigit, rest))
         )
 
     @cached_property

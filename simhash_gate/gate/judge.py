@@ -184,8 +184,10 @@ class Gate:
         kept = current or kept
         look, _ = _closer_look(page, policy, judged.memory)
         text = look.revisit(kept, before.digest)
-        rendition = bool(what_changed(before, page, policy, visit, text))
-        if rendition and not (current is not None and _is_rendition(judged, current)):
+        changed = bool(what_changed(before, page, policy, visit, text))
+        rendition = changed or before.digest != page.digest
+        rendition = rendition and current is not None and _is_rendition(judged, current)
+        if changed and not rendition:
             return None
         found_at = self._revisits.found_at(visit, before)
         version, renewed = version_of(page, record, visit), kept

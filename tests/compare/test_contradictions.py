@@ -5,7 +5,7 @@ import pytest
 from simhash_gate.compare.contradictions import contradiction
 from simhash_gate.compare.names import numbers_and_signs, words_of_line
 from simhash_gate.compare.offers import IN_DATA, fields_apart, read_from_text
-from simhash_gate.compare.sketch import Hashes, Sketch
+from simhash_gate.compare.sketch import Sketch, WordSet
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page.offer import NUMBERS
 
@@ -18,7 +18,7 @@ def looked_for(text: str) -> set[str]:
 
 
 def claims(headline: str, *names: str, said: str = "", beside: str = "", **offered: str) -> Sketch:
-    told = Hashes.of(looked_for(said), looked_for(f"{headline} {said} {beside}"))
+    told = WordSet.of(looked_for(said), looked_for(f"{headline} {said} {beside}"))
     return Sketch(headline, names, tuple(sorted(offered.items())), words=told)
 
 

@@ -19,6 +19,7 @@ from simhash_gate.plugin.store_thread import MOST_AT_ONCE, StoreThread
 from simhash_gate.stores import StoreError, StoreUnavailable, open_store
 from simhash_gate.stores.store import Store
 from tests.crawls.harness import until
+from tests.fingerprints.made_lines import lines_of
 
 
 @pytest.fixture
@@ -240,8 +241,9 @@ def test_a_store_that_never_waits_answers_at_once_on_this_thread() -> None:
 def test_a_run_ends_though_what_sites_repeat_can_not_be_kept(path, caplog) -> None:
     thread = opened(path)
     thread.submit(ask(1)).result(timeout=60)
+    line = lines_of("one line of the site")
     for name in range(4):
-        learn = lambda gate, name=name: gate._memories.of("example.com").learn(name, [(1, 5)])  # noqa: E731
+        learn = lambda gate, name=name: gate._memories.of("example.com").learn(name, line)  # noqa: E731
         thread.submit(learn).result(timeout=60)
     with closing(sqlite3.connect(path)) as database:
         database.execute(
