@@ -837,7 +837,7 @@ def test_what_is_said_of_one_thing_and_was_said_of_another_makes_another_page(ga
     one, other = ([lines[(n + odd) % 2][n] for n in range(number)] for odd in (0, 1))
     judge(gate, says(DRILL, *one, name="Results"), "/one")
     verdict = judge(gate, says(DRILL, *other, name="Results"), "/other")
-    assert (verdict.outcome, "in other places" in verdict.reason) == ("near", True)
+    assert (verdict.outcome, "; gone: " in verdict.reason) == ("near", True)
 
 
 def test_another_address_that_shows_a_known_page_otherwise_is_no_update_of_it(gate) -> None:
