@@ -209,9 +209,9 @@ def _digest(document: Document, text: PageText, lines: Lines) -> int:
     Of a page of few words, the headline is one.
     """
     content = lines.are(CONTENT | MARK)
-    if document.headline and not is_long(
-        [*chain.from_iterable(text.tokens[1 : len(text.volatile)])]
-    ):
+    article = zip(text.tokens[1 : len(text.volatile)], text.kinds[1:], strict=False)
+    said = chain.from_iterable(line for line, kind in article if kind & CONTENT)
+    if document.headline and not is_long([*said]):
         content[:1] = True
     keys = lines.keys[content]
     if document.article.listing:

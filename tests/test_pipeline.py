@@ -131,16 +131,15 @@ def test_a_line_about_the_page_does_not_move_the_digest_of_a_short_page_and_any_
         assert read(ENGLISH.replace("Updated 12:04", line)).digest != digest, line
 
 
-def test_a_sentence_that_tells_a_date_moves_the_digest_of_a_long_page_by_its_other_words():
+def test_a_sentence_that_tells_a_date_moves_the_digest_and_not_the_fingerprint():
     def page(sentence):
         body = " ".join(f"word{n}" for n in range(60))
         return read(f"<title>Mayor</title><h1>Mayor</h1><p>{sentence}</p><p>{body}</p>")
 
     resigned = page("On 5 May 2019 the mayor resigned.")
-    assert page("On 7 May 2019 the mayor resigned.").digest == resigned.digest
-    jailed = page("On 5 May 2019 the mayor was jailed.")
-    assert jailed.digest != resigned.digest
-    assert jailed.fingerprint == resigned.fingerprint
+    for sentence in ("On 7 May 2019 the mayor resigned.", "On 5 May 2019 the mayor was jailed."):
+        assert page(sentence).digest != resigned.digest
+        assert page(sentence).fingerprint == resigned.fingerprint
 
 
 def test_a_list_of_few_entries_says_its_headlines_in_any_layout():

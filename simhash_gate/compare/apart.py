@@ -160,6 +160,7 @@ def _followers(lines: Lines, others: Collection[int]) -> dict[int, list[int]]:
     for (line, kind), (after, its) in pairwise(
         zip(article.keys.tolist(), content.tolist(), strict=True)
     ):
-        if after in others and (kind & LABEL or kind & its & ORDERED):
+        is_name = kind and not kind & SENTENCE  # of what its values stand under
+        if after in others and (kind & LABEL or (its & ORDERED and (kind & ORDERED or is_name))):
             found[line].append(after)
     return {line: sorted(after) for line, after in found.items()}

@@ -108,9 +108,11 @@ class CloserLook:
         if not (found.gone or found.come):
             return self._said(kept, found)
         if self._memory is not None:
+            # A number for a number is another value, though the site has both.
+            valued = old.forms[found.gone].any() and new.forms[found.come].any()
             sides = (
-                [n for n in numbers if self._is_repeated(lines, n)]
-                for lines, numbers in ((old, found.gone), (new, found.come))
+                [n for n in its if self._is_repeated(lines, n) and not (valued and lines.forms[n])]
+                for lines, its in ((old, found.gone), (new, found.come))
             )
             found = self._without_moves(old, new, found.without("site", *sides))
         if kept.single != self._sketch.single:  # a line counts on both, or on none
@@ -184,7 +186,9 @@ class CloserLook:
         return frozenset(
             place
             for place, (tokens, rest) in enumerate(zip(self._tokens, others, strict=True))
-            if not offered.isdisjoint(tokens) and len(rest) <= _LABEL and not any(map(str.isdigit, rest))
+            if not offered.isdisjoint(tokens)
+            and len(rest) <= _LABEL
+            and not any(map(str.isdigit, rest))
         )
 
     @cached_property

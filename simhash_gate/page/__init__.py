@@ -93,7 +93,7 @@ class Page:
     @property
     def said(self) -> str:
         """The words of its article, and of what else it can be told by."""
-        return self.lines.decode().partition("\n\n")[0]
+        return f"\n{self.lines.decode()}\n".partition("\n\n")[0].strip("\n")
 
     @property
     def links(self) -> int:

@@ -24,7 +24,8 @@ _INLINE = re.compile(
     r"|(!?\[)"  # the start of a link or an image
     r"|\]\(<?((?:[^()<>\s]|\([^()\s]*\))*)>?(?:\s+\"[^\"]*\")?\)"  # its end
     r"|(`+)"  # no code: nothing ends it
-    r"|\*+|~~"  # other marks
+    r"|(~~)"  # around what is struck out
+    r"|\*+"  # other marks
 )
 
 
@@ -84,14 +85,14 @@ def _code(lines: Iterator[str], fence: str) -> str:
 
 
 def _inline(text: str) -> str:
-    """Return a line without its marks, with tags for links, images and code."""
+    """Return a line without its marks, with tags for links, images, code and what is struck out."""
     parts: list[str] = []
     opened: list[int] = []  # where in `parts` a link or an image begins
     place = 0
     for mark in _INLINE.finditer(text):
         parts.append(escape(text[place : mark.start()]))
         place = mark.end()
-        sign, _, code, start, address, ticks = mark.groups()
+        sign, _, code, start, address, ticks, strike = mark.groups()
         if sign or code or ticks:
             parts.append(f"<code>{escape(code)}</code>" if code else escape(sign or ticks))
         elif start:
@@ -99,6 +100,8 @@ def _inline(text: str) -> str:
             parts.append(start)
         elif address is not None:
             _close(parts, opened, address) if opened else parts.append(escape(mark[0]))
+        elif strike:
+            parts.append("</del>" if parts.count("<del>") > parts.count("</del>") else "<del>")
     parts.append(escape(text[place:]))
     return "".join(parts)
 

@@ -224,26 +224,3 @@ def test_a_view_without_images_lacks_their_captions() -> None:
     assert is_copy(SHORT.format(STORY * 3), shown)
     captions = (FIGURE.format(f"A {name} at work in its hive.") for name in ("bee", "wasp"))
     assert not is_copy(*(SHORT.format(caption) for caption in captions)), "they are what it says"
-
-
-def test_a_byline_that_another_view_has_beside_the_story_is_no_sentence_in_chinese() -> None:
-    story = "".join(
-        f"<p>{said}</p>"
-        for said in (
-            "记者从安溪报道：第一年蜜蜂把蜂蜜带回了家，蜂后非常高兴。",
-            "第二年蜜蜂带回了石楠，养蜂人打开蜂箱看见满满的蜂蜜。",
-            "第三年冬天非常寒冷，山谷里的养蜂人用稻草盖住了蜂箱。",
-            "第四年的石楠花晚开了三个星期，可是没有人说这是一个坏年头。",
-        )
-    )
-    page = "<title>养蜂人</title><header>{}</header><article><h1>养蜂人</h1>{}</article>"
-
-    def are_one(line: str) -> set[bool]:
-        views = (
-            page.format(f"<p>安溪 {line} 本报</p>", story),
-            page.format("", f"<p>{line}</p>{story}"),
-        )
-        return {is_copy(*views), is_copy(*reversed(views))}
-
-    assert are_one("作者马丽华") == {True}
-    assert are_one("作者说石楠花晚开了三个星期") == {False}

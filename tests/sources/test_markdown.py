@@ -39,7 +39,7 @@ def test_a_page_that_was_markdown_is_the_same_page(name: str) -> None:
     assert first.fingerprint is not None
     assert second.fingerprint == first.fingerprint
     assert (second.digest, second.words) == (first.digest, first.words)
-    assert (second.title, second.lines) == (first.title, first.lines)
+    assert (second.title, second.said) == (first.title, first.said)
 
 
 @pytest.mark.parametrize(
