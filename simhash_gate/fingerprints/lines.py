@@ -121,10 +121,11 @@ def cut_lines(
     new[1:] = words.lines[1:] != words.lines[:-1]
     begins = np.flatnonzero(new)
     lengths = np.diff(np.append(begins, count))
-    within = np.arange(count) - np.repeat(begins, lengths)
     long = np.repeat(lengths > _LONG, lengths)
-    new[1:] |= long[1:] & (words.words[:-1] % _CUT == 0) & (within[1:] > 0)
-    new |= long & (within % _LONGEST == 0)
+    new[1:] |= long[1:] & (words.words[:-1] % _CUT == 0)
+    pieces = np.append(np.flatnonzero(new), count)
+    for piece in np.flatnonzero(np.diff(pieces) > _LONGEST).tolist():
+        new[pieces[piece] : pieces[piece + 1] : _LONGEST] = True
     starts = np.append(np.flatnonzero(new), count)[: _MOST + 1]
     line_of = words.lines[starts[:-1]]
     numbered = np.logical_or.reduceat(words.are(WITH_NUMBER), starts[:-1])
