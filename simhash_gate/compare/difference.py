@@ -89,7 +89,8 @@ class CloserLook:
         old, new = its.lines, self._sketch.lines
         found = apart(old, new, self._hashed.words, revisit=True)
         moved = moving(old, new, found)
-        whole = sum(len(come) for _, come in moved.values()) == len(found.come) > 0
+        sizes = [sum(map(len, its)) for its in zip(*moved.values(), strict=True)]
+        whole = sizes == [len(found.gone), len(found.come)]
         if self._memory is not None and self._may_move and whole and not self._priced(found.come):
             self._memory.learn_moves(self._name, moved)
         found = self._without_moves(old, new, found)
