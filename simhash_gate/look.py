@@ -7,6 +7,7 @@ not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain, filterfalse, islice, pairwise
@@ -22,12 +23,13 @@ from simhash_gate.fingerprints.lines import (
     ORDERED,
     SENTENCE,
 )
-from simhash_gate.fingerprints.relative_times import weekdays, without_relative_times
+from simhash_gate.fingerprints.relative_times import AGO, weekdays, without_relative_times
 from simhash_gate.fingerprints.words import (
     SIGNS,
     beside_date,
     is_of_page,
     is_volatile,
+    other_words,
     without_counters,
     words,
 )
@@ -47,6 +49,8 @@ _INTRODUCTION = 1_000  # characters: an article that says more is no introductio
 _VOLATILE_KINDS = _TEXTS | {"heading"}
 _LONG = 40  # words
 _SHORT = 14  # words: a longer line is a sentence, which tells a time
+_UPDATED = frozenset({AGO, "updated", "modified", "edited"})
+_DIGIT = re.compile(r"\d")
 _BYLINE = 4  # blocks at the beginning of an article
 _FEW_LINES = 8
 _SIZES = (1, 2, 3)  # words of a relative time
@@ -92,13 +96,17 @@ class PageText:
         listing = _is_listing(blocks) or document.article.listing
         volatile = _are_volatile(blocks, tokens, listing)
         start = _start(blocks, tokens, volatile)
-        bylines = [(place, without_counters(texts[place])) for place in range(start)]
-        bylines = [(place, text) for place, text in bylines if text != texts[place]]
-        for place, text in bylines:
-            tokens[place] = words(text)
+        bylines = []
+        for place in range(start):
+            text = without_counters(texts[place])
+            line = _without_times(words(text), times)
+            fact = any(map(_DIGIT.search, _without_times(words(other_words(text)), times)))
+            if not fact and (AGO in line or len(line) < len(tokens[place])):
+                bylines.append(place)
+                tokens[place] = [word for word in line if word not in _UPDATED]
         hashed = HashedLines.of(tokens)
         about = _are_about(document, tokens, volatile, first, start)
-        for place, _ in bylines:
+        for place in bylines:
             about[place] = ABOUT
         for place in range(
             1, start
@@ -264,7 +272,8 @@ def _are_about(
     of few words, and behind a label, a date tells: it is `ABOUT` and `CONTENT`.
     """
     blocks, whole = document.blocks, document.titles.whole
-    names = [line for line in first if line in whole and line != whole]
+    titled = document.headline == whole
+    names = [line for line in first if line in whole and titled == (line == whole)]
     top = first.get(max(names, key=len, default=""), 0)
     lasting = chain.from_iterable(
         it for it, gone in zip(tokens, volatile, strict=False) if not gone

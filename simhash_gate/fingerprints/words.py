@@ -167,7 +167,7 @@ _MONTH_FIRST = rf"(?<!\w)(?=\w+\.?\s\d){_MONTH}\s{_DAY}(?:st|nd|rd|th)?\b(?:,?\s
 _CLOCK = r"(?<![\d:.])(?:[01]?\d|2[0-3])[:h][0-5]\d(?::[0-5]\d)?(?![\d:.]|,\d)"
 _COUNTED = (
     r"(?:view(?:s|ed)?|reads?|shares?|comments?|likes?|repl(?:y|ies)|claps|retweets?|"
-    r"times|min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
+    r"min(?:utes?|s)? read|(?:sec|second|min|minute|hour|day|week|month|year)s? ago|"
     r"kommentare?|aufrufe|mal gelesen|commentaires?|vues?|partages?|lectures?|comentarios?|"
     r"visitas|vistas|comentários|visualizaç\w+|commenti|visualizzazioni|просмотр\w*|комментари\w*|"
     r"阅读|閱讀|浏览|瀏覽|评论|評論|の閲覧|ビュー|コメント|조회|댓글|مشاهدة|مشاهدات|تعليقات?|"
@@ -213,9 +213,7 @@ _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
-_COUNTS = re.compile(
-    rf"(?:(?<!\w)(?:last\s)?(?:updated|modified|edited)\W+)?(?:{_COUNT}|{_AGO})", re.I
-)
+_COUNTS = re.compile(_COUNT, re.I)
 _COUNTER = re.compile(rf"(?<!\w){_COUNTED}(?!\w)", re.I)
 _LEGAL = re.compile(r"\W*(?:©|\(c\)\s?(?:19|20)\d\d|copyright\b\W*(?:\(c\)|©|(?:19|20)\d\d))", re.I)
 
@@ -240,7 +238,7 @@ def other_words(text: str) -> str:
 
 
 def without_counters(text: str) -> str:
-    """Return a text without counters and relative times, and what says that these are updates."""
+    """Return a text without its counters."""
     return _COUNTS.sub(" ", text)
 
 
