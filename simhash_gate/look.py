@@ -29,8 +29,8 @@ from simhash_gate.fingerprints.words import (
     beside_date,
     is_of_page,
     is_volatile,
-    other_words,
     without_counters,
+    without_dates,
     words,
 )
 from simhash_gate.page.asides import MANY_LINKS
@@ -96,14 +96,14 @@ class PageText:
         listing = _is_listing(blocks) or document.article.listing
         volatile = _are_volatile(blocks, tokens, listing)
         start = _start(blocks, tokens, volatile)
-        bylines = []
+        bylines: list[int] = []
         for place in range(start):
             text = without_counters(texts[place])
-            line = _without_times(words(text), times)
-            fact = any(map(_DIGIT.search, _without_times(words(other_words(text)), times)))
-            if not fact and (AGO in line or len(line) < len(tokens[place])):
+            byline = _without_times(words(text), times)
+            rest = _without_times(words(without_dates(text)), times)
+            if text != texts[place] or (AGO in byline and not any(map(_DIGIT.search, rest))):
                 bylines.append(place)
-                tokens[place] = [word for word in line if word not in _UPDATED]
+                tokens[place] = [word for word in byline if word not in _UPDATED]
         hashed = HashedLines.of(tokens)
         about = _are_about(document, tokens, volatile, first, start)
         for place in bylines:

@@ -213,6 +213,7 @@ _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
 )
+_DATES = re.compile(f"{_DATE}|{_MONTH_FIRST}|{_CLOCK}", re.I)
 _COUNTS = re.compile(_COUNT, re.I)
 _COUNTER = re.compile(rf"(?<!\w){_COUNTED}(?!\w)", re.I)
 _LEGAL = re.compile(r"\W*(?:©|\(c\)\s?(?:19|20)\d\d|copyright\b\W*(?:\(c\)|©|(?:19|20)\d\d))", re.I)
@@ -240,6 +241,11 @@ def other_words(text: str) -> str:
 def without_counters(text: str) -> str:
     """Return a text without its counters."""
     return _COUNTS.sub(" ", text)
+
+
+def without_dates(text: str) -> str:
+    """Return a text without its dates and clocks."""
+    return _DATES.sub(" ", text)
 
 
 def beside_date(text: str) -> list[str] | None:
