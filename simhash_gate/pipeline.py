@@ -178,7 +178,9 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
 
     What it shows in another way than by words has a line of its own.
     """
-    marks = [("code", [block.code]) for block in document.blocks if block.code]
+    code = [block.code for block in document.blocks if block.code]
+    marks = [("code", [block]) for block in code]
+    marks += [("indented", [_BLANK.sub("_", block)]) for block in code if "\n" in block]
     marks += [("struck", [struck]) for struck in document.struck]
     marks += [("contact", [contact]) for contact in document.contacts]
     marks += [("play", [control]) for control in document.controls(base)]
@@ -186,7 +188,12 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
     if words <= _PICTURED or (len(images) >= _PICTURES and words <= _PICTURED * len(images)):
         marks += [("image", [file]) for file in images]
     tokens = [[f"\ue000{sort}", *map(_in_one, values)] for sort, values in marks]
-    of_sort = {"code": CONTENT, "struck": CONTENT, "image": MARK | CONTENT * (words <= _PICTURED)}
+    of_sort = {
+        "code": CONTENT,
+        "indented": MARK,
+        "struck": CONTENT,
+        "image": MARK | CONTENT * (words <= _PICTURED),
+    }
     kinds = [of_sort.get(sort, CONTENT | MARK) for sort, _ in marks]
     lines, starts = cut_lines(text.hashed, text.kinds, text.places)
     others, _ = cut_lines(HashedLines.of(tokens), kinds, [0] * len(marks))
@@ -199,8 +206,7 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
 
 
 def _in_one(text: str) -> str:
-    """Return a text as one word. Where code has blanks is seen."""
-    return _BLANK.sub("_", text).encode("utf-8", "replace").decode()
+    return "_".join(text.split()).encode("utf-8", "replace").decode()
 
 
 def _digest(document: Document, text: PageText, lines: Lines) -> int:

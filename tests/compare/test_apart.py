@@ -213,16 +213,23 @@ def test_what_three_pages_of_other_names_show_is_the_sites(site) -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["<p>Sent off after {} days</p>", "<ul>" + "<li><a href=/{0}>Leaves of the tree {0}</a>" * 20],
-    ids=["a number for a number", "entries"],
+    ("line", "values", "story"),
+    [
+        ("<p>Sent off after {} days</p>", (3, 9), LONG),
+        ("<img src=/{}.jpg>", ("bees", "wasps"), SHORT),
+    ],
+    ids=["a number for a number", "a picture"],
 )
-def test_values_and_entries_are_not_the_sites_though_other_pages_have_them(site, line) -> None:
-    for number in (3, 9):
+def test_values_and_pictures_are_not_the_sites_though_other_pages_have_them(
+    site, line, values, story
+) -> None:
+    one, other = map(line.format, values)
+    for number, inner in enumerate((one, other)):
         for tree in TREES:
-            site.meet(tree, line.format(number), f"{tree}{number}")
-    site.meet(PINE, line.format(3))
-    assert site.meet(PINE, line.format(9), "other").outcome in ("near", "new")
+            site.meet(tree, inner, f"{tree}{number}", story)
+    site.meet(PINE, one, PINE, story)
+    assert site.meet(PINE, other, "other", story).outcome == "near"
+    assert site.meet(PINE, other, "print", story).outcome == "duplicate"
 
 
 WATCHED = "<div class=seen>Honored guests in the wood: {0}</div>"
@@ -269,7 +276,7 @@ OFFER = (
 @pytest.mark.parametrize(
     ("form", "story"),
     [
-        ("<div class=seen>It is yours for {} €</div>", LONG),
+        ("<div class=seen>For a child {0} €, for others 1{0} €</div>" * 2, LONG),
         (f"{WATCHED}<p>Its gate is painted {{1}} by now.</p>", LONG),
         (f"{WATCHED}<p>And {{0}} lay bees{' were near' * 12} the old hive.</p>", LONG),
         (f"{WATCHED}{{2}}", LONG),
