@@ -192,11 +192,14 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
         "code": CONTENT,
         "indented": MARK,
         "struck": CONTENT,
+        "contact": CONTENT | MARK,
+        "play": CONTENT | MARK,
         "image": MARK | CONTENT * (words <= _PICTURED),
     }
-    kinds = [of_sort.get(sort, CONTENT | MARK) for sort, _ in marks]
+    kinds = [of_sort[sort] for sort, _ in marks]
+    sorts = [[*of_sort].index(sort) for sort, _ in marks]
     lines, starts = cut_lines(text.hashed, text.kinds, text.places)
-    others, _ = cut_lines(HashedLines.of(tokens), kinds, [0] * len(marks))
+    others, _ = cut_lines(HashedLines.of(tokens), kinds, sorts)
     flat = [*chain.from_iterable(text.tokens)]
     shown = [" ".join(flat[start:end]) for start, end in pairwise(starts.tolist())]
     said = int(np.searchsorted(text.hashed.lines[starts[:-1]], text.said))

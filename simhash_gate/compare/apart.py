@@ -101,14 +101,27 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
         for only, lines in ((only_old, old), (only_new & ~shown, new))
     )
     found = Apart(gone, come, {}, covered)
-    for soft in () if revisit else (MARK, CONTENT | ABOUT):
-        if not all(((lines.kinds & soft) == soft).any() for lines in (old, new)):
-            its = (
-                [n for n in numbers if lines.kinds[n] & soft == soft]
-                for numbers, lines in ((gone, old), (come, new))
-            )
-            found = found.without("shown", *its)
-    return found
+    if revisit:
+        return found
+    sorts = _sorts(old), _sorts(new)
+    both = {*sorts[0]}.intersection(sorts[1]) | {0}
+    its = (
+        [n for n in numbers if of[n] not in both]
+        for numbers, of in zip((gone, come), sorts, strict=True)
+    )
+    return found.without("shown", *its)
+
+
+def _sorts(lines: Lines) -> list[int]:
+    """Return the sort of each line that tells nothing if one page has none of it, 0 for others.
+
+    The place of a mark is its sort, and dates are one.
+    """
+    dates = (lines.kinds & (CONTENT | ABOUT)) == CONTENT | ABOUT
+    sorts: list[int] = np.where(
+        lines.are(MARK), lines.places.astype(int) + 1, np.where(dates, -1, 0)
+    ).tolist()
+    return sorts
 
 
 def entries(lines: Lines, numbers: Iterable[int]) -> list[int]:
@@ -135,7 +148,8 @@ def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], l
 
 def _may_move(line: tuple[Lines, int]) -> bool:
     lines, number = line
-    return bool(lines.forms[number]) and int(lines.sizes[number]) <= MOST_WORDS
+    short = int(lines.sizes[number]) <= MOST_WORDS
+    return short and bool(lines.forms[number]) and not lines.kinds[number] & MARK
 
 
 def are_moved(old: Lines, new: Lines) -> str:

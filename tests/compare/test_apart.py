@@ -19,7 +19,7 @@ from simhash_gate.fingerprints.lines import (
     Lines,
 )
 from simhash_gate.gate.judge import Gate
-from simhash_gate.gate.verdict import Verdict
+from simhash_gate.gate.verdict import Outcome, Verdict
 from simhash_gate.options import pipeline_version
 from simhash_gate.pipeline import read_page
 from simhash_gate.stores import open_store
@@ -87,6 +87,18 @@ def test_pictures_controls_and_dates_tell_nothing_if_one_page_has_none(kind) -> 
     assert differ(shown, ("wasps.jpg 1", kind))
     assert differ(shown, ("", kind), revisit=True)
     assert differ(("", kind), shown, revisit=True)
+
+
+def test_pictures_tell_nothing_of_controls() -> None:
+    def marks(*places: int) -> Lines:
+        lines = STORY
+        for place in places:
+            mark = lines_of(f"mark_{place}", kind=CONTENT | MARK, place=place)
+            lines = lines.beside(mark)
+        return lines
+
+    found = compared(marks(4, 5), marks(5), DRILL, GRIP, "mark_5")
+    assert (found.gone, found.come) == ([], []), "a print view has pictures and no controls"
 
 
 def test_a_picture_that_tells_at_a_revisit_only() -> None:
@@ -163,12 +175,13 @@ class Site:
 
     def crawl(self, number: int) -> None:
         """Begin another crawl."""
+        run = f"run{number}"
         if number:
             self._gate.keep_memories()
             self._store.end(f"run{number - 1}")
-        self._at, self._run = 1.7e9 + 86_400 * number, f"run{number}"
-        self._store.begin(self._run)
-        self._gate = Gate(self._store, run=self._run, pipeline=pipeline_version())
+        self._store.begin(run)
+        self._gate: Gate = Gate(self._store, run=run, pipeline=pipeline_version())
+        self._at = 1.7e9 + 86_400 * number
 
     def meet(self, name: str, inner: str, path: str = "", story: str = "") -> Verdict:
         """Judge the page of a name, which has a story of its own and what it says besides."""
@@ -238,7 +251,7 @@ WATCHED = "<div class=seen>Honored guests in the wood: {0}</div>"
 RULES = ("<p>No dogs here.</p><p>No fires here.</p>", "<p>No dogs here.</p>", "", "")
 
 
-def visits(site: Site, form: str, story: str = LONG) -> list[list[str]]:
+def visits(site: Site, form: str, story: str = LONG) -> list[list[Outcome]]:
     """Return the outcomes of four crawls of pages whose numbers are always others.
 
     In the last one, nothing else is.
