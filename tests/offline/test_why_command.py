@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from simhash_gate import hamming_distance, read_page
+from simhash_gate.compare.apart import EXCUSES
 from simhash_gate.journal.warc import warcinfo
 from simhash_gate.offline.chosen import forget_all
 from simhash_gate.stores import open_store
@@ -128,7 +129,7 @@ def test_the_words_that_differ_come_from_where_the_pages_are(run, log, pages) ->
     assert shown.status == 0
     assert "names agree\n" in shown.out
     assert "words that differ, none that counts\n" in shown.out
-    assert "(ignored: beside the article)\n" in shown.out
+    assert "(ignored: leads elsewhere)\n" in shown.out
 
 
 def test_the_newest_log_of_the_project_is_read_with_the_settings_of_its_crawl(
@@ -205,11 +206,11 @@ def test_each_place_that_makes_no_other_page_says_why(run, tmp_path) -> None:
     found = json.loads(run("why", "a.html", "b.html", "--json").out)
     assert "new: 'she brings a spoon of 5 honeys'" in found["reason"]
     assert [(change["added"], change["ignored"]) for change in found["changes"]] == [
-        ("05", "a date, a clock or a counter"),
-        ("5", "a link"),
-        ("5", "a choice"),
+        ("05", EXCUSES["page"]),
+        ("5", EXCUSES["elsewhere"]),
+        ("5", EXCUSES["elsewhere"]),
         ("5", ""),
-        ("5", "beside the article"),
+        ("5", EXCUSES["elsewhere"]),
     ]
 
 
