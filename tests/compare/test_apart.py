@@ -229,7 +229,7 @@ def test_what_three_pages_of_other_names_show_is_the_sites(site) -> None:
     ("line", "values", "story"),
     [
         ("<p>Sent off after {} days</p>", (3, 9), LONG),
-        ("<img src=/{}.jpg>", ("bees", "wasps"), SHORT),
+        ("<img src=/bees.jpg>{}", ("", "<img src=/wasps.jpg>"), SHORT),
     ],
     ids=["a number for a number", "a picture"],
 )
