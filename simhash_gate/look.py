@@ -108,14 +108,11 @@ class PageText:
         about = _are_about(document, tokens, volatile, first, start)
         for place in bylines:
             about[place] = ABOUT
-        for place in range(
-            1, start
-        ):  # a name beside a date of the page: the other view may not say it
-            is_name = len(tokens[place]) < LEAST_SENTENCE and not any(
-                map(str.isdigit, texts[place])
-            )
+        for place in range(1, start):
+            is_short = len(tokens[place]) < LEAST_SENTENCE
+            is_name = is_short and not any(map(str.isdigit, texts[place]))
             if is_name and ABOUT in about[place - 1 : place + 2]:
-                about[place] |= ABOUT
+                about[place] |= ABOUT  # beside a date: the other view may not say it
         kinds = list(_kinds_of_blocks(document, about, entries, listing))
         for place, text in enumerate(texts[len(blocks) :], len(blocks)):
             leads_on = LINK * (not shown.said[first[text]])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import chain, compress, pairwise
-from operator import not_
+from itertools import chain, pairwise
 from typing import Any
 
 import mmh3
@@ -112,11 +111,12 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         return _without("no text", title, fields)
     text = PageText.of(document)
     tokens, volatile = text.tokens[: len(blocks)], text.volatile
-    kept = list(chain.from_iterable(compress(tokens, map(not_, volatile))))
-    stable = _stable(kept, tokens[0] if document.headline and not volatile[0] else [])
+    kept = [word for line, gone in zip(tokens, volatile, strict=True) if not gone for word in line]
     article, lasting = text.article, ~np.array(volatile)
     count = article.only(lasting[article.lines]).total()
-    lasting[0] &= len(stable) == len(kept)
+    # Templates write the headline in several ways, with the site's name or the section's.
+    if document.headline and lasting[0] and is_long(kept[len(tokens[0]) :]):
+        lasting[0] = False
     hashed = article.only(lasting[article.lines])
     if not count:
         hashed, count = article, article.total()
@@ -232,16 +232,6 @@ def _targets(hrefs: set[str], base: str) -> str:
     """Return where a page leads. The number of a visitor, in an address, leads nowhere else."""
     addresses = without_visitor("\n".join(link_targets(hrefs, base)))
     return "\n".join(sorted(set(addresses.split("\n")))[:MOST_TARGETS])
-
-
-def _stable(tokens: list[str], headline: list[str]) -> list[str]:
-    """The words that both copies of a page have, wherever and whenever they were fetched.
-
-    Templates write the headline in several ways, with the site's name or the section's; a page with
-    enough other words is known by these.
-    """
-    rest = tokens[len(headline) :] if headline else []
-    return rest if is_long(rest) else tokens
 
 
 def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:

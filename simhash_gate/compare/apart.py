@@ -56,16 +56,12 @@ class Apart(NamedTuple):
         self, excuse: Excuse, gone: Collection[int] = (), come: Collection[int] = ()
     ) -> Apart:
         """Return what is left when some lines have an excuse; the new page's are noted."""
-        left = [
-            [n for n in lines if n not in its]
-            for lines, its in ((self.gone, gone), (self.come, come))
-        ]
-        noted = (
-            self.excused | {excuse: [*self.excused.get(excuse, ()), *come]}
-            if come
-            else self.excused
+        noted = {excuse: [*self.excused.get(excuse, ()), *come]} if come else {}
+        return self._replace(
+            gone=[n for n in self.gone if n not in gone],
+            come=[n for n in self.come if n not in come],
+            excused=self.excused | noted,
         )
-        return self._replace(gone=left[0], come=left[1], excused=noted)
 
 
 def why(kind: int) -> Excuse | None:
@@ -132,24 +128,16 @@ def entries(lines: Lines, numbers: Iterable[int]) -> list[int]:
 def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], list[int]]]:
     """Return the places where short lines with numbers have become others, and these lines."""
     by_place = defaultdict[int, tuple[list[int], list[int]]](lambda: ([], []))
+    lasting = {0}
     for side, (lines, numbers) in enumerate(((old, found.gone), (new, found.come))):
         for number in numbers:
-            by_place[int(lines.places[number])][side].append(number)
-    return {
-        place: (gone, come)
-        for place, (gone, come) in by_place.items()
-        if place
-        and len(gone) == len(come)
-        and all(
-            map(_may_move, ((lines, n) for lines, its in ((old, gone), (new, come)) for n in its))
-        )
-    }
-
-
-def _may_move(line: tuple[Lines, int]) -> bool:
-    lines, number = line
-    short = int(lines.sizes[number]) <= MOST_WORDS
-    return short and bool(lines.forms[number]) and not lines.kinds[number] & MARK
+            place = int(lines.places[number])
+            by_place[place][side].append(number)
+            long = lines.sizes[number] > MOST_WORDS or lines.kinds[number] & MARK
+            if long or not lines.forms[number]:
+                lasting.add(place)
+    moved = ((place, its) for place, its in by_place.items() if place not in lasting)
+    return {place: (gone, come) for place, (gone, come) in moved if len(gone) == len(come)}
 
 
 def are_moved(old: Lines, new: Lines) -> str:

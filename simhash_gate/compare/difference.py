@@ -59,7 +59,8 @@ class CloserLook:
         its = _sketch_of(kept)
         if its is None or not self._is_sketched:
             same = kept.digest == self._page.digest
-            near_is_enough = not (self._is_sketched or self._is_short(kept))
+            short = min(self._page.words, kept.words) < self._least_words
+            near_is_enough = not (self._is_sketched or short)
             return None if same or near_is_enough else Difference("texts", "another text")
         found = contradiction(its, self._sketch, offers=not self._page.listing)
         if found is not None and found.differs == "names" and self._memory is not None:
@@ -127,10 +128,9 @@ class CloserLook:
 
     def _is_repeated(self, lines: Lines, line: int) -> bool:
         """Tell if the site shows a line on pages of other names. Of an entry this says nothing."""
-        its = self._memory is not None and self._memory.is_repeated(
-            self._name, int(lines.keys[line])
-        )
-        return its and not lines.kinds[line] & (MARK | LINK)
+        if self._memory is None or lines.kinds[line] & (MARK | LINK):
+            return False
+        return self._memory.is_repeated(self._name, int(lines.keys[line]))
 
     @property
     def _may_move(self) -> bool:
@@ -165,9 +165,7 @@ class CloserLook:
     @staticmethod
     def _listed(lines: Sequence[str]) -> str:
         more = len(lines) - _SHOWN
-        return ", ".join(
-            [*lines[:_SHOWN], *([f"{how_many(more, 'line')} more"] if more > 0 else [])]
-        )
+        return ", ".join([*lines[:_SHOWN], *[f"{how_many(more, 'line')} more"] * (more > 0)])
 
     def _shown(self, line: int, kept: Sketch, found: Apart) -> str:
         """Return the words of a line around the first that the other page has not."""
@@ -183,12 +181,11 @@ class CloserLook:
     def _labels(self) -> frozenset[int]:
         """The lines that say, in a word or two, what is offered."""
         offered = SIGNS.union(*(words(value) for _, value in self._sketch.offered))
-        others = ({*tokens} - offered for tokens in self._tokens)
         return frozenset(
             place
-            for place, (tokens, rest) in enumerate(zip(self._tokens, others, strict=True))
+            for place, tokens in enumerate(self._tokens)
             if not offered.isdisjoint(tokens)
-            and len(rest) <= _LABEL
+            and len(rest := {*tokens} - offered) <= _LABEL
             and not any(map(str.isdigit, rest))
         )
 
@@ -199,9 +196,6 @@ class CloserLook:
     @cached_property
     def _hashed(self) -> HashedLines:
         return HashedLines.of(self._tokens)
-
-    def _is_short(self, kept: Record) -> bool:
-        return min(self._page.words, kept.words) < self._least_words
 
 
 def _sketch_of(kept: Record) -> Sketch | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, groupby, pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
 
@@ -93,15 +93,6 @@ def _run(tokens: Sequence[str], place: int, step: int) -> str:
     return "".join(run[::step])
 
 
-def words_of_line(tokens: Sequence[str]) -> set[str]:
-    """Return the words of a line, and each two successive characters of unsegmented scripts."""
-    characters = unsegmented(tokens)
-    if not characters:
-        return {*tokens}
-    pairs = pairwise(tokens)
-    return {*tokens, *(a + b for a, b in pairs if a in characters and b in characters)}
-
-
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield each two tokens that mean something only together, and how they are joined."""
     characters = unsegmented(tokens)
@@ -146,10 +137,11 @@ def is_set_off(names: Iterable[str], longer: Iterable[str], shown: Collection[st
 
 def _is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
     """Tell whether a name of one page ends in dots where a name of the other goes on."""
-    pairs = [(name, other) for name in names for other in others]
     return any(
         short.rstrip().endswith(_CUT) and _begins(short, long)
-        for short, long in chain(pairs, ((other, name) for name, other in pairs))
+        for name in names
+        for other in others
+        for short, long in ((name, other), (other, name))
     )
 
 

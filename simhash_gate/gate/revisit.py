@@ -263,13 +263,11 @@ def what_changed(
         was, becomes = ("none" if it is None else it[:_SHOWN] for it in values)
         found.append(f"{field} {was!r}, now {becomes!r}")
     bits = hamming_distance(before.fingerprint, page.fingerprint)
-    if text if text is not None else _is_another(before, page, bits > policy.threshold):
+    if text is None and before.digest:
+        text = "" if before.digest == page.digest else "another text"
+    if bits > policy.threshold if text is None else text:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
     return "; ".join(found)
-
-
-def _is_another(before: Version, page: Page, far: bool) -> bool:
-    return before.digest != page.digest if before.digest else far
 
 
 def age_of(before: Version, at: float) -> str:

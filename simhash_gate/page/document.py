@@ -37,13 +37,12 @@ class Document(NamedTuple):
     """What a page says.
 
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
-    does has no `blocks`. `offered` and `fields` are names and what the
-    page says of them: what it offers, and the user's own selectors. `leftover_of` is the title of a
-    page of which little but boilerplate may be left, else "". `shown` is all that the page shows,
-    `ads` are the lines of its advertisements. `places` tell where each line stands, and `left` if
-    cleaning has left it; of a `single` page, which is one thing, `left` is empty. `contacts` are
-    the numbers and addresses that links call or write to. `anchors` are all of its links, if asked
-    for.
+    does has no `blocks`. `offered` and `fields` are names and what the page says of them: what it
+    offers, and the user's own selectors. `leftover_of` is the title of a page of which little but
+    boilerplate may be left, else "". `shown` is all that the page shows, `ads` are the lines of its
+    advertisements. `places` tell where each line stands, and `left` if cleaning has left it; of a
+    `single` page, which is one thing, `left` is empty. `contacts` are the numbers and addresses
+    that links call or write to. `anchors` are all of its links, if asked for.
     """
 
     facts: Facts

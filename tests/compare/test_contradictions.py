@@ -1,12 +1,14 @@
 """When names and offers of two pages contradict each other."""
 
+from itertools import pairwise
+
 import pytest
 
 from simhash_gate.compare.contradictions import contradiction
-from simhash_gate.compare.names import numbers_and_signs, words_of_line
+from simhash_gate.compare.names import numbers_and_signs
 from simhash_gate.compare.offers import IN_DATA, fields_apart, read_from_text
 from simhash_gate.compare.sketch import Sketch, WordSet
-from simhash_gate.fingerprints.words import SIGNS, words
+from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
 from simhash_gate.page.offer import NUMBERS
 
 
@@ -14,7 +16,9 @@ def looked_for(text: str) -> set[str]:
     """Return the words of a text in all forms in which a name may have them."""
     tokens = words(text)
     places = [place for place, word in enumerate(tokens) if word in SIGNS or "0" <= word[0] <= "9"]
-    return words_of_line(tokens) | set(numbers_and_signs(tokens, places))
+    characters = unsegmented(tokens)
+    pairs = (a + b for a, b in pairwise(tokens) if {a, b} <= characters)
+    return {*tokens, *pairs, *numbers_and_signs(tokens, places)}
 
 
 def claims(headline: str, *names: str, said: str = "", beside: str = "", **offered: str) -> Sketch:

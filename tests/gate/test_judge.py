@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from simhash_gate.compare.names import words_of_line
 from simhash_gate.compare.sketch import Sketch, WordSet, hash_of
 from simhash_gate.fingerprints.lines import ABOUT, CONTENT, LINK, MARK
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
@@ -570,7 +569,7 @@ def says(*lines: str, beside: str = "", dated: str = "", image: str = "", **valu
     kept = lines_of(*lines).beside(lines_of(dated, kind=SAID | ABOUT))
     kept = kept.beside(lines_of(*beside.split("\n"), kind=LINK))
     kept = kept.beside(lines_of(image, kind=CONTENT | MARK))
-    words = WordSet.of(set().union(*map(words_of_line, map(str.split, lines))), beside.split())
+    words = WordSet.of(" ".join(lines).split(), beside.split())
     sketch = Sketch(name, (name,) if name else (), offered, words=words, lines=kept).encode()
     shown = "\n".join([*lines, *filter(None, [dated]), "", *filter(None, [beside, image])])
     return a_page(**{"digest": hash_of(lines), **values}, sketch=sketch, lines=shown.encode())
