@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakSet
 
 from pydispatch.dispatcher import getAllReceivers, liveReceivers
 from scrapy import signals
+from scrapy.crawler import Crawler
 from scrapy.extensions.feedexport import FeedExporter, FeedSlot
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 _SIGNALS = (
     signals.item_scraped,

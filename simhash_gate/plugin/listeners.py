@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from simhash_gate.gate.policy import Action
@@ -18,17 +19,15 @@ from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
 from simhash_gate.plugin.asked_for import Variants
 from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.parked import ParkedRequests
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.plugin.yields import Yields
+from simhash_gate.settings import Settings
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import Identity
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
-
-    from simhash_gate.plugin.parked import ParkedRequests
-    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 

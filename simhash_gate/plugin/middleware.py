@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 from scrapy.utils.job import job_dir
@@ -37,9 +38,7 @@ from simhash_gate.stores.base import without_password
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
-
 
 logger = logging.getLogger(__name__)
 _FREEZE_EVERY = 5_000  # pages

@@ -6,10 +6,10 @@ import time
 from contextlib import suppress
 from functools import partial
 from hashlib import sha1
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.request import RequestFingerprinter
 
@@ -25,9 +25,6 @@ from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.values import SettingsError
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 
 class PageKeys:

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from scrapy import Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.utils.request import request_from_dict
 
 from simhash_gate.common.files import whole_file
@@ -25,9 +26,6 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.plugin.requests import INLINE_KEY
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 T = TypeVar("T")
 Belief = tuple[Hashable, ...]

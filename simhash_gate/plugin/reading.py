@@ -9,22 +9,19 @@ from collections.abc import Hashable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from subprocess import Popen
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from mmh3 import hash_bytes
 from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
 
 from simhash_gate.common.encoded import charset_in
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.page import Page
 from simhash_gate.plugin.threads import result
+from simhash_gate.settings import Settings
 from simhash_gate.workers import PROCESSES
 from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
-
-if TYPE_CHECKING:
-    from scrapy.statscollectors import StatsCollector
-
-    from simhash_gate.page import Page
-    from simhash_gate.settings import Settings
 
 logger = logging.getLogger(__name__)
 K = TypeVar("K", bound=Hashable)

@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncgen import as_async_generator
@@ -18,9 +19,6 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
 
 logger = logging.getLogger(__name__)
 

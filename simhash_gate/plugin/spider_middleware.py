@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -22,16 +23,14 @@ from twisted.logger import globalLogBeginner
 
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.plugin.followed import Stage
+from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Listeners
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX, SettingsError
 
 if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
     from typing_extensions import Self
-
-    from simhash_gate.plugin.lifecycle import Lifecycle
 
 logger = logging.getLogger(__name__)
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()

@@ -9,14 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import Gate
 from simhash_gate.stores import Record, StoreError, StoreUnavailable, open_store, read_store
-
-if TYPE_CHECKING:
-    from simhash_gate.stores import Store
+from simhash_gate.stores.store import Store
 
 logger = logging.getLogger(__name__)
 

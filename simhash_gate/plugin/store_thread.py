@@ -16,8 +16,9 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro
 
 from simhash_gate.gate.judge import Gate
@@ -27,10 +28,6 @@ from simhash_gate.plugin.threads import done_in_time
 from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
 from simhash_gate.stores.base import SITE_NOTES
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from scrapy.crawler import Crawler
-
 
 logger = logging.getLogger(__name__)
 

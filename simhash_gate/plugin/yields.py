@@ -13,17 +13,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import mmh3
 from itemadapter import ItemAdapter
 
 from simhash_gate.gate.verdict import Unpaid, Verdict
 from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.stores.base import UNKNOWN_GAVE, Identity, Record
-
-if TYPE_CHECKING:
-    from simhash_gate.plugin.store_thread import StoreThread
 
 MOST_KNOWN = 20_000
 """Pages of a crawl whose items are remembered. Older ones count by what the store says of them."""

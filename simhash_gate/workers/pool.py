@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from subprocess import Popen
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simhash_gate.workers.process import Job, WorkerProcess, end_process, page_of, start_process
-
-if TYPE_CHECKING:
-    from simhash_gate.options import Options
-    from simhash_gate.workers.process import Function
+from simhash_gate.options import Options
+from simhash_gate.workers.process import (
+    Function,
+    Job,
+    WorkerProcess,
+    end_process,
+    page_of,
+    start_process,
+)
 
 TIMEOUT = 10.0
 """Seconds that reading one page may take."""

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from scrapy import Spider
@@ -26,8 +26,7 @@ from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
-if TYPE_CHECKING:
-    Line = Mapping[str, Any]
+Line = Mapping[str, Any]
 
 logger = logging.getLogger(__name__)
 
