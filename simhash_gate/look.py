@@ -295,7 +295,6 @@ def _are_about(
 def _kinds_of_blocks(
     document: Document, about: list[int], entries: Collection[str], listing: bool
 ) -> Iterator[int]:
-    """Yield the kind of each block of the article."""
     before = ""
     captions = document.captions
     for place, block in enumerate(document.blocks):

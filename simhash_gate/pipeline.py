@@ -30,7 +30,7 @@ from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.look import PageText, is_long
 from simhash_gate.options import Options, made_of
 from simhash_gate.page import METADATA, UNREADABLE, Page
-from simhash_gate.page.address import joined
+from simhash_gate.page.address import image_files, joined
 from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import Document, read_document
 from simhash_gate.page.flow import unpack
@@ -178,26 +178,20 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
 
     What it shows in another way than by words has a line of its own.
     """
+    few, images = words <= _PICTURED, image_files(document.article.element, base)
+    pictured = few or (len(images) >= _PICTURES and words <= _PICTURED * len(images))
     code = [block.code for block in document.blocks if block.code]
-    marks = [("code", [block]) for block in code]
-    marks += [("indented", [_BLANK.sub("_", block)]) for block in code if "\n" in block]
-    marks += [("struck", [struck]) for struck in document.struck]
-    marks += [("contact", [contact]) for contact in document.contacts]
-    marks += [("play", [control]) for control in document.controls(base)]
-    images = document.images(base)
-    if words <= _PICTURED or (len(images) >= _PICTURES and words <= _PICTURED * len(images)):
-        marks += [("image", [file]) for file in images]
-    tokens = [[f"\ue000{sort}", *map(_in_one, values)] for sort, values in marks]
-    of_sort = {
-        "code": CONTENT,
-        "indented": MARK,
-        "struck": CONTENT,
-        "contact": CONTENT | MARK,
-        "play": CONTENT | MARK,
-        "image": MARK | CONTENT * (words <= _PICTURED),
-    }
-    kinds = [of_sort[sort] for sort, _ in marks]
-    sorts = [[*of_sort].index(sort) for sort, _ in marks]
+    marks = (
+        ("code", CONTENT, code),
+        ("indented", MARK, [_BLANK.sub("_", block) for block in code if "\n" in block]),
+        ("struck", CONTENT, document.struck),
+        ("contact", CONTENT | MARK, document.contacts),
+        ("play", CONTENT | MARK, document.controls(base)),
+        ("image", MARK | CONTENT * few, images if pictured else []),
+    )
+    tokens = [[f"\ue000{sort}", _in_one(text)] for sort, _, texts in marks for text in texts]
+    kinds = [kind for _, kind, texts in marks for _ in texts]
+    sorts = [number for number, (_, _, texts) in enumerate(marks) for _ in texts]
     lines, starts = cut_lines(text.hashed, text.kinds, text.places)
     others, _ = cut_lines(HashedLines.of(tokens), kinds, sorts)
     flat = [*chain.from_iterable(text.tokens)]

@@ -24,7 +24,6 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-
 _MOST_ALIKE = 10
 BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 + 13
 

@@ -22,7 +22,6 @@ from simhash_gate.stores.store import Store
 
 NOTHING = "the store has no history of such pages. Crawls keep it when they end"
 
-
 Past = tuple[PageHistory, History]
 
 

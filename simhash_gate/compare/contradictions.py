@@ -83,7 +83,6 @@ def _has_own_headline(page: Sketch) -> bool:
 
 
 def _lacks(page: Sketch, words: Iterable[str], *, article: bool = False) -> bool:
-    """Tell whether a page, or its article, lacks one of these words."""
     named = {word for name in page.all_names for word in own_words(name)}
     return any(word not in named and not page.words.have(word, own=article) for word in words)
 

@@ -146,7 +146,6 @@ class CloserLook:
         return found
 
     def _priced(self, lines: Collection[int]) -> bool:
-        """Tell if a line has a sign of money."""
         return any(find_money(" ".join(self._tokens[line]).upper()) for line in lines)
 
     def _said(self, kept: Sketch, found: Apart) -> str:

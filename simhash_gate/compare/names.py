@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby, pairwise, takewhile
+from itertools import chain, groupby, pairwise, takewhile
 
 from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
 
@@ -46,10 +46,9 @@ def own_words_of(names: Iterable[str]) -> frozenset[str]:
 
     A word of only some names is more often part of the site's name.
     """
-    of_names = [name_words for name_words in map(own_words, names) if name_words]
-    if not of_names:
-        return frozenset()
-    return frozenset.intersection(*of_names) or frozenset().union(*of_names)
+    of_names = list(filter(None, map(own_words, names)))
+    shared = frozenset.intersection(*of_names) if of_names else frozenset()
+    return shared or frozenset().union(*of_names)
 
 
 def words_apart(names: Sequence[str], others: Sequence[str]) -> tuple[set[str], set[str]]:
@@ -96,21 +95,13 @@ def _run(tokens: Sequence[str], place: int, step: int) -> str:
 def _pairs(tokens: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield each two tokens that mean something only together, and how they are joined."""
     characters = unsegmented(tokens)
-    for one, other in pairwise(_joined(tokens)):
+    runs = groupby(tokens, SIGNS.__contains__)
+    joined = chain.from_iterable(["".join(run)] if are_signs else run for are_signs, run in runs)
+    for one, other in pairwise(joined):
         if _is_more(other):
             yield one, other, f"{one} {other}"
         elif other in characters and one in characters:
             yield one, other, one + other
-
-
-def _joined(tokens: Sequence[str]) -> Sequence[str]:
-    if not any(one in SIGNS and other in SIGNS for one, other in pairwise(tokens)):
-        return tokens
-    joined: list[str] = []
-    for are_signs, run in groupby(tokens, SIGNS.__contains__):
-        tokens_of_run = list(run)
-        joined += ["".join(tokens_of_run)] if are_signs else tokens_of_run
-    return joined
 
 
 def _is_more(token: str) -> bool:

@@ -92,7 +92,6 @@ def other_prices(text: str, other: str) -> bool:
 
 
 def _lacks(prices: Collection[Money], others: Collection[Money]) -> bool:
-    """Tell if one of some prices is not among others."""
     by_amount = defaultdict(set)
     for price in others:
         by_amount[price.amount].add(price)

@@ -117,7 +117,6 @@ class SiteMemory:
             self._names[sentence] = names << _NAME_BITS | name
 
     def _forget(self) -> None:
-        """Let the oldest sentences go, if there are too many."""
         if len(self._names) <= MOST_SENTENCES:
             return
         left = int(_KEPT * MOST_SENTENCES)

@@ -71,7 +71,12 @@ def _fold(text: str) -> str:
         folded = _folded.take(units)
     signs = _text(distinct(folded[_is_sign.take(folded)]))
     alone = _is_unsegmented.take(folded)
-    return _spaced(_text(_set_apart(folded, alone) if alone.any() else folded), signs)
+    if alone.any():
+        before = alone | np.append(False, alone[:-1])
+        spaced = np.full(len(folded) + np.count_nonzero(before), _SPACE, np.uint16)
+        spaced[np.arange(len(folded)) + np.cumsum(before)] = folded
+        folded = spaced
+    return _spaced(_text(folded), signs)
 
 
 def _spaced(text: str, signs: str) -> str:
@@ -102,13 +107,6 @@ def _learn(unit: int) -> None:
 def _joins(character: str) -> bool:
     """Tell whether a character may join its neighbour: a mark, a letter of Hangul, a surrogate."""
     return unicodedata.category(character) in _JOINING or "\u1100" <= character <= "\u11ff"
-
-
-def _set_apart(units: CodeUnits, alone: NDArray[np.bool_]) -> CodeUnits:
-    before = alone | np.append(False, alone[:-1])
-    spaced = np.full(len(units) + np.count_nonzero(before), _SPACE, np.uint16)
-    spaced[np.arange(len(units)) + np.cumsum(before)] = units
-    return spaced
 
 
 def _text(units: CodeUnits) -> str:

@@ -33,6 +33,7 @@ _CUT = np.uint32(16)  # a long line is cut after a word whose hash this divides
 _LONG, _LONGEST = 24, 200  # words
 _MOST = 0xFFFF  # lines
 _HASH = 24  # bits
+_UNUSED = np.uint64(64 - _HASH)
 _BASE, _MIX = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _NUMBER = np.uint64(0x5851F42D)  # stands for any number in the form of a line
@@ -133,7 +134,7 @@ def cut_lines(
     plain[words.are(WITH_NUMBER)] = _NUMBER
     forms = (_hashes(plain, starts) >> np.uint64(48)).astype(np.uint16) | np.uint16(1)
     lines = Lines(
-        (_hashes(words.words, starts) >> np.uint64(64 - _HASH)).astype(np.uint32),
+        (_hashes(words.words, starts) >> _UNUSED).astype(np.uint32),
         np.diff(starts).astype(np.uint8),
         np.where(numbered, forms, np.uint16(0)),
         np.asarray(places, np.uint16)[line_of],
@@ -153,9 +154,7 @@ def found_in(lines: Lines, words: Words) -> list[tuple[int, Positions]]:
         if size > len(words):
             break
         numbers = np.flatnonzero(lines.sizes == size)
-        windows = ((sums[size:] - sums[:-size]) * backs[: len(sums) - size]) >> np.uint64(
-            64 - _HASH
-        )
+        windows = ((sums[size:] - sums[:-size]) * backs[: len(sums) - size]) >> _UNUSED
         places = np.flatnonzero(is_in(windows, np.sort(lines.hashes[numbers]).astype(np.uint64)))
         hashes = windows[places]
         for number in numbers.tolist():

@@ -50,10 +50,7 @@ def shingle_hashes(words: HashedLines, salt: int = 0) -> Fingerprints:
         hashes += sum(placed[_WORDS:]) * characters
     sizes = np.where(characters, _CHARACTERS, _WORDS)
     whole = np.arange(count) + sizes <= count
-    return _mixed(hashes[whole] if whole.any() else hashes[:1])
-
-
-def _mixed(hashes: Fingerprints) -> Fingerprints:
+    hashes = hashes[whole] if whole.any() else hashes[:1]
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         hashes = (hashes ^ (hashes >> np.uint64(33))) * np.uint64(factor)
     return hashes ^ (hashes >> np.uint64(33))

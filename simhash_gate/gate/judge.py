@@ -376,7 +376,6 @@ def _kept(
     found: Difference | None,
     passed: NotCompared,
 ) -> Verdict:
-    """Return the verdict on a page that was kept."""
     page, policy, visit, record, *_ = judged
     before = revisit.previous
     if before is not None and revisit.kept is not None:

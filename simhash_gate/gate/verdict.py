@@ -69,15 +69,14 @@ class Verdict:
     """The outcome for one page, with all that it rests on.
 
     `match` is the remembered page that was found and its distance; `record` is what was remembered
-    of this page, if anything. `reason` says the outcome in words. `not_compared` says what kept
-    a page that passed from being compared with all that is like it: `few_words` of its own,
-    `many_alike` that are other pages; `unreadable`.
-    `differs` says in what a page that passed differs from the match, though it is as near;
-    with `repeats`, what they have in common is what the site repeats; with `carried`, only their
-    requests differ. `previous` is what this page
-    was when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store
-    has kept of the text of the page that was found, if it has. A copy `follows` so many links that
-    no page of the crawl had before it. It passes if it is `unpaid`: the page that it is like gave
+    of this page, if anything. `reason` says the outcome in words. `not_compared` says what kept a
+    page that passed from being compared with all that is like it: `few_words` of its own,
+    `many_alike` that are other pages; `unreadable`. `differs` says in what a page that passed
+    differs from the match, though it is as near; with `repeats`, what they have in common is what
+    the site repeats; with `carried`, only their requests differ. `previous` is what this page was
+    when it was seen before, with its `fingerprint`, `title` and `time`. `kept` is what a store has
+    kept of the text of the page that was found, if it has. A copy `follows` so many links that no
+    page of the crawl had before it. It passes if it is `unpaid`: the page that it is like gave
     `nothing`; the `code` of its callback has changed since; what came in an earlier crawl shall
     come `again`; an `errback` has sent it again. If that page gave `less` than others, the items
     are held back unless they bring more. `canonical_url` is its URL without what makes no

@@ -82,7 +82,6 @@ _TYPES: dict[str, Any] = {
     **dict.fromkeys(("fingerprint", "encoding"), (str, type(None))),
 }
 
-
 LEVEL = 6  # of gzip: higher levels take longer, and make pages no smaller
 
 _ABOUT = (

@@ -34,7 +34,6 @@ class Chosen:
     age: float | None = None
 
     def __bool__(self) -> bool:
-        """Tell if anything is asked for."""
         return self != Chosen()
 
     def of(self, store: Store) -> Iterator[Record]:
@@ -65,7 +64,6 @@ class Chosen:
         )
 
     def _page_test(self) -> Callable[[Record | PageHistory], bool]:
-        """Return what tells whether something is kept of the page."""
         if self.page is None:
             return lambda _: True
         page = without_credentials(self.page)  # as pages are remembered

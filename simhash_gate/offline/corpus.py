@@ -31,7 +31,6 @@ _BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 # Names that Windows keeps for devices.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
-
 OF_ITSELF = ("title", *METADATA, "words")
 COLUMNS = ("id", "url", "canonical_url", *OF_ITSELF, "fingerprint", "pipeline", "markdown")
 """What a corpus has of each kept page; a source of texts may have given it more."""

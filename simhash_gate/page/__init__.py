@@ -40,16 +40,15 @@ class Page:
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
     others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
     `lines` are the words of its article, normalised, a line for each block, in UTF-8, and then what
-    is said between these and was left out of it.
-    `kind`, `author`, `date` (ISO 8601), `price` (`19.99 EUR`), `language` (`en-GB`), `site` and
-    `description` are what the page says of itself for machines, None where it doesn't. `url` is
-    where the page was read from, without user name and password. `article` is what its Markdown is
-    made from, as `Flow.pack` writes it. `anchors` are all links of the page, as `pack_anchors`
-    writes them, if the options ask for them.
+    is said between these and was left out of it. `kind`, `author`, `date` (ISO 8601), `price`
+    (`19.99 EUR`), `language` (`en-GB`), `site` and `description` are what the page says of itself
+    for machines, None where it doesn't. `url` is where the page was read from, without user name
+    and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
+    are all links of the page, as `pack_anchors` writes them, if the options ask for them.
     `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
     a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
-    line each, without mail and fragments and without what counts visitors. Both are of all that
-    the page shows, its boilerplate included. `canonical` are the URLs that it calls its own, a line
+    line each, without mail and fragments and without what counts visitors. Both are of all that the
+    page shows, its boilerplate included. `canonical` are the URLs that it calls its own, a line
     each. `without` is what its Markdown leaves out.
     """
 

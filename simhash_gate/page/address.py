@@ -13,7 +13,6 @@ from simhash_gate.page.vocabulary import MEDIA
 if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
-
 _NAME = r"[\w%~+,=&@-][\w%~+,=&@.-]*"  # one that is no `.` or `..`, and has no scheme
 _MORE = r"[\w%~+,=&@.:;/()-]+"
 _USUAL = re.compile(

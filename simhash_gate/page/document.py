@@ -15,7 +15,7 @@ from lxml import html
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import file_addresses, image_files, media_files
+from simhash_gate.page.address import file_addresses, media_files
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
 from simhash_gate.page.elements import Elements, find_elements
@@ -74,10 +74,6 @@ class Document(NamedTuple):
         """
         names = [self.titles.headline, "" if self.article.titled else self.headline]
         return max(names, key=lambda name: words_of(name) in self.titles.own)
-
-    def images(self, base: str) -> list[str]:
-        """Return the files of the images of the article."""
-        return image_files(self.article.element, base)
 
     def controls(self, base: str) -> list[str]:
         """Return what can be played and done in the article: files, and labels of buttons."""

@@ -41,7 +41,6 @@ _find_language = lru_cache(256)(_LANGUAGE.search)  # many elements have the clas
 _AS_BLOCK = re.compile(r"display\s*:\s*block")
 _NO_LANGUAGE = ("default", "none", "plaintext", "text", "nohighlight", "no-highlight")
 
-
 KINDS = dict.fromkeys(HEADINGS, "heading") | dict.fromkeys(CELLS, "cell")
 KINDS |= {"dt": "term", "pre": "code", "fieldset": "choice"}
 """What a block is, by the tag that it is in; elsewhere it is `text`."""

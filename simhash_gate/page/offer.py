@@ -31,7 +31,6 @@ from simhash_gate.page.structured import (
 
 Field = tuple[str, str]
 
-
 NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")
 _EVENT_TYPES = ("Event", "Festival", "Hackathon")  # what the types of events end with
 _MOST = 8  # values of one field

@@ -89,7 +89,6 @@ LISTS = word_set("ul ol dl")
 FLOW = word_set("p pre ul ol table dl blockquote figure")
 LEAVES = FLOW | HEADINGS | INLINE | word_set("header footer hgroup")
 
-
 _PIECE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))")
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MEAN_WORD = 2.5  # letters: `topAd` is a name

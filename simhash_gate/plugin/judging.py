@@ -147,7 +147,6 @@ class PageJudge:
         return self._yields.given(verdict, url, let_out=bool(callback))
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
-        """Return the reason why a response is not judged, "" if it is."""
         if request.callback is NO_CALLBACK:
             return "no_callback"
         wanted = request.meta.get(META_KEY)

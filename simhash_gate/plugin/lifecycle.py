@@ -164,7 +164,7 @@ class Lifecycle:
             self._fail(page)
             return
         page.stage = Stage.LEFT
-        self._tell(page)
+        self.listeners.tell("moved", page)
         self._settle(page)
 
     def item_done(
@@ -258,7 +258,4 @@ class Lifecycle:
         if page.decides is not None:
             self._followed.discard(page.decides.identity)
         page.stage = stage
-        self._tell(page)
-
-    def _tell(self, page: FollowedPage) -> None:
         self.listeners.tell("moved", page)

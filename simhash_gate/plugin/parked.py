@@ -145,15 +145,14 @@ class ParkedRequests:
     def send(self, request: Request, *, again: bool = True) -> None:
         """Send a request, unfiltered if `again`. At the end of a crawl, keep it for the next."""
         engine = self._crawler.engine
-        if engine is None or engine.spider is None or not self._takes_requests:
-            self._unsent.append(Parked(("unsent",), request))
-            return
-        try:
-            engine.crawl(request.replace(dont_filter=True) if again else request)
-        except OSError as error:  # the disk with the queue of the job is full
-            url = without_credentials(request.url)
-            logger.error("%s can't be sent now, and waits until the crawl is idle: %s", url, error)
-            self._unsent.append(Parked(("unsent",), request))
+        if engine is not None and engine.spider is not None and self._takes_requests:
+            try:
+                engine.crawl(request.replace(dont_filter=True) if again else request)
+                return
+            except OSError as error:  # the disk with the queue of the job is full
+                waits = "%s can't be sent now, and waits until the crawl is idle: %s"
+                logger.error(waits, without_credentials(request.url), error)
+        self._unsent.append(Parked(("unsent",), request))
 
     def idle(self) -> None:
         """Send the requests that wait for no belief of this part of the job."""

@@ -31,7 +31,6 @@ except ImportError as error:
         f"scrapy-poet is not installed ({error}): pip install 'simhash-gate[poet]'"
     ) from error
 
-
 logger = logging.getLogger(__name__)
 
 Leaf = dict[str, bytes]

@@ -126,16 +126,21 @@ def _template() -> Template:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {"count": "{:,}".format, "how_many": how_many, "share": _share}
-    environment.filters |= {"size": _size, "utc": _utc, "code": _code}
-    environment.filters["safe_text"] = partial(_UNSAFE.sub, "\ufffd")
+    environment.filters |= {
+        "code": _code,
+        "count": "{:,}".format,
+        "how_many": how_many,
+        "safe_text": partial(_UNSAFE.sub, "\ufffd"),
+        "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "–",
+        "size": _size,
+        "utc": lambda time: f"{datetime.fromtimestamp(time, timezone.utc):%Y-%m-%d %H:%M:%S}",
+    }
     environment.tests["web"] = _is_web
     environment.globals["difference"] = difference
     return environment.get_template("report.html.jinja")
 
 
 def _figures(summary: Summary) -> dict[str, Any]:
-    """Return what the template shows besides the summary."""
     buckets = summary.timeline.buckets()
     threshold = max(summary.thresholds, key=lambda t: (summary.thresholds[t], -t), default=None)
     shown = [outcome for outcome in SHOWN if summary.total.outcomes[outcome]]
@@ -178,20 +183,12 @@ def _code(text: str) -> Markup:
     return Markup("").join(coded)
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
-
-
 def _size(number: float) -> str:
     for unit in ("B", "kB", "MB", "GB"):
         if number < 1_000:
             return f"{number:,.{0 if unit == 'B' or number >= 100 else 1}f} {unit}"
         number /= 1_000
     return f"{number:,.1f} TB"
-
-
-def _utc(seconds: float) -> str:
-    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}"
 
 
 def _hash(text: str) -> str:

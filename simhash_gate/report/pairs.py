@@ -125,7 +125,6 @@ def _is_doubtful(pair: Pair) -> bool:
 
 
 def _with_texts(found: Explanation, kept: str | None, page: str | None) -> Pair:
-    """Return a pair with those of its texts that are there."""
     assert found.kept is not None
     found = replace(
         found,

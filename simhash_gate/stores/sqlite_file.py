@@ -42,7 +42,6 @@ PRAGMA secure_delete = ON;
 PRAGMA wal_autocheckpoint = 10000;
 """
 
-
 # The locks that this process holds, by path; each is changed while its database is locked.
 _held: dict[Path, FileLock] = {}
 

@@ -50,7 +50,6 @@ from simhash_gate.values import PREFIX
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-
 logger = logging.getLogger(__name__)
 
 NOT_MODIFIED = 304

@@ -272,7 +272,6 @@ _IF_ANY = (*_CHECKED, "held back", "of earlier crawls")
 
 
 def _row(domain: str, tally: DomainTally) -> dict[str, str]:
-    """Return the cells of a domain by the heads of their columns."""
     counts = tally.counts
     times = sorted(tally.milliseconds)
     share = 100 * counts["dropped"] / counts["checked"] if counts["checked"] else 0.0
