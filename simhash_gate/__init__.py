@@ -43,36 +43,30 @@ if TYPE_CHECKING:
     )
     from simhash_gate.stores import open_store as open_store
 
-_HOMES = {
-    "Addon": "plugin.addon",
-    "SimhashGateInnerSpiderMiddleware": "plugin.spider_middleware",
-    "ConditionalRequests": "plugin.spider_middleware",
-    "Crawl": "plugin.listeners",
-    "FollowedPage": "plugin.followed",
-    "Gate": "gate.judge",
-    "HammingIndex": "fingerprints.index",
-    "Judged": "plugin.listeners",
-    "Listener": "plugin.listeners",
-    "NearDuplicate": "plugin.middleware",
-    "Options": "options",
-    "Page": "page",
-    "Policy": "gate.policy",
-    "SimhashGateMiddleware": "plugin.middleware",
-    "SimhashGateSpiderMiddleware": "plugin.spider_middleware",
-    "SiteSpider": "plugin.site_crawl",
-    "Stage": "plugin.followed",
-    "Verdict": "gate.verdict",
-    "Visit": "gate.visit",
-    "hamming_distance": "fingerprints.hamming",
-    "near_duplicate_pairs": "collection.pairs",
-    "open_store": "stores",
-    "pipeline_version": "options",
-    "read_page": "pipeline",
-    "simhash": "fingerprints.simhash",
-    "similarity": "fingerprints.hamming",
-    "verdict_of": "gate.verdict",
-    "why": "offline.why",
+_NAMES = {
+    "collection.pairs": "near_duplicate_pairs",
+    "fingerprints.hamming": "hamming_distance similarity",
+    "fingerprints.index": "HammingIndex",
+    "fingerprints.simhash": "simhash",
+    "gate.judge": "Gate",
+    "gate.policy": "Policy",
+    "gate.verdict": "Verdict verdict_of",
+    "gate.visit": "Visit",
+    "offline.why": "why",
+    "options": "Options pipeline_version",
+    "page": "Page",
+    "pipeline": "read_page",
+    "plugin.addon": "Addon",
+    "plugin.followed": "FollowedPage Stage",
+    "plugin.listeners": "Crawl Judged Listener",
+    "plugin.middleware": "NearDuplicate SimhashGateMiddleware",
+    "plugin.site_crawl": "SiteSpider",
+    "plugin.spider_middleware": """
+        ConditionalRequests SimhashGateInnerSpiderMiddleware SimhashGateSpiderMiddleware
+    """,
+    "stores": "open_store",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 
 __all__ = list(_HOMES)
 

@@ -86,9 +86,9 @@ class PageText:
         entries = _entries(document) - document.ads
         texts = [block.text for block in blocks]
         known = {*texts, *document.ads}
-        within = dict.fromkeys([*_within(document, known), *_by_price(document, known)])
-        within |= dict.fromkeys(filter(entries.__contains__, first))
-        texts += [line for line in within if line not in known]
+        within = (*_within(document, known), *_by_price(document, known))
+        within += tuple(filter(entries.__contains__, first))
+        texts += [line for line in dict.fromkeys(within) if line not in known]
         said, known = len(texts), {*texts}
         texts += [line for line in first if line not in known]
         times = {*map(tuple, words_of_each(document.times))}
@@ -146,8 +146,8 @@ def _without_times(line: list[str], times: Collection[tuple[str, ...]]) -> list[
     return [*without_relative_times(line)]
 
 
-def _within(document: Document, known: set[str]) -> dict[str, None]:
-    """Return the lines between the sentences of the article that reading left out.
+def _within(document: Document, known: set[str]) -> Iterator[str]:
+    """Yield the lines between the sentences of the article that reading left out.
 
     Links are none, nor what is `known`. Of a listing they are sentences.
     """
@@ -161,13 +161,11 @@ def _within(document: Document, known: set[str]) -> dict[str, None]:
     for place, line in enumerate(shown.lines):
         if line in sentences:
             places.setdefault(line, place)  # what a reader quotes comes again
-    within: dict[str, None] = {}
     for start, end in pairwise(places.values()):
         if end - start <= _LONGEST_GAP:
             for line, said in zip(shown.lines[start:end], shown.said[start:end], strict=True):
                 if said and line not in known and (short or _is_sentence(line)):
-                    within[line] = None
-    return within
+                    yield line
 
 
 def _entries(document: Document) -> set[str]:

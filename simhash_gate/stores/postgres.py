@@ -177,14 +177,11 @@ class PostgresDriver(SQLDriver):
             current = super().swap(blob, old)
             self._rows("COMMIT")
         except BaseException:
-            self._disconnect()  # that rolls the transaction back
+            self.close()  # that rolls the transaction back
             raise
         return current
 
     def close(self) -> None:
-        self._disconnect()
-
-    def _disconnect(self) -> None:
         cursor, self._cursor = self._cursor, None
         if cursor is not None:
             cursor.connection.close()
@@ -207,10 +204,10 @@ class PostgresDriver(SQLDriver):
             return cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
         except psycopg.Error as error:
             if error.sqlstate is None or self._cursor.connection.closed:
-                self._disconnect()
+                self.close()
             raise failure(self._server, error) from error
         except BaseException:  # interrupted: the state of the session is unknown
-            self._disconnect()
+            self.close()
             raise
 
     def _connect(self) -> None:
@@ -235,7 +232,7 @@ class PostgresDriver(SQLDriver):
             self._rows(_CONFIGURE, {"names": [*settings], "values": [*settings.values()]})
             self._make(connection)
         except BaseException as error:
-            self._disconnect()
+            self.close()
             if isinstance(error, psycopg.Error):
                 raise failure(server, error) from error
             raise

@@ -169,6 +169,8 @@ SHORT = "<p>The {name} stands alone on its hill, {name} keepers say, and asks no
 class Site:
     """Pages of one site that are visited again in one crawl after the other."""
 
+    _gate: Gate
+
     def __init__(self) -> None:
         self._store = open_store("memory:")
         self.crawl(0)
@@ -256,7 +258,7 @@ def visits(site: Site, form: str, story: str = LONG) -> list[list[Outcome]]:
 
     In the last one, nothing else is.
     """
-    found = []
+    found: list[list[str]] = []
     for number, (word, rules) in enumerate(
         zip(("red", "blue", "gold", "gold"), RULES, strict=True)
     ):
