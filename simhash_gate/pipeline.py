@@ -24,7 +24,8 @@ from simhash_gate.fingerprints.simhash import (
     simhash_of_hashes,
     simhash_of_set,
 )
-from simhash_gate.fingerprints.words import words_and_signs
+from simhash_gate.fingerprints.words import SIGNS
+from simhash_gate.fingerprints.words import words as words_of
 from simhash_gate.identity.address import without_visitor
 from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.look import PageText, is_long
@@ -114,7 +115,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     kept = [word for line, gone in zip(tokens, volatile, strict=True) if not gone for word in line]
     article, lasting = text.article, ~np.array(volatile)
     count = article.only(lasting[article.lines]).total()
-    # Templates write the headline in several ways, with the site's name or the section's.
+    # Templates write the headline in several ways: where there is more, a page is known by that.
     if document.headline and lasting[0] and is_long(kept[len(tokens[0]) :]):
         lasting[0] = False
     hashed = article.only(lasting[article.lines])
@@ -151,8 +152,9 @@ def _fingerprint(words: HashedLines, title: str) -> int:
     """
     salt = 0
     if title:
-        title_words, signs = words_and_signs(title)
-        salt = mmh3.hash64(as_bytes(" ".join((*sorted(title_words), *signs))), signed=False)[0]
+        tokens = words_of(title)
+        named = *sorted({*tokens} - SIGNS), *filter(SIGNS.__contains__, tokens)
+        salt = mmh3.hash64(as_bytes(" ".join(named)), signed=False)[0]
     return simhash_of_hashes(shingle_hashes(words, salt))
 
 

@@ -100,12 +100,6 @@ def words(text: str) -> list[str]:
     return split(without_typography(text))
 
 
-def words_and_signs(text: str) -> tuple[frozenset[str], list[str]]:
-    """Return the words of a name as a set, and its signs in order. Templates reorder words."""
-    tokens = words(text)
-    return frozenset(tokens) - SIGNS, list(filter(SIGNS.__contains__, tokens))
-
-
 def without_typography(text: str) -> str:
     """Replace symbols that are not signs at their place by spaces. Lines end at `\\n`."""
     if not text.isascii():
@@ -233,11 +227,6 @@ def is_of_page(text: str) -> bool:
     return not _WORD.search(rest)
 
 
-def other_words(text: str) -> str:
-    """Return the text of a volatile block without its dates, clocks and counters."""
-    return _LINKING.sub("", _VOLATILE.sub("", text))
-
-
 def without_counters(text: str) -> str:
     """Return a text without its counters."""
     return _COUNTS.sub(" ", text)
@@ -250,7 +239,9 @@ def without_dates(text: str) -> str:
 
 def beside_date(text: str) -> list[str] | None:
     """Return the words beside a date, but for clocks and counters; None if there is no date."""
-    return words(_COUNTER.sub("", other_words(text))) if _DATED.search(text) else None
+    if not _DATED.search(text):
+        return None
+    return words(_COUNTER.sub("", _LINKING.sub("", _VOLATILE.sub("", text))))
 
 
 def is_volatile(text: str, words: int) -> bool:

@@ -263,9 +263,10 @@ def what_changed(
         was, becomes = ("none" if it is None else it[:_SHOWN] for it in values)
         found.append(f"{field} {was!r}, now {becomes!r}")
     bits = hamming_distance(before.fingerprint, page.fingerprint)
-    if text is None and before.digest:
-        text = "" if before.digest == page.digest else "another text"
-    if bits > policy.threshold if text is None else text:
+    is_another = bool(text)
+    if text is None:
+        is_another = before.digest != page.digest if before.digest else bits > policy.threshold
+    if is_another:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
     return "; ".join(found)
 

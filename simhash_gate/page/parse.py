@@ -83,7 +83,9 @@ def _encoding(label: str | None) -> str | None:
 
 def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     """Return the root of the page's tree, which a browser has; None when there is nothing in it."""
-    data = utf8_of(body, encoding)
+    data = _in_utf8(body, encoding)
+    if any(map(data.__contains__, _CONTROL)):  # to take them out takes four times as long
+        data = printable(data.decode()).encode()
     if data.lstrip()[:1] != b"<" and not data.decode().strip():
         return None
     root, errors = read_by_libxml2(data)
@@ -115,14 +117,6 @@ def show_frames(root: HtmlElement) -> None:
     if body is not None:
         for inner in list(body.iter("frameset", "body")):
             inner.tag = "div" if inner is not body else "body"
-
-
-def utf8_of(body: bytes, encoding: str | None = None) -> bytes:
-    """Return in UTF-8 what a page says, without the characters that no tree can hold."""
-    data = _in_utf8(body, encoding)
-    if any(map(data.__contains__, _CONTROL)):  # to take them out takes four times as long
-        data = printable(data.decode()).encode()
-    return data
 
 
 def read_by_libxml2(data: bytes) -> tuple[HtmlElement | None, Iterable[etree._LogEntry]]:

@@ -96,11 +96,6 @@ class Crawl:
         """Tell whether this crawl kept a record."""
         return record.run == self.store.run.name
 
-    def is_deepest(self, request: Request) -> bool:
-        """Tell whether the links of a page are not followed, because of DEPTH_LIMIT."""
-        deepest = self.crawler.settings.getint("DEPTH_LIMIT")
-        return bool(0 < deepest <= request.meta.get("depth", 0))
-
     def note(self, message: str, advice: str, *, wrong: bool = False) -> None:
         """Write a message with advice to the log and the report; as a warning if `wrong`."""
         logger.log(logging.WARNING if wrong else logging.INFO, "%s %s", message, advice)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_gate.fingerprints.words import is_of_page, is_volatile, other_words, words
+from simhash_gate.fingerprints.words import beside_date, is_of_page, is_volatile, words
 
 VOLATILE = """
 Updated 12:04
@@ -60,15 +60,13 @@ def test_where_a_page_was_printed_from_and_who_is_online_are_of_the_page():
 @pytest.mark.parametrize(
     ("line", "rest"),
     [
-        ("By Ann Lee, 5 May 2019", ["Ann", "Lee"]),
-        ("“We left on 5 May 2019!”", ["“We", "left", "!”"]),
-        ("市长于2019年辞职。", ["市长于辞职。"]),
-        ("12 comments", []),
-        (
-            "The cost, put at 9 million 2 weeks ago, rose.",
-            ["The", "cost", "put", "9", "million", "rose."],
-        ),
+        ("By Ann Lee, 5 May 2019", ["ann", "lee"]),
+        ("“We left on 5 May 2019!”", ["we", "left"]),
+        ("市长于2019年辞职。", [*"市长于辞职"]),
+        ("5 May 2019, 12 comments", []),
+        ("12 comments", None),
+        ("The cost, put at 9 million 2 weeks ago, rose.", None),
     ],
 )
 def test_of_a_line_that_tells_a_date_there_are_other_words(line, rest):
-    assert other_words(line).replace(",", " ").split() == rest
+    assert beside_date(line) == rest

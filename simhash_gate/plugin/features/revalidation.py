@@ -248,9 +248,8 @@ class Revalidation(Listener):
             return response
         self._count("validators/not_modified")
         source, site = known_page.source, known_page.site
-        refused = same_version(
-            known_page.previous.validators, validators_in(response)
-        ) is False or not self._trusts.of(site).believed(known_page.visit.at)
+        same = same_version(known_page.previous.validators, validators_in(response))
+        refused = same is False or not self._trusts.of(site).believed(known_page.visit.at)
         if refused or (source is None and needs_page(known_page.policy)):
             return plainly(request)
         self._parked.add(Parked(("unchanged", *site), plainly(request)))

@@ -166,8 +166,9 @@ class WaitingRoom(Listener):
             if not followed and self._yields.wanted(original) == "nothing":
                 self._wait_as_copy(to_send_again(judged), original)
         elif verdict.page is not None and request not in self._copies:
-            targets = [] if self._crawl.is_deepest(request) else verdict.page.targets.split("\n")
-            links = _links(request, targets)
+            deepest = self._crawl.crawler.settings.getint("DEPTH_LIMIT")
+            is_deepest = 0 < deepest <= request.meta.get("depth", 0)  # nobody follows its links
+            links = _links(request, [] if is_deepest else verdict.page.targets.split("\n"))
             self._shown.add(links)
             if verdict.record is not None:
                 self._shown_by[verdict.record.identity] = array("Q", links)
