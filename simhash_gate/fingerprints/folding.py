@@ -174,8 +174,7 @@ class HashedLines(NamedTuple):
 
     def are(self, kind: int) -> NDArray[np.bool_]:
         """Tell for each word whether it is of a kind."""
-        matches: NDArray[np.bool_] = (self.kinds & kind) != 0
-        return matches
+        return (self.kinds & kind).astype(np.bool_)
 
     def follow(self, kind: int) -> Positions:
         """Return the positions of words that are, like the next word of their line, of a kind."""

@@ -61,8 +61,7 @@ class Lines(NamedTuple):
 
     def are(self, kind: int) -> NDArray[np.bool_]:
         """Tell of each line if it is of one of some kinds."""
-        found: NDArray[np.bool_] = (self.kinds & kind) != 0
-        return found
+        return (self.kinds & kind).astype(np.bool_)
 
     def only(self, kept: NDArray[np.bool_]) -> Lines:
         """Return the lines whose entry in `kept` is True."""

@@ -259,8 +259,7 @@ def _in_one_line(record: logging.LogRecord) -> bool:
 
 
 def _left(stats: Mapping[str, Any]) -> int:
-    left: int = stats.get("scheduler/enqueued", 0) - stats.get("scheduler/dequeued", 0)
-    return left
+    return int(stats.get("scheduler/enqueued", 0) - stats.get("scheduler/dequeued", 0))
 
 
 def _cut(output: Path, store: str) -> None:

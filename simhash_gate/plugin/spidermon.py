@@ -24,8 +24,7 @@ class GateMonitor(BaseScrapyMonitor):  # type: ignore[misc]
 
     def number(self, name: str) -> int:
         """Return a stat of the gate, 0 if it was never counted."""
-        number: int = self.stats.get(f"simhash_gate/{name}", 0)
-        return number
+        return int(self.stats.get(f"simhash_gate/{name}", 0))
 
     def check(self, name: str, least: float, most: float, what: str) -> None:
         """Fail if the share of judged pages that the stat `name` counts is out of bounds."""

@@ -165,8 +165,7 @@ class PostgresDriver(SQLDriver):
 
     def clock(self) -> float:
         query = "SELECT extract(epoch FROM clock_timestamp())::double precision"
-        seconds: float = self._rows(query)[0][0]
-        return seconds
+        return float(self._rows(query)[0][0])
 
     def swap(self, blob: Blob, old: bytes | None) -> bytes | None:
         if blob.kind != base.RUN:

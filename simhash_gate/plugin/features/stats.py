@@ -241,8 +241,7 @@ class GateStats(Listener):
             )
 
     def _number(self, name: str) -> int:
-        number: int = self._stats.get_value(f"simhash_gate/{name}", 0)
-        return number
+        return int(self._stats.get_value(f"simhash_gate/{name}", 0))
 
     def _table(self) -> str:
         ranked = sorted(self._domains.items(), key=lambda item: -item[1].counts["fetched"])
