@@ -258,7 +258,7 @@ def visits(site: Site, form: str, story: str = LONG) -> list[list[Outcome]]:
 
     In the last one, nothing else is.
     """
-    found: list[list[str]] = []
+    found: list[list[Outcome]] = []
     for number, (word, rules) in enumerate(
         zip(("red", "blue", "gold", "gold"), RULES, strict=True)
     ):
