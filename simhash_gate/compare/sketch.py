@@ -77,8 +77,8 @@ class WordSet(NamedTuple):
         flags = np.frombuffer(data, np.uint8, (count + 7) // 8, _SET.size)
         gaps = np.frombuffer(data, _GAP, offset=_SET.size + len(flags))
         values = np.cumsum(gaps, dtype=np.uint32)[gaps < np.iinfo(_GAP).max]
-        if len(values) != count:
-            raise ValueError("another number of hashes")
+        if len(values) != count or bits > _HASH_BITS:
+            raise ValueError("another number of hashes, or of their bits")
         return cls(bits, values, np.unpackbits(flags)[:count].astype(np.bool_))
 
 
@@ -145,7 +145,7 @@ def decode(data: bytes) -> Sketch:
         (headline, heading, *names), offered, compared, single = json.loads(data[start:])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
         return Sketch(*values, WordSet.decode(parts[0]), Lines.decode(parts[1]), heading, single)
-    except (struct.error, TypeError, ValueError) as error:
+    except (struct.error, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no sketch: {error}") from None
 
 

@@ -61,7 +61,10 @@ def test_the_key_is_of_the_name_and_of_what_is_offered() -> None:
     assert keys[0][:4] == keys[2][:4] != keys[3][:4]
 
 
-@pytest.mark.parametrize("data", [b"", b"x", b"of another version", NO_SKETCH[:-1]])
+LONGER_HASHES = NO_SKETCH[:20] + b"\x21" + NO_SKETCH[21:]
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"of another version", NO_SKETCH[:-1], LONGER_HASHES])
 def test_what_is_no_sketch_is_said_to_be_none(data: bytes) -> None:
     with pytest.raises(ValueError, match="no sketch"):
         decode(data)
