@@ -81,20 +81,23 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
     has any. At a `revisit` they tell.
     """
     content = CONTENT | MARK * revisit
-    only_old = ~is_in(old.keys, distinct(new.keys))
-    only_new = ~is_in(new.keys, distinct(old.keys))
+    # Read alike, a word or two in a menu are not what the text says. Copies are read otherwise.
+    said, shown = (lines.are(CONTENT | ARTICLE | SENTENCE) | (not revisit) for lines in (old, new))
+    only_old = ~is_in(old.keys, distinct(new.keys[shown]))
+    only_new = ~is_in(new.keys, distinct(old.keys[said]))
     covered = np.zeros(len(words), np.bool_)
-    missing = np.flatnonzero(only_old)
-    for number, places in found_in(old.only(only_old), words):
+    missing = np.flatnonzero(only_old & said)
+    words = np.where(np.repeat(shown, new.sizes), words, 0)
+    for number, places in found_in(old.only(only_old & said), words):
         only_old[missing[number]] = False
         for place in places.tolist():
             covered[place : place + int(old.sizes[missing[number]])] = True
     starts = np.cumsum(new.sizes, dtype=np.intp) - new.sizes
-    shown = only_new.copy()
-    shown[only_new] = np.logical_and.reduceat(covered, starts)[only_new]
+    known = only_new.copy()
+    known[only_new] = np.logical_and.reduceat(covered, starts)[only_new]
     gone, come = (
         np.flatnonzero(only & lines.are(content)).tolist()
-        for only, lines in ((only_old, old), (only_new & ~shown, new))
+        for only, lines in ((only_old, old), (only_new & ~known, new))
     )
     found = Apart(gone, come, {}, covered)
     if revisit:
@@ -126,18 +129,19 @@ def entries(lines: Lines, numbers: Iterable[int]) -> list[int]:
 
 
 def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], list[int]]]:
-    """Return the places where short lines with numbers have become others, and these lines."""
+    """Return the places where only the numbers of short lines differ, and these lines."""
     by_place = defaultdict[int, tuple[list[int], list[int]]](lambda: ([], []))
-    lasting = {0}
     for side, (lines, numbers) in enumerate(((old, found.gone), (new, found.come))):
         for number in numbers:
-            place = int(lines.places[number])
-            by_place[place][side].append(number)
-            long = lines.sizes[number] > MOST_WORDS or lines.kinds[number] & MARK
-            if long or not lines.forms[number]:
-                lasting.add(place)
-    moved = ((place, its) for place, its in by_place.items() if place not in lasting)
-    return {place: (gone, come) for place, (gone, come) in moved if len(gone) == len(come)}
+            by_place[int(lines.places[number])][side].append(number)
+    short = (old.sizes <= MOST_WORDS) & (old.forms > 0) & ~old.are(MARK)
+    return {
+        place: (gone, come)
+        for place, (gone, come) in by_place.items()
+        if place
+        and short[gone].all()
+        and sorted(old.forms[gone].tolist()) == sorted(new.forms[come].tolist())
+    }
 
 
 def are_moved(old: Lines, new: Lines) -> str:

@@ -110,10 +110,11 @@ class CloserLook:
         if not (found.gone or found.come):
             return self._said(kept, found)
         if self._memory is not None:
-            # A number for a number is another value, though the site has both.
-            valued = old.forms[found.gone].any() and new.forms[found.come].any()
+            # One for another, at one place, is another value, though the site has both.
+            gone, come = ({*of.tolist()} for of in (old.places[found.gone], new.places[found.come]))
+            values = gone & come - {0}
             sides = (
-                [n for n in its if self._is_repeated(lines, n) and not (valued and lines.forms[n])]
+                [n for n in its if self._is_repeated(lines, n) and lines.places[n] not in values]
                 for lines, its in ((old, found.gone), (new, found.come))
             )
             found = self._without_moves(old, new, found.without("site", *sides))

@@ -114,7 +114,8 @@ def at_place(*texts: str, place: int = 7) -> Lines:
     ("old", "new", "moves"),
     [
         (["read 12 times"], ["read 99 times"], True),
-        (["12 bees here", "3 wasps"], ["14 bees here", "9 flies"], True),
+        (["12 bees here", "3 wasps"], ["14 bees here", "9 wasps"], True),
+        (["12 bees here", "3 wasps"], ["14 bees here", "9 flies"], False),
         (["read 12 times"], ["read it twice"], False),
         (["read it once"], ["read 12 times"], False),
         (["read 12 times"], ["read 99 times", "and 3 more"], False),
@@ -231,9 +232,10 @@ def test_what_three_pages_of_other_names_show_is_the_sites(site) -> None:
     ("line", "values", "story"),
     [
         ("<p>Sent off after {} days</p>", (3, 9), LONG),
+        ("<p>{}</p>", ("Sold out", "Left by the gate"), LONG),
         ("<img src=/bees.jpg>{}", ("", "<img src=/wasps.jpg>"), SHORT),
     ],
-    ids=["a number for a number", "a picture"],
+    ids=["a number for a number", "a state for a state", "a picture"],
 )
 def test_values_and_pictures_are_not_the_sites_though_other_pages_have_them(
     site, line, values, story
@@ -280,6 +282,8 @@ def test_a_place_that_became_another_on_three_pages_moves_by_itself(site) -> Non
     assert (copy.outcome, EXCUSES["moves"] in copy.reason) == ("duplicate", True)
     other = site.meet(PINE, WATCHED.format(6).replace("seen", "else"), "other")
     assert other.outcome == "near", "another place"
+    stung = site.meet(PINE, WATCHED.format(6).replace("Honored", "Stung"), "stung")
+    assert stung.outcome == "near", "other words at the place"
 
 
 OFFER = (

@@ -206,6 +206,13 @@ def test_signs_in_code_boxes_checked_and_places_of_values_are_seen(one, other) -
     assert_seen(TEXT + one, TEXT + other)
 
 
+@pytest.mark.parametrize(("one", "other"), [("", "Closed"), ("Open", "Closed"), ("Closed", "")])
+def test_a_word_of_the_menu_is_seen_where_the_text_says_it_at_a_revisit(one, other) -> None:
+    menu = "<div class=menu><p>Open</p><p>Closed</p></div>"
+    pages = (site_page(f"{TEXT}<p>{line}</p>{menu}") for line in (one, other))
+    assert judged(*pages, revisit=True) == "updated"
+
+
 def test_a_line_of_links_that_comes_or_goes_is_no_change() -> None:
     links = "<h1>Oaks</h1><p><a href=/print/oaks>Print</a> <a href=/amp/oaks>AMP</a></p>"
     assert outcomes(f"<h1>Oaks</h1>{TEXT}", f"{links}{TEXT}") == ("duplicate", "unchanged")
