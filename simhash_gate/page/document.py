@@ -166,7 +166,7 @@ def read_document(
 
 
 _STRUCK = XPath(".//del | .//s | .//strike | .//*[contains(@style, 'line-through')]")
-_CONTACT = re.compile(r"\s*(?:tel|mailto):([^?]*[^?\s]).*", re.I | re.S)
+_CONTACT = re.compile(r"\s*(?:tel|mailto):([^?]*).*", re.I | re.S)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
@@ -185,7 +185,7 @@ def find_contacts(root: HtmlElement, elements: Elements) -> list[str]:
     """Return whom the links of a page, as far as they are left in it, call or write to."""
     links = [link for link in elements.by_tag["a"] if _CONTACT.match(link.get("href", ""))]
     left = compress(links, are_in(root, links))
-    return sorted({_CONTACT.sub(r"\1", link.get("href", "")) for link in left})
+    return sorted({_CONTACT.sub(r"\1", link.get("href", "")).strip() for link in left} - {""})
 
 
 def is_lost(found: list[Block], article: Article, page: Cleaned, kind: Kind | None) -> bool:
