@@ -148,7 +148,7 @@ def _named(info: dict[str, Any]) -> set[str]:
     return {
         _phrase(text)
         for key in named
-        if key.endswith(" ago") and (key[0] not in "01" or key.endswith(" day ago"))
+        if key.endswith(" ago") and key[0] != "0" and (key[0] != "1" or key.endswith(" day ago"))
         for text in named[key]
         if text not in future
     }

@@ -166,7 +166,7 @@ def read_document(
 
 
 _STRUCK = XPath(".//del | .//s | .//strike | .//*[contains(@style, 'line-through')]")
-_CONTACT = re.compile(r"\s*(?:tel|mailto):([^?]*).*", re.I | re.S)
+_CONTACT = re.compile(r"\A\s*(?:tel|mailto):([^?]*).*", re.I | re.S)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
