@@ -45,11 +45,11 @@ def test_a_selector_that_matches_nothing_is_reported_once(tmp_path) -> None:
 def test_a_template_that_reads_alike_is_warned_of_and_what_was_dropped_comes_back(
     tmp_path, pauses
 ) -> None:
-    """A list and its second page have one name within the other: only what comes later tells."""
+    """A list and its second page have one name behind the other: only what comes later tells."""
     rooms = ["Login", "Basket", "Orders", "Returns", "Terms", "Imprint"]
     routes = {
         "/shoes": product("Shoes"),
-        "/shoes/2": product("Shoes | page two"),
+        "/shoes/2": product("Page two: Shoes"),
         **{f"/{room.lower()}": product(room) for room in rooms},
     }
     with Site(routes).running() as site:
