@@ -99,7 +99,7 @@ def test_of_links_of_copies_the_good_ones_come_whatever_order_they_wait_in(tmp_p
     copies = {f"/copy/{n}": page(1, noise=n) for n in range(400) if n % 10}
     routes = {"/a": page(1), "/b": page(1, noise=999, links=links), **stories, **copies}
     with Site(routes).running() as site:
-        result = crawl(tmp_path, site, "/a /b", spider=LINKS_SPIDER)
+        result = crawl(tmp_path, site, "/a /b", spider=LINKS_SPIDER, settings=IN_ORDER)
     assert stories.keys() <= {*result.delivered()}
     assert result.count("room/brought") == len(stories)
 
