@@ -274,7 +274,7 @@ def _are_about(
         it for it, gone in zip(tokens, volatile, strict=False) if not gone
     )
     long = not document.offered and is_long([*lasting])
-    dates = [block.kind in _VOLATILE_KINDS and _is_date(block.text) for block in blocks]
+    dates = [gone and _is_date(block.text) for block, gone in zip(blocks, volatile, strict=True)]
     alone = sum(dates[start:]) == 1
     about: list[int] = []
     for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):
