@@ -45,6 +45,8 @@ def settings(number):
         "SIMHASH_GATE_VERDICTS": f"{number}.verdicts",
         "SIMHASH_GATE_REPORT": f"{number}.html",
         "TEST_BROKEN": common["broken"] if number == 0 else "",
+        # One page after the other: what the first one makes is there when memory is frozen.
+        **({} if how == "at once" else {"CONCURRENT_REQUESTS": 1}),
     }
     own = {name: value for name, value in own.items() if name not in common["settings"]}
     return {
