@@ -14,7 +14,7 @@ from simhash_gate.values import NAMES, SettingsError, ValueKind, setting, settin
 if TYPE_CHECKING:
     from simhash_gate.page import LeftOut
 
-ALGORITHM = 25  # raise it with every change that moves fingerprints
+ALGORITHM = 26  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
 READABILITY = "simhash_gate.page.extract.ReadabilityExtractor"
 

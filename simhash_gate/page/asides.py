@@ -178,12 +178,19 @@ def is_thread(root: HtmlElement, facts: Facts) -> bool:
 def is_gallery(box: HtmlElement, measures: Measures) -> bool:
     """Tell if entries, each with a link and a picture, say most of a box.
 
-    for: the category of a shop, with a text beside its products.
+    for: texts with the products of a shop beside them.
     """
     size = measures.text.__getitem__
     entries = (list(filter(_is_entry, group)) for group in _majority(box, size))
     least = _MOST * size(box)
     return any(len(group) >= _ENTRIES and sum(map(size, group)) >= least for group in entries)
+
+
+def cards_in(box: HtmlElement, measures: Measures) -> set[HtmlElement]:
+    """Return the neighbours of one kind in a box that are entries: three or more."""
+    groups = _by_kind(child for child in box if measures.text[child]).values()
+    cards = (g for g in groups if len(g) >= _ENTRIES and _are_mostly(_is_entry, g))
+    return {card for group in cards for card in group}
 
 
 def drop_other_products(

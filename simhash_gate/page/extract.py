@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 from itertools import chain, islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from lxml import html
 from lxml.html import HtmlElement
 
 from simhash_gate.page.asides import (
+    cards_in,
     drop_copies,
     drop_link_lists,
     drop_other_products,
@@ -28,7 +29,7 @@ from simhash_gate.page.clean import Cleaned
 from simhash_gate.page.measure import Measures, drop_all, size_of
 from simhash_gate.page.parse import printable
 from simhash_gate.page.title import Titles, headlines_in, says_title, text_of, words_of
-from simhash_gate.page.vocabulary import FLOW, HEADINGS, LEAVES
+from simhash_gate.page.vocabulary import BOILERPLATE_TAGS, FLOW, HEADINGS, LEAVES
 
 _SHARE = 0.6  # of the text that is left: what holds it is where the article is
 _OWN_TEXT = 0.1
@@ -39,6 +40,9 @@ _PREAMBLE = 0.2
 _NOTICE = 200
 _BYLINE = 60  # characters between a headline and its story, and their share: less is a byline
 _BYLINE_SHARE = 0.1
+_LEAD = 0.02  # of a story: what is less, and above its largest part, is a notice
+_TAIL = 0.1  # of a text: what is less, and below its largest part, is who wrote it, an appeal
+_PART_LINKS = 0.2  # of a part
 _HEADLINES = 20
 _SECTIONS = HEADINGS - {"h1"}  # what parts of a text begin with
 _LEFTOVER = 200  # characters, and their share of all: more is no leftover
@@ -73,9 +77,8 @@ class SteadyExtractor:
         headlines = chain(headlines_in(page.root, page.titles), page.root.iter("h1"))
         headline = next(headlines, None)
         headline_path = set() if headline is None else {headline, *headline.iterancestors()}
-        element = start
-        if page.facts.is_story or not is_gallery(start, measures):
-            element = _with_head(_descend(start, headline_path, measures, listing), headline, page)
+        element = _descend(start, headline_path, measures, listing)
+        element = _with_parts(element, start, headline, page)
         if page.facts.kind == "product":
             drop_other_products(element, headline_path, measures)
         if not listing:
@@ -188,74 +191,106 @@ def _descend(
             or any(e.tag in FLOW and measures.prose(e) >= least for e in element)
         ):
             return element
-        if any(_is_part(e, best) and measures.prose(e) >= least for e in element):
+        if headline_path and best not in headline_path and is_aside(best, headline_path, measures):
             return element
-        if headline_path and best not in headline_path:
-            if is_aside(best, headline_path, measures):
-                return element
-            if element in headline_path and _has_sections(element, best, measures, least):
-                return element
         element = best
 
 
-def _with_head(element: HtmlElement, headline: HtmlElement | None, page: Cleaned) -> HtmlElement:
-    """Return the smallest box with an article and its headline; nothing else is left in it.
+def _with_parts(
+    element: HtmlElement, start: HtmlElement, headline: HtmlElement | None, page: Cleaned
+) -> HtmlElement:
+    """Return the smallest box with an article, its headline and its other parts; the rest goes.
 
-    What stands between is the head: a name, a price, what can be chosen. Of a story it may be a
-    byline, and is none of it.
+    The headline is looked for in all of the page, the parts below it, and not beside what says that
+    it is the article.
     for: products: name, price and number stand beside the description.
     """
-    inner = {element, *element.iterancestors()}
-    if headline is None or headline in inner or element in headline.iterancestors():
-        return element
-    headline_path = {headline, *headline.iterancestors()}
-    box = next(ancestor for ancestor in element.iterancestors() if ancestor in headline_path)
-    top = next(child for child in box if child in inner)
-    head = [*top.itersiblings(preceding=True)]
-    first = next((place for place, sibling in enumerate(head, 1) if sibling in headline_path), 0)
-    if not first:
-        return element
+    path = {element, *element.iterancestors()}
+    headline_path = set() if headline is None else {headline, *headline.iterancestors()}
+    is_named = headline is not None and says_title(headline, page.titles)
+    box, head = element if is_named and not _is_article(start) else start, set[HtmlElement]()
+    if headline is not None and headline not in path and element not in headline_path:
+        box = next(ancestor for ancestor in element.iterancestors() if ancestor in headline_path)
+        head = _head(box, element, headline_path, page)
+    result = box if head else element
+    kept, child = path | head, element
+    while child is not box and child.tag != "article" and child.get("itemprop") != "articleBody":
+        parts = _parts(child, headline_path, page, page.measures.text[element])
+        child = cast("HtmlElement", child.getparent())
+        if parts:
+            kept.update(parts)
+            result = box if head else child
+    while element is not result:
+        element = cast("HtmlElement", element.getparent())
+        drop_all([e for e in element if e not in kept], page.measures, rule="with_parts")
+    return result
+
+
+def _head(
+    box: HtmlElement, article: HtmlElement, headline_path: set[HtmlElement], page: Cleaned
+) -> set[HtmlElement]:
+    """Return what stands above an article in a box: its headline, a name, a price, a choice.
+
+    Of a story what stands between the two may be a byline, and is none of it.
+    """
     measures = page.measures
+    path = {article, *article.iterancestors()}
+    above = [*next(child for child in box if child in path).itersiblings(preceding=True)]
+    first = next((place for place, e in enumerate(above, 1) if e in headline_path), 0)
     if page.facts.is_story:
-        headings = [h for e in head[:first] for h in e.iter(*HEADINGS)]
-        prose = sum(map(measures.prose, head[:first])) - sum(map(measures.prose, headings))
-        if prose <= max(_BYLINE, _BYLINE_SHARE * measures.text[element]):
-            return element
-    while element is not box:
-        drop_all([*element.itersiblings()], measures, rule="with_head")
-        if element is not top:
-            above = [*element.itersiblings(preceding=True)][::-1]
-            drop_all(above, measures, rule="with_head")
-        element = element.getparent()
-    return box
+        headings = [h for e in above[:first] for h in e.iter(*HEADINGS)]
+        prose = sum(map(measures.prose, above[:first])) - sum(map(measures.prose, headings))
+        if prose <= max(_BYLINE, _BYLINE_SHARE * measures.text[article]):
+            return set()
+    return {*above} if first else set()
 
 
-def _is_part(element: HtmlElement, other: HtmlElement) -> bool:
-    """Tell if two neighbours are parts of the same text: sections of it, by their own tag.
+def _parts(
+    part: HtmlElement, headline_path: set[HtmlElement], page: Cleaned, size: int
+) -> list[HtmlElement]:
+    """Return the neighbours of a part of an article that are others, below its headline.
 
-    for: articles in sections of one kind.
+    They are no links and no cards of other pages. What is short beside all that the article says is
+    who wrote it, an appeal, a notice, unless it is a section as the part is.
+    for: pages in rows and groups, and questions beside their answers.
     """
+    measures, box = page.measures, cast("HtmlElement", part.getparent())
+    least = (_TAIL if not headline_path else _LEAD if page.facts.is_story else 0) * size
+    prose = _PROSE if measures.text[box] > _SHORT else 1
+    below = part in headline_path or box not in headline_path
+    found = []
+    for other in box:
+        if other is part:
+            least = _TAIL * size
+        elif other in headline_path:
+            below = True
+        elif (
+            below
+            and other.tag not in BOILERPLATE_TAGS
+            and measures.prose(other) >= prose
+            and measures.links[other] <= _PART_LINKS * measures.text[other]
+            and (measures.text[other] >= least or _are_sections(other, part))
+        ):
+            found.append(other)
+    cards = cards_in(box, measures) if found else ()
+    found = [other for other in found if other not in cards and not is_gallery(other, measures)]
+    above = [other.getprevious() for other in (part, *found)] if found else []
+    return found + [e for e in above if e is not None and e.tag in HEADINGS]
+
+
+def _are_sections(element: HtmlElement, other: HtmlElement) -> bool:
+    """Tell if two neighbours are sections of a text: boxes of one kind, or under headings alike.
+
+    for: articles in sections, and handbooks with one that is longer than all others.
+    """
+    kinds = [(e.tag, e.get("class") or e.tag == "section") for e in (element, other)]
+    levels = {_first_heading(element), _first_heading(other)}
+    above = [e.getprevious() for e in (element, other)]
+    tags = {None if e is None else e.tag for e in above}
     return (
-        element is not other
-        and element.tag == other.tag
-        and element.get("class") == other.get("class")
-        and (element.tag == "section" or element.get("class") is not None)
-    )
-
-
-def _has_sections(box: HtmlElement, best: HtmlElement, measures: Measures, least: int) -> bool:
-    """Tell if what stands beside the largest part of a text is part of it too, under a heading.
-
-    Each part begins with a heading of one level, or it follows that. A list of links is no part.
-    for: handbooks with one section that is longer than all others.
-    """
-    level, before = _first_heading(best), best.getprevious()
-    parts = [part for part in box if level and _first_heading(part) == level]
-    if before is not None and before.tag in _SECTIONS:
-        parts += [heading.getnext() for heading in box.iterchildren(before.tag)]
-    return any(
-        part not in (None, best) and measures.prose(part) >= least and not measures.is_listing(part)
-        for part in parts
+        (kinds[0] == kinds[1] and bool(kinds[0][1]))
+        or (len(levels) == 1 and "" not in levels)
+        or (len(tags) == 1 and tags <= _SECTIONS)
     )
 
 

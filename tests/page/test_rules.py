@@ -168,8 +168,10 @@ CASES = {
         off=False,
     ),
     "is_gallery": Case(
-        f"<div><h1>Boats</h1><ul>{CARDS * 2}</ul></div><div><p>Each carries two people.</p></div>",
-        "Each carries",
+        f"<main><h1>The flood</h1><div>{PROSE}</div>"
+        f"<div><ul>{CARDS.replace('€', '€ for all who row it across')}</ul></div></main>",
+        "river",
+        "Boat 2",
         off=False,
     ),
     "drop_other_products": Case(
@@ -193,17 +195,19 @@ CASES = {
         "river",
         LINES[3],
     ),
-    "_with_head": Case(
+    "_with_parts": Case(
         f"<div><h1>The flood</h1><p>12.90 €</p><p>{REPLY}</p></div><div><div>{PROSE}</div></div>",
         "12.90",
         off=lambda element, *_: element,
     ),
-    "_is_part": Case(
-        f"<h1>The flood</h1><section>{PROSE}</section><section><p>{REPLY}</p></section>",
-        REPLY,
-        off=False,
+    "_parts": Case(
+        f"<main><div class=a><h1>The flood</h1>{PROSE * 2}</div><div class=b>{PARAGRAPHS[2]}</div>"
+        f"<div class=c><p>{LINES[1] * 2}</p>{LINKS}</div></main>",
+        LINES[2],
+        LINES[1],
+        off=[],
     ),
-    "_has_sections": Case(
+    "_are_sections": Case(
         f"<main><h1>The flood</h1><div id=a><h2>Mills</h2>{PROSE * 3}</div>"
         f"<div id=b><h2>Boats</h2><p>{REPLY}</p></div></main>",
         REPLY,
