@@ -2,8 +2,8 @@
 
 A reader mode looks for the best text; a gate needs the same text from both copies of a page,
 whatever stands around it, and all of it. So the boundary is found by walking: from the body into
-the one child that holds most of what is left, as long as there is one. A page of entries is not
-walked into: what stands beside them is said of them.
+the one child that holds most of what is left, as long as there is one. What stands beside it comes
+back if it is text as well.
 """
 
 from __future__ import annotations
@@ -208,14 +208,18 @@ def _with_parts(
     path = {element, *element.iterancestors()}
     headline_path = set() if headline is None else {headline, *headline.iterancestors()}
     is_named = headline is not None and says_title(headline, page.titles)
-    box, head = element if is_named and not _is_article(start) else start, set[HtmlElement]()
+    # What stands beside the entries of a shop is said of them.
+    is_text = page.facts.is_story or not is_gallery(element, page.measures)
+    size = page.measures.text[element] if is_text else 0
+    is_bounded = is_named and is_text and not _is_article(start)
+    box, head = element if is_bounded else start, set[HtmlElement]()
     if headline is not None and headline not in path and element not in headline_path:
         box = next(ancestor for ancestor in element.iterancestors() if ancestor in headline_path)
         head = _head(box, element, headline_path, page)
     result = box if head else element
     kept, child = path | head, element
     while child is not box and child.tag != "article" and child.get("itemprop") != "articleBody":
-        parts = _parts(child, headline_path, page, page.measures.text[element])
+        parts = _parts(child, headline_path, page, size)
         child = cast("HtmlElement", child.getparent())
         if parts:
             kept.update(parts)

@@ -77,10 +77,11 @@ def card(number: int, more: str = "") -> str:
 
 def test_what_stands_beside_entries_of_a_shop_is_said_of_them():
     cards = "".join(card(n, f"<p>{said(n)}</p>") for n in range(6))
-    page = f"<div><h1>Boats</h1><ul>{cards}</ul></div><div><p>Each carries two people.</p></div>"
+    text = "Each carries two people, and the children of both, over all waters but the open sea."
+    page = f"<div><h1>Boats</h1><ul>{cards}</ul></div><div><p>{text}</p></div>"
     markdown = read(page)
     assert "Boat 5" in markdown
-    assert "Each carries two people." in markdown
+    assert text in markdown
     assert "Each carries" not in read(page, "<meta property=og:type content=article>")
 
 
