@@ -63,8 +63,13 @@ class Document(NamedTuple):
 
     @property
     def headline(self) -> str:
-        """The heading that the article begins with, "" if it begins with anything else."""
-        return self.blocks[0].text if self.blocks[0].kind == "heading" else ""
+        """The heading that the article begins with, "" if it begins with anything else.
+
+        Below a headline that data, the address or a title repeat, it must say the same.
+        """
+        first = self.blocks[0].text if self.blocks[0].kind == "heading" else ""
+        named = words_of(self.titles.headline) in self.titles.own
+        return first if not named or words_of(first) in self.titles.variants else ""
 
     @property
     def name(self) -> str:
