@@ -8,8 +8,7 @@ much, is metadata: who wrote it and when, its counters, its signature.
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
@@ -19,7 +18,7 @@ from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path
-from simhash_gate.page.boilerplate import is_called
+from simhash_gate.page.boilerplate import DATE, is_called, is_dated, is_signed
 from simhash_gate.page.facts import Facts
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
 from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, SIDES, has_word
@@ -160,9 +159,8 @@ _METADATA_SHARE = 0.25  # of what posts say, and characters a post: what is less
 _SHORT = 80
 _OFTEN = 0.6  # of all posts
 _ENTRIES = 3
+_NAME = 40  # characters
 _CARD = 120  # characters, on average: more is no name and price
-_SIGNED = 40  # characters, a date among them: the line of who wrote it and when
-_DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
 
 
 def is_thread(root: HtmlElement, facts: Facts) -> bool:
@@ -210,7 +208,7 @@ def drop_other_products(
                 continue
             size = sum(measures.text[e] for e in group)
             is_short = size < min(_MOST * measures.text[article], _CARD * len(group))
-            if (is_short and _are_mostly(_is_entry, group)) or _are_mostly(_is_signed, group):
+            if (is_short and _are_mostly(_is_entry, group)) or _are_mostly(is_signed, group):
                 gone.update(group)
     drop_all(_outer(article, gone), measures, rule="drop_other_products")
 
@@ -222,13 +220,44 @@ def _is_entry(box: HtmlElement) -> bool:
 def post_metadata(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
     """Return what stands around the posts of an article, in document order; none if it has none.
 
+    Of what says who wrote them, the names stay.
     for: threads with an author, a date and counters around each post.
     """
     found = list(_places(_posts(article, measures), measures))
-    if not any(_are_mostly(_is_dated, boxes) for boxes in found):
+    if not any(_are_mostly(is_dated, boxes) for boxes in found):
         return []
     gone = {box for boxes in found for box in boxes}
+    for box, name in next(filter(None, map(_authors, found)), []):
+        gone.remove(box)
+        keep_name(box, name, measures)
     return [element for element in article.iter("*") if element in gone]
+
+
+def keep_name(box: HtmlElement, name: str, measures: Measures) -> None:
+    """Leave nothing but a name in a box around what somebody wrote."""
+    drop_all([*box], measures, rule="post_metadata")
+    box.text = name
+    box.tag = "p" if box.tag in LEAVES else box.tag
+
+
+def _authors(boxes: Sequence[HtmlElement]) -> list[tuple[HtmlElement, str]]:
+    """Return the name that stands first in each of some boxes, if most have one.
+
+    It is no date and no label or counter, which most say alike.
+    """
+    lines = [list(filter(None, map(str.strip, box.itertext()))) for box in boxes]
+    times = Counter(label for texts in lines for label in set(map(_label, texts)) - {""})
+    most = _OFTEN * len(boxes)
+    found = []
+    for box, texts in zip(boxes, lines, strict=True):
+        names = (t for t in texts if 0 < times[_label(t)] < most and not DATE.search(t))
+        if (name := next(names, "")) and len(name) <= _NAME:
+            found.append((box, name))
+    return found if len(found) >= most else []
+
+
+def _label(text: str) -> str:
+    return "".join(filter(str.isalpha, text))
 
 
 def _by_kind(elements: Iterable[HtmlElement]) -> dict[tuple[str, str], list[HtmlElement]]:
@@ -279,12 +308,3 @@ def _places(posts: Sequence[HtmlElement], measures: Measures) -> Iterator[Sequen
 
 def _are_mostly(kind: Callable[[HtmlElement], bool], boxes: Sequence[HtmlElement]) -> bool:
     return sum(map(kind, boxes)) >= _OFTEN * len(boxes)
-
-
-def _is_signed(box: HtmlElement) -> bool:
-    texts = (text for text in box.itertext() if len(text) <= _SIGNED)
-    return next(box.iter("time"), None) is not None or any(map(_DATE.search, texts))
-
-
-def _is_dated(box: HtmlElement) -> bool:
-    return next(box.iter("time"), None) is not None or bool(_DATE.search(" ".join(box.itertext())))

@@ -1,30 +1,36 @@
 """What says that a box is boilerplate, and what says otherwise.
 
-Boilerplate is known by its tag, role or name, or is hidden. Posts of a thread are called comments,
-and are what a page is about.
+Boilerplate is known by its tag, role or name, or is hidden.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
+from itertools import islice
 from typing import cast
 
-from lxml.etree import XPath, iterwalk
+from lxml.etree import XPath
 from lxml.html import HtmlElement
 
 from simhash_gate.page.elements import NOT_SHOWN
-from simhash_gate.page.measure import size_of, text_in
-from simhash_gate.page.title import Titles, letters, says_title, text_of, words_of
+from simhash_gate.page.measure import Measures, size_of, text_in
+from simhash_gate.page.title import letters, text_of, words_of
 from simhash_gate.page.vocabulary import (
+    AD_TOKENS,
     BOILERPLATE_ROLES,
     BOILERPLATE_TAGS,
+    BOILERPLATE_TOKENS,
     CELLS,
     HEADINGS,
     INLINE,
     LINK_LISTS,
     MENU_TOKENS,
+    OUTSIDE_TOKENS,
+    PLACE_TOKENS,
     POST_TOKENS,
     SHORT_TOKENS,
     has_word,
@@ -32,10 +38,14 @@ from simhash_gate.page.vocabulary import (
     speaks_only_of,
 )
 
+DATE = re.compile(r"\b(?:19|20)\d\d\b|\d:\d\d|\b\d+ (?:\w+ )?ago\b|\b\d+ ?(?:[hmdwy]|yr|mo)\b")
+_SIGNED = 40  # characters, a date among them: the line of who wrote it and when
+_REMARK = frozenset({"comment"})
 _LINE = 80  # letters
 _NOTE = 40  # letters
 _LINKED = 0.3  # of a note: in links, more is a list of them
 _PARAGRAPH = 60  # letters: as long is no entry of a menu
+_NEAR = 9  # neighbours
 _LONG_PARAGRAPH = 200  # letters: one is enough
 _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
 _LONG_TEXTS = XPath(
@@ -100,13 +110,20 @@ def is_hidden_or_search(form: HtmlElement) -> bool:
     return any(name in form.attrib and _CHECKS[name](form.attrib[name]) for name in _FORM_CHECKS)
 
 
-def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlElement]) -> bool:
+def is_misnamed(
+    element: HtmlElement,
+    measures: Measures,
+    headline_path: Collection[HtmlElement],
+    name_counts: Callable[[], Counter[str]],
+) -> bool:
     """Tell if nothing but a name says that this is boilerplate, and its contents say otherwise.
 
-    So may a tag or a role that notes within a text have too.
+    So may a tag or a role that notes within a text have too. `name_counts` tells how many boxes
+    have a class.
     for: products in a box called "promo", lists in one called "skip", paragraphs in one called
     "nav", and documentation with warnings between its paragraphs.
     """
+    size = measures.text[element]
     if _is_note(element, size):
         return True
     if element.tag in BOILERPLATE_TAGS or any(
@@ -120,10 +137,60 @@ def is_misnamed(element: HtmlElement, size: int, headline_path: Collection[HtmlE
     names = f"{element.get('class', '')} {element.get('id', '')}"
     if speaks_only_of(SHORT_TOKENS, names):
         return size > _LINE and not text_in(element).isdigit()
+    if speaks_only_of(MENU_TOKENS, names) and _has_paragraphs(element, size):
+        return True
     return (
-        speaks_only_of(MENU_TOKENS, names)
-        and size >= 2 * _PARAGRAPH
-        and _has_paragraphs(element, size)
+        (
+            _is_of_many(element, names, size, name_counts)
+            or _is_remark(element, names)
+            or _is_between(element)
+        )
+        and measures.links[element] <= _LINKED * size
+        and next(element.iter("form"), None) is None
+        and not is_signed(element)
+    )
+
+
+def _is_of_many(
+    element: HtmlElement, names: str, size: int, name_counts: Callable[[], Counter[str]]
+) -> bool:
+    """Tell if several boxes have a name that there is one of around an article: a footer, a menu.
+
+    Menus may well say something of each of their entries, but not within an article.
+    for: cards with footers, columns of a table called "rightCol", dishes called "menu-item".
+    """
+    within = next(element.iterancestors("article", "main"), None) is not None
+    return (
+        size >= _NOTE
+        and speaks_only_of(BOILERPLATE_TOKENS if within else PLACE_TOKENS, names)
+        and not speaks_of_boilerplate(element.get("id", ""))
+        and name_counts()[element.get("class", "")] > 1
+    )
+
+
+def _is_remark(element: HtmlElement, names: str) -> bool:
+    """Tell if a box called comment is none of a reader: it has no neighbour of its kind.
+
+    for: what TypeDoc and Scaladoc say of each function, and the remarks of Trac.
+    """
+    neighbours = [e for e in (element.getprevious(), element.getnext()) if e is not None]
+    kinds = [(e.tag, e.get("class")) for e in neighbours]
+    return speaks_only_of(_REMARK, names) and (element.tag, element.get("class")) not in kinds
+
+
+def _is_between(element: HtmlElement) -> bool:
+    """Tell if a box is a part of the text that it stands in: paragraphs, without a link.
+
+    for: what a report says of "related-party" deals or a "share-price" between its paragraphs.
+    """
+    return (
+        not is_called(element, AD_TOKENS | OUTSIDE_TOKENS)
+        and next(element.iter("a"), None) is None
+        and any(letters(p.text or "") >= _PARAGRAPH for p in element.iter("p"))
+        and all(
+            any(e.tag == "p" for e in islice(element.itersiblings(preceding=before), _NEAR))
+            for before in (True, False)
+        )
     )
 
 
@@ -146,7 +213,7 @@ def _has_paragraphs(element: HtmlElement, size: int) -> bool:
     """Tell if much of what a box says is in runs of text that are no links."""
     texts = cast("list[str]", _LONG_TEXTS(element))
     runs = [run for text in texts if letters(run := "".join(text.split())) >= _PARAGRAPH]
-    if sum(map(len, runs)) < _PARAGRAPHS * size:
+    if size < 2 * _PARAGRAPH or sum(map(len, runs)) < _PARAGRAPHS * size:
         return False
     return len(runs) > 1 or sum(map(letters, runs)) >= _LONG_PARAGRAPH
 
@@ -156,43 +223,18 @@ def is_called(element: HtmlElement, words: AbstractSet[str]) -> bool:
     return has_word(f"{element.tag} {element.get('class', '')} {element.get('id', '')}", words)
 
 
-_PROSE = 60  # letters: a paragraph
+def is_signed(box: HtmlElement) -> bool:
+    """Tell if a line of a box, or a tag for it, says when: as who wrote it, and when, does."""
+    texts = (text for text in box.itertext() if len(text) <= _SIGNED)
+    return next(box.iter("time"), None) is not None or any(map(DATE.search, texts))
+
+
+def is_dated(box: HtmlElement) -> bool:
+    """Tell if a box says a date or a time anywhere."""
+    return next(box.iter("time"), None) is not None or bool(DATE.search(" ".join(box.itertext())))
 
 
 @lru_cache(maxsize=16_384)  # the classes of some dozens of sites
 def post_name(names: str) -> str:
-    """Return the first of the names in a class that says comment: all posts have it, if any."""
+    """Return the first of the names in a class that says comment, "" if none does."""
     return next((name for name in names.split() if has_word(name, POST_TOKENS)), "")
-
-
-def names_of_posts(
-    names: Collection[str], boilerplate: Collection[HtmlElement], root: HtmlElement, titles: Titles
-) -> set[str]:
-    """Return those of some names of which all boxes below the headline come before any prose.
-
-    Of a page without headings, all boxes count. Comments follow an article, and advertisements
-    stand within; posts are all that there is.
-    for: threads that do not say that they are one.
-    """
-    posts: set[str] = set()
-    other_names: set[str] = set()
-    boxes = set(boilerplate)
-    body = root.find("body")
-    is_below = next(root.iter("h1", "h2"), None) is None
-    prose = False
-    walk = iterwalk(root if body is None else body, events=("start",))
-    for _, element in walk:
-        if element in boxes:
-            walk.skip_subtree()
-            if is_below:
-                (other_names if prose else posts).add(post_name(element.get("class", "")))
-        elif not is_below:
-            is_below = element.tag in ("h1", "h2") and says_title(element, titles)
-        elif element.tag != "a":
-            prose = prose or _is_prose(element.text)
-        prose = prose or (is_below and _is_prose(element.tail))
-    return posts.intersection(names) - other_names
-
-
-def _is_prose(text: str | None) -> bool:
-    return text is not None and letters(text.strip()) >= _PROSE

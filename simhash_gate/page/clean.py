@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import NamedTuple
@@ -10,13 +10,13 @@ from typing import NamedTuple
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
 
-from simhash_gate.page.asides import is_thread
+from simhash_gate.page.asides import is_thread, keep_name
 from simhash_gate.page.boilerplate import (
     is_boilerplate,
     is_called,
+    is_dated,
     is_hidden_or_search,
     is_misnamed,
-    names_of_posts,
     post_name,
 )
 from simhash_gate.page.consent import consent_layers
@@ -36,6 +36,9 @@ from simhash_gate.page.vocabulary import (
 _FORMS = 0.2  # of the text outside of links that is left: in forms, more is no boilerplate
 _SOME_TEXT = 20
 _TIMES_READ = 8
+_POST = 60  # characters outside of links
+_POSTS_SHARE = 1 / 3  # of what posts say
+_FIRST_POST = 2  # posts
 _LEFT = 0.2  # of the text in a large box: with less than that left, the box was the page
 
 
@@ -78,7 +81,11 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     measures = shown.measures
     size = measures.text[root]
     headline_path = _headline_path(elements.by_tag["h1"][:HEADLINES], titles)
-    boilerplate = _drop_boilerplate(root, titles, headline_path, measures, thread=thread)
+    boilerplate = _Boilerplate(root, headline_path, measures, thread=thread)
+    if not thread and facts.kind not in ("article", "product") and boilerplate.is_thread():
+        thread = True
+        boilerplate = _Boilerplate(root, headline_path, measures, thread=True)
+    boilerplate.drop(titles)
     _drop_forms(boilerplate.forms, text_forms, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)
     listing = measures.is_listing(body)
@@ -86,38 +93,12 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     return Cleaned(root, body, measures, listing, titles, size, shown, thread, facts, ads, places)
 
 
-def _drop_boilerplate(
-    root: HtmlElement,
-    titles: Titles,
-    headline_path: Collection[HtmlElement],
-    measures: Measures,
-    *,
-    thread: bool,
-) -> _Boilerplate:
-    """Take out what is boilerplate, but for what is too large to be, and for posts of a thread.
-
-    Of a page without a title that is nothing but boilerplate, that is what it says.
-    """
-    boilerplate = _Boilerplate(root, headline_path, measures, thread=thread)
-    posts = boilerplate.posts(titles)
-    if posts:
-        boilerplate = _Boilerplate(root, headline_path, measures, posts, thread=thread)
-    if not titles.title and boilerplate.is_all():
-        boilerplate.large, boilerplate.forms = [], []
-    else:  # a link is as long as it was
-        shrunk = [e for e in boilerplate.gone if next(e.iterancestors("a"), None) is None]
-        forget(shrunk, measures)
-        drop_all(boilerplate.gone, rule="is_boilerplate")
-    return boilerplate
-
-
 class _Boilerplate:
     """What is boilerplate in a tree, and what is left of it without that.
 
-    `headline_path` is what the headline stands in, and `posts` are names of boxes that are no
-    boilerplate. In a thread of a forum, what is called a comment is a post. Of `large`, which is
-    too large to be boilerplate, the outer ones come first, and of neighbours the last; `forms` are
-    boilerplate if they are small.
+    `headline_path` is what the headline stands in. In a thread of a forum, what is called a comment
+    is a post. Of `large`, which is too large to be boilerplate, the outer ones come first, and of
+    neighbours the last; `forms` are boilerplate if they are small, and `authors` but for a name.
     """
 
     def __init__(
@@ -125,7 +106,6 @@ class _Boilerplate:
         root: HtmlElement,
         headline_path: Collection[HtmlElement],
         measures: Measures,
-        posts: Collection[str] = (),
         *,
         thread: bool,
     ) -> None:
@@ -136,9 +116,10 @@ class _Boilerplate:
         whole = measures.text[root]
         self._largest = LARGEST * whole
         self._left_to_read = _TIMES_READ * whole  # boxes in boxes are read again for each
-        self._size_by_name: dict[str, int] = defaultdict(int)  # characters in all boxes of a name
         self._outer: set[HtmlElement] = set()
+        self._counts: Counter[str] = Counter()
         self.gone: list[HtmlElement] = []
+        self.authors: list[tuple[HtmlElement, str]] = []
         self.large: list[HtmlElement] = []
         self.forms: list[HtmlElement] = []
         walk = iterwalk(root, events=("start",))
@@ -148,28 +129,62 @@ class _Boilerplate:
             if element.tag == "form" and not is_hidden_or_search(element):
                 self.forms.append(element)
                 continue
-            name = post_name(element.get("class", ""))
-            if name in posts or not self._stays(element, name):
+            if not self._stays(element):
                 walk.skip_subtree()
 
-    def posts(self, titles: Titles) -> set[str]:
-        """Return the names of boxes that are called comments, and are what the page is about."""
-        names = {name for name, size in self._size_by_name.items() if name and size > self._largest}
-        return names_of_posts(names, self.gone, self._root, titles) if names else set()
+    def is_thread(self) -> bool:
+        """Tell if posts with dates, called comments, are what the page is about.
 
-    def is_all(self) -> bool:
-        """Tell if nothing but boilerplate says anything."""
-        size = sum(self._size_by_name.values())
-        head = sum(self._measures.text[head] for head in self._root.iter("head"))
-        return size > 0 and size + head >= self._measures.text[self._root]
+        What is left beside them is a third of what they say, or no longer than two of them: the
+        question, the first post.
+        for: trackers and forums that do not say that they are one.
+        """
+        prose = self._measures.prose
+        posts = [box for box in self.gone if prose(box) >= _POST and _is_post(box)]
+        boxes = (box for post in posts for box in post.iter("*") if prose(box) >= _POST)
+        named = Counter(filter(None, (post_name(box.get("class", "")) for box in boxes)))
+        rest = prose(self._root) - sum(map(prose, self.gone))
+        size = sum(map(prose, posts))
+        share = max(_POSTS_SHARE, _FIRST_POST / max(named.values(), default=1))
+        dated = sum(prose(box) for box in posts if is_dated(box)) if rest <= share * size else 0
+        return 2 * dated > size
 
-    def _stays(self, element: HtmlElement, name: str) -> bool:
+    def drop(self, titles: Titles) -> None:
+        """Take out what is boilerplate, but for what is too large to be, and for posts of a thread.
+
+        Of a page without a title that is nothing but boilerplate, that is what it says.
+        """
+        measures = self._measures
+        size = sum(measures.text[box] for box in self.gone)
+        head = sum(measures.text[head] for head in self._root.iter("head"))
+        if not titles.title and size and size + head >= measures.text[self._root]:
+            self.large, self.forms = [], []
+        else:  # a link is as long as it was
+            shrunk = [e for e in self.gone if next(e.iterancestors("a"), None) is None]
+            forget(shrunk, measures)
+            drop_all(self.gone, rule="is_boilerplate")
+        for author, name in self.authors:
+            keep_name(author, name, measures)
+
+    def _name_counts(self) -> Counter[str]:
+        """Return how many elements have each class; of a thread, where posts have footers, none."""
+        if not self._counts and not self._thread:
+            self._counts.update(e.get("class", "") for e in self._root.iter("*"))
+        return self._counts
+
+    def _stays(self, element: HtmlElement) -> bool:
         """Tell if an element stays that something says is boilerplate; if not, it goes."""
         size = self._measures.text[element]
         self._left_to_read -= size
-        if self._thread and element.tag not in BOILERPLATE_TAGS and is_called(element, POST_TOKENS):
+        if self._thread and _is_post(element):
             return True
-        if self._left_to_read > 0 and is_misnamed(element, size, self._headline_path):
+        if self._thread and element.get("itemprop") == "author":
+            for name in (e for e in element.iter("*") if e.get("itemprop") == "name"):
+                self.authors.append((element, text_of(name)))
+                return False
+        if self._left_to_read > 0 and is_misnamed(
+            element, self._measures, self._headline_path, self._name_counts
+        ):
             return True
         if size > self._largest:
             depth = sum(ancestor in self._outer for ancestor in element.iterancestors())
@@ -177,8 +192,11 @@ class _Boilerplate:
             self._outer.add(element)
             return True
         self.gone.append(element)
-        self._size_by_name[name] += size
         return False
+
+
+def _is_post(element: HtmlElement) -> bool:
+    return element.tag not in BOILERPLATE_TAGS and is_called(element, POST_TOKENS)
 
 
 def _headline_path(headlines: Iterable[HtmlElement], titles: Titles) -> set[HtmlElement]:

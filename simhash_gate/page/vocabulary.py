@@ -27,13 +27,20 @@ INVISIBLE = word_set("""
 
 BOILERPLATE_TAGS = word_set("nav aside form header footer")
 BOILERPLATE_ROLES = word_set("navigation complementary banner contentinfo search alert")
-# Words of classes and ids, and of custom tags.
-BOILERPLATE_TOKENS = word_set("""
-    nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
-    sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail offcanvas
-    toolbar topbar skip skiplink
-    pagination pager paginator pagenav footer colophon masthead copyright gutter linenos
-    ccbanner ccdiv ccwindow
+# Words of classes and ids, and of custom tags: places around an article,
+PLACE_TOKENS = word_set("""
+    sidebar sidebars widgetarea sphinxsidebar rightcol rightcolumn rightrail footer colophon
+    masthead ccbanner ccdiv ccwindow
+""")
+_MENUS = word_set("""
+    nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs offcanvas
+    toolbar topbar skip skiplink pagination pager paginator pagenav copyright gutter linenos
+""")
+BOILERPLATE_TOKENS = PLACE_TOKENS | _MENUS
+# and what does something. Where paragraphs are in one of these, its name is that of a part.
+MENU_TOKENS = _MENUS | word_set("""
+    share shares sharing sharebar social socials promo promos promotion readmore
+    signup subscription newsletter newsletters
 """)
 # What is another at each visit.
 AD_TOKENS = word_set("""
@@ -41,23 +48,17 @@ AD_TOKENS = word_set("""
     adsense dfp gpt sponsor sponsors sponsored promo promos promotion outbrain taboola
 """)
 # What stands between the parts of an article as well: no part of it, in whatever wrapper.
-EXTRA_TOKENS = AD_TOKENS | word_set("""
-    cookie cookies consent gdpr popup popups modal lightbox overlay
-    share shares sharing sharebar social socials addthis addtoany sharethis
-    newsletter newsletters subscribe subscription signup
-    related recommended recommendations recommends readmore
+EXTRA_TOKENS = (
+    AD_TOKENS
+    | MENU_TOKENS
+    | word_set("""
+    cookie cookies consent gdpr popup popups modal lightbox overlay addthis addtoany sharethis
+    subscribe related recommended recommendations recommends
     comment comments disqus respond commentlist commentform
     aboutauthor authorabout authorbio authorbox authorcard authordetails authorinfo authorprofile
 """)
-# Of both, what leads elsewhere or does something. Where paragraphs are in it, its name is that of
-# its place or of a part.
-MENU_TOKENS = word_set("""
-    nav navbar navigation subnav sitenav topnav menu submenu breadcrumb breadcrumbs
-    offcanvas toolbar topbar skip skiplink pagination pager paginator pagenav copyright gutter
-    linenos share shares sharing sharebar social socials promo promos promotion readmore
-    signup subscription newsletter newsletters
-""")
-# And what is short: with more text, it is a box beside which there is such a thing.
+) - _MENUS
+# What is short: with more text, it is a box beside which there is such a thing.
 SHORT_TOKENS = word_set("skip skiplink gutter linenos readmore")
 CONSENT_TOKENS = word_set("cookie cookies consent gdpr ccbanner ccdiv ccwindow")
 # What no article stands in, however large: a footer, what lies over a page.

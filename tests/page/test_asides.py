@@ -1,10 +1,15 @@
 """What a thread says: its posts, and nothing of what stands around each."""
 
+import re
+
 import pytest
 
 from simhash_gate import read_page
 
 WORDS = "river rose lower fields under water boats lay grass noon gate"
+
+
+NAMES = "Ada Ben Cleo Dora".split()
 
 
 def said(number: int) -> str:
@@ -14,7 +19,9 @@ def said(number: int) -> str:
 
 
 def post(number: int, name: str = "post") -> str:
-    author = f"<div class=who>Ada {number}<br>Joined: 2019<br>Posts: {number}7</div>"
+    author = (
+        f"<div class=who><b>Author</b> {NAMES[number]}<br>Joined: 2019<br>Posts: {number}7</div>"
+    )
     when = f"<div class=when>#{number} · 12:0{number} today</div>"
     text = f"<div class=text><p>{said(number)}</p><p>{said(number + 5)}</p></div>"
     side = f"<div class=side>{when}{text}<div class=end>3 likes</div></div>"
@@ -27,6 +34,7 @@ def read(body: str, head: str = "", of: str = "") -> str:
 
 
 POSTS = "".join(map(post, range(4)))
+ARTICLE = '<script type=application/ld+json>{"@type": "Article"}</script>'
 JSON_LD = '<script type=application/ld+json>{"@type": "DiscussionForumPosting"}</script>'
 
 
@@ -43,8 +51,16 @@ def test_a_thread_says_what_its_posts_say_in_order_and_nothing_around_them(head,
     markdown = read(f"<h1>Floods</h1>{POSTS}", head, of)
     assert [said(n) in markdown for n in range(4)] == [True] * 4
     assert markdown.index(said(0)) < markdown.index(said(3))
-    for around in ("Ada", "Joined", "12:0", "likes"):
+    assert markdown.index("Ada") < markdown.index(said(0)) < markdown.index("Ben")
+    for around in ("Author", "Joined", "12:0", "likes"):
         assert around not in markdown
+
+
+def test_who_said_what_is_known_where_machines_are_told_the_name():
+    author = "<div itemprop=author><b itemprop=name>{}</b> Joined: 2019, posts: 17</div>"
+    body = "".join(f"<div>{author.format(n)}<p>{said(len(n))}</p></div>" for n in NAMES)
+    markdown = read(f"<h1>Floods</h1>{body}", JSON_LD)
+    assert re.findall("Ada|Ben|Cleo|Dora|Joined", markdown) == NAMES
 
 
 def test_what_stands_around_parts_of_another_page_or_has_no_date_stays():
@@ -58,16 +74,18 @@ def test_what_stands_around_parts_of_another_page_or_has_no_date_stays():
 
 def test_comments_are_the_posts_of_a_thread():
     comments = "".join(post(n, "comment") for n in range(4))
-    page = f"<h1>Floods</h1><p>{said(9)} {said(8)}</p><div class=comments>{comments}</div>"
-    assert said(3) in read(page, JSON_LD)
-    assert said(3) not in read(page)
+    page = f"<h1>Floods</h1>{{}}<div class=comments>{comments}</div>"
+    assert said(8) in read(page.format(STORY), JSON_LD)
+    assert said(8) not in read(page.format(STORY))
+    assert said(8) in read(page.format(f"<p>{said(9)}</p>")), "a first post, and others"
+    assert said(8) not in read(page.format(f"<p>{said(9)}</p>"), ARTICLE)
 
 
 def test_comments_are_all_that_a_page_without_headings_says():
     comments = "".join(post(n, "comment") for n in range(4))
     link = "<div class=story><a href=/out>Floods</a><span>49 points</span></div>"
-    assert said(3) in read(f"{link}<ol class=comments>{comments}</ol>")
-    assert said(3) not in read(f"{link}<p>{said(9)} {said(8)}</p><div>{comments}</div>")
+    assert said(8) in read(f"{link}<ol class=comments>{comments}</ol>")
+    assert said(8) not in read(f"{link}{STORY}<div>{comments}</div>")
 
 
 def card(number: int, more: str = "") -> str:

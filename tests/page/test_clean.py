@@ -121,10 +121,11 @@ def test_chrome_is_found_however_many_boxes_it_is_in(depth) -> None:
 
 @pytest.mark.parametrize("name", ["comment", "userComment", "thread-reply-comment"])
 def test_boxes_under_the_headline_with_no_article_before_them_are_the_posts_of_a_thread(name):
-    one, *others = (f"<div class={name}><b>Ada</b><p>{n}: {REPLY}</p></div>" for n in range(4))
+    said = "<b>Ada</b><time>8:15</time>"
+    one, *others = (f"<div class={name}>{said}<p>{n}: {REPLY}</p></div>" for n in range(4))
     posts = one + "".join(others)
     thread = cleaned(f"<body><nav>Home</nav><h1>t</h1><div class=comments>{posts}</div></body>")
-    assert thread.startswith("tAda0: The lower")
+    assert thread.startswith("tAda8:150: The lower")
     assert thread.endswith(f"3: {REPLY}")
     for article in (f"{PROSE}{posts}", f"{one}{PROSE}{posts}"):
         assert "Ada" not in cleaned(f"<body><h1>t</h1>{article}</body>")

@@ -128,10 +128,19 @@ CASES = {
         REPLY,
         off=False,
     ),
-    "names_of_posts": Case(
-        f"<h1>The flood</h1><div>{posts('comment')}</div>",
-        LINES[3],
-        off=set(),
+    "_is_of_many": Case(
+        TEXT
+        + "".join(f"<div class=card><div class=card-footer>{n}: {REPLY}</div></div>" for n in "ab"),
+        f"b: {REPLY}",
+        off=False,
+    ),
+    "_is_remark": Case(
+        f"{TEXT}<section><h2>grind</h2><div class=tsd-comment>{REPLY}</div></section>{PROSE}",
+        REPLY,
+        off=False,
+    ),
+    "_is_between": Case(
+        f"{TEXT}<div class=related-party><p>{REPLY}</p></div>{PROSE}", REPLY, off=False
     ),
     "_drop_forms": Case(
         f"{TEXT}<form action=/reply>Your name: <input name=n></form>", "", "Your name"
