@@ -11,7 +11,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.address import is_address
 from simhash_gate.page.flow import KINDS, MARKS, Flow
 from simhash_gate.page.measure import size_of
-from simhash_gate.page.survey import lines_of, single_spaced
+from simhash_gate.page.survey import RAISED, lines_of, raised, single_spaced
 from simhash_gate.page.vocabulary import CELLS
 
 _LINKED = 0.8
@@ -20,6 +20,7 @@ _CAPTION_LEVELS = 5  # elements around an image and its caption, a table's at mo
 _WITHIN_LINKS = frozenset({"br", "input"})
 _CODE = frozenset(tag for tag, mark in MARKS.items() if mark == "code")
 _WITHIN_LINES = frozenset(MARKS) - _CODE - {"a"} | {"img"}
+_RAISED = (("sup", None), ("sub", None))
 
 
 class Block(NamedTuple):
@@ -97,6 +98,8 @@ class _Runs:
                     self._start(*token)
                 else:
                     self._end(token[0])
+            elif token in _RAISED:
+                add(RAISED)
         self._flush()
 
     def _start(self, tag: str, value: object) -> None:
@@ -143,7 +146,7 @@ class _Runs:
     def _flush(self) -> None:
         if self._text:
             links = self._links.copy() if self._links else ()
-            self.found.append((self._kind, "".join(self._text), links))
+            self.found.append((self._kind, raised("".join(self._text)), links))
             self._text.clear()
             self._links.clear()
             if self._kind == "item":

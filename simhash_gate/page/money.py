@@ -23,6 +23,7 @@ _CODE = r"AUD|BRL|CAD|CHF|CNY|CZK|DKK|EUR|GBP|HKD|INR|JPY|KRW|MXN|NOK|NZD|PLN|RU
 _NAME = rf"(?:{_CODE}|[Ee]uros?|Rs\.?|[Kk]r\.?|zł|Kč)"
 # Spaces part thousands. Numbers have a bound: each of many would be searched to the end of a text.
 AMOUNT = r"(?<!\d)(?:\d{1,3}(?:[ \u00a0\u202f'’]\d{3}){1,4}(?!\d)|\d{1,12})(?:[.,]\d{1,12}){0,4}"
+AMOUNT += r"(?:\^\d\d(?!\d))?"  # raised cents
 _AMOUNT = re.compile(AMOUNT)
 _MONEY = re.compile(
     rf"({_SIGN}|(?<!\w){_NAME})[^\S\n]?({AMOUNT})|({AMOUNT})[^\S\n]?({_SIGN}|{_NAME})(?!\w)"
@@ -89,7 +90,7 @@ def _decimal(amount: str) -> str:
     """
     *groups, last = re.split(r"\D", amount)
     marks = re.sub(r"\d", "", amount)
-    if not groups or marks[-1] not in ".,":
+    if not groups or marks[-1] not in ".,^":
         return _rounded("".join((*groups, last)))
     whole = len(last) > 2 and groups != ["0"] and marks[-1] * len(marks) == marks
     return _rounded("".join(groups) + ("" if whole else ".") + last)

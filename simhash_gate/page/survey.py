@@ -33,6 +33,10 @@ END_OF_LINE = "\0"
 _LEADS_ON = frozenset({"a", "nav", "footer", "form"})
 _START, _END = "\ufdd0", "\ufdd1"
 _MARKS = re.compile(f"([{_START}{_END}])")
+RAISED = "\ufdd2"
+"""What stands in texts of a tree before what is raised or lowered."""
+_BEGINS = dict.fromkeys(_LEADS_ON, _START) | dict.fromkeys(("sup", "sub"), RAISED)
+_BESIDE = re.compile(rf"(\d[{_START}{_END}]*){RAISED}(?=[{_START}{_END}]*[-+\u2212]?\d)")
 _AROUND = 3  # boxes that say where a line stands
 
 
@@ -142,13 +146,13 @@ def survey(root: HtmlElement) -> Survey:  # noqa: C901, PLR0912, PLR0915
                     texts[:] = [END_OF_LINE]
                     holders.clear()
                     is_new = True
-        if tag in _LEADS_ON:
-            add(_START)
+        if tag in _BEGINS:
+            add(_BEGINS[tag])
         if tag in _LINKS:
             hrefs.add(element.get("href"))
         text = element.text
     hrefs.discard(None)
-    lines, said = _lines("".join(texts).split(END_OF_LINE))
+    lines, said = _lines(raised("".join(texts)).split(END_OF_LINE))
     return Survey(single_spaced(lines), said, measures, tags, hrefs, holders)
 
 
@@ -179,6 +183,11 @@ def _lines(texts: Iterable[str]) -> tuple[list[str], list[bool]]:
 def lines_of(root: HtmlElement) -> list[str]:
     """Return the texts of the blocks of an element's flow."""
     return survey(root).lines
+
+
+def raised(text: str) -> str:
+    """Return a text in which `^` parts a number from one that is raised: 10^6 is not 106."""
+    return _BESIDE.sub(r"\1^", text).replace(RAISED, "") if RAISED in text else text
 
 
 def single_spaced(texts: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The lines of a page, with and without its flow."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import html
@@ -30,8 +31,9 @@ TAGS = [
     "dt",
     "fieldset",
     "span",
+    "sup",
 ]
-WORDS = st.sampled_from(["", "  ", "one", " two words ", "three\n  words\tmore", "\xa0"])
+WORDS = st.sampled_from(["", "  ", "one", " two words ", "three\n  words\tmore", "\xa0", "4"])
 
 
 @st.composite
@@ -49,6 +51,19 @@ def test_lines_are_the_texts_of_the_blocks_of_the_flow(root: html.HtmlElement) -
         void.text = None
         del void[:]
     assert lines_of(root) == [block.text for block in blocks(flow(root))]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("10<sup>6</sup> feet", "10^6 feet"),
+        ("10<sup>-6</sup> or 10<sup><a href=#n>2</a></sup>", "10^-6 or 10^2"),
+        ("word<sup>1</sup>, CO<sub>2</sub>, 1<sup>st</sup>", "word1, CO2, 1st"),
+    ],
+)
+def test_a_raised_number_is_no_part_of_the_one_before(source: str, text: str) -> None:
+    root = html.fromstring(f"<p>{source}</p>")
+    assert lines_of(root) == [text] == [block.text for block in blocks(flow(root))]
 
 
 def test_lines_that_lead_on_are_told_from_those_that_say_something():

@@ -26,6 +26,7 @@ from simhash_gate.page.money import Money, find_money, read_money
         ("from 500 kr.", "500.00 KR"),
         ("since 2024 500 €", "500.00 EUR"),
         ("€19.90 EUR, was €25", "19.90 EUR, 25.00 EUR"),
+        ("$9^99 or $1,000^1", "9.99 $, 1000.00 $"),
         ("version 2.5, 12 times", ""),
     ],
 )
