@@ -32,9 +32,10 @@ EMPTY = frozenset({"br", "hr", "img", "input"})
 
 _STRUCTURE = HEADINGS | CELLS | LISTS | {"li", "dt", "dd", "table", "tr", "blockquote", "fieldset"}
 _STRUCTURE |= {"br", "hr", "pre"}
-# `language-python`, GitHub's `highlight-source-python`, pandoc's `sourceCode python`, `brush: js`
+# `language-sh`, GitHub's `highlight-source-sh`, pandoc's `sourceCode sh`, Org's `src src-sh`,
+# `brush: sh`
 _LANGUAGE = re.compile(
-    r"(?:\b(?:language|lang|hljs|highlight)-(?:source-|text-)?|\bbrush:\s*"
+    r"(?:\b(?:language|lang|hljs|highlight)-(?:source-|text-)?|\bsrc\s+src-|\bbrush:\s*"
     r"|\b(?:sourceCode|hljs)\s+(?!\w+-))([\w+#.-]+)"
 )
 _find_language = lru_cache(256)(_LANGUAGE.search)  # many elements have the class of one

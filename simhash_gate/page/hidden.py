@@ -123,12 +123,16 @@ def drop_invisible(
     for box in found["dialog"]:
         box.tag = "div" if "open" in box.attrib else box.tag
     _show_images(found)
+    for menu in found["menu"]:
+        menu.tag = "ul"
     _end_lines(found["pre"])
     _take_texts_of_controls(found)
     note_step(root.iter(*_NEVER_SHOWN - {"script", "style"}), rule="drop_invisible")
     strip_elements(root, *_NEVER_SHOWN, with_tail=False)
-    inputs = [box for box in found["input"] if box.tag == "input" and not _is_task(box)]
-    drop_all(inputs, rule="drop_invisible")
+    tasks = {box: _task_in(box) for box in found["input"] if box.tag == "input"}
+    # Where none is ticked, they are there to choose from.
+    ticked = {"li"} | {task for box, task in tasks.items() if task and "checked" in box.attrib}
+    drop_all([box for box, task in tasks.items() if task not in ticked], rule="drop_invisible")
     if found["noscript"]:
         if titles is not None:
             _show_if_the_page(found["noscript"], root, titles)
@@ -146,7 +150,8 @@ def _end_lines(codes: Iterable[HtmlElement]) -> None:
     outer = (pre for pre in codes if next(pre.iterancestors("pre"), None) is None)
     for pre in outer:
         lines = [e for e in pre.iter("span", "code") if "line" in e.get("class", "").split()]
-        if len(lines) > 1 and "\n" not in "".join(pre.itertext()).strip():
+        ends = next(pre.iter("br"), None) is not None or "\n" in "".join(pre.itertext()).strip()
+        if len(lines) > 1 and not ends:
             for line in lines[:-1]:
                 line.tail = f"\n{line.tail or ''}"
 
@@ -246,8 +251,14 @@ def _show_if_the_page(notes: Collection[HtmlElement], root: HtmlElement, titles:
                 inner.tag = "div"
 
 
-def _is_task(element: HtmlElement) -> bool:
-    return element.get("type") == "checkbox" and next(element.iterancestors("li"), None) is not None
+def _task_in(box: HtmlElement) -> str:
+    """Return what a box to tick is in: an item, or a label that it begins; of forms, no label."""
+    tags = [e.tag for e in box.iterancestors("li", "label", "form")]
+    label = box.getparent()
+    if box.get("type") != "checkbox" or label is None:
+        return ""
+    begins = label.tag == "label" and label[0] is box and not (label.text or "").strip()
+    return "li" if "li" in tags else "label" if begins and "form" not in tags else ""
 
 
 def permalinks(elements: Elements) -> list[HtmlElement]:

@@ -92,7 +92,8 @@ class _Writer:
             self._start_item(tag, value)
             opens = False
         elif block.tag in CELLS and tag in LISTS | _ITEMS:
-            self._add_html(f"<{tag}>")
+            start = _number(value, 1) if tag == "ol" else 1
+            self._add_html(f"<{tag}>" if start == 1 else f'<{tag} start="{start}">')
         elif opens := opens and tag not in ("dt", "dd"):
             self._open.append(Part(tag, value=value))
         self._opened.append(opens)

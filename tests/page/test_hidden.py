@@ -11,7 +11,8 @@ HIDDEN = pytest.mark.parametrize("how", ["hidden", "style='display: none'"])
 def test_lines_of_code_end_that_a_style_sheet_ends():
     line = "<span class=line>{}</span>"
     code = f"<pre><code>{line.format('a = 1')}{line.format('b = 2')}</code></pre>"
-    for source in (code, code.replace("</span><", "</span>\n<"), code.replace("code>", "b>")):
+    ended = [code.replace("</span><", f"</span>{end}<") for end in ("\n", "<br>")]
+    for source in (code, *ended, code.replace("code>", "b>")):
         page = f"<title>T</title><h1>T</h1><p>See this:</p>{source}".encode()
         assert read_page(page).markdown.endswith("```\na = 1\nb = 2\n```")
 
@@ -78,6 +79,23 @@ def test_the_sign_that_leads_to_its_own_heading_is_no_text():
         assert (page.title, page.markdown) == ("Bees", "# Bees\n\nThey fly.")
     note = "<p>They fly<a href='#note'>*</a>.</p><p id=note>Not in winter."
     assert "\\*" in read_page(f"<title>Bees</title><h1>Bees</h1>{note}".encode()).markdown
+
+
+def test_a_menu_is_a_list():
+    page = f"<title>T</title><h1>T</h1>{PROSE}<ul><li>Bees<menu><li>They fly.</menu></ul>".encode()
+    assert read_page(page).markdown.endswith("- Bees\n  - They fly.")
+
+
+def test_boxes_to_tick_are_read_in_items_and_where_one_in_a_label_is_ticked():
+    box = "<p><label><input type=checkbox {}> Bees</label>"
+    for source, read in (
+        (box.format("checked") + box, "[x] Bees\n\n[ ] Bees"),
+        (box + box, "Bees\n\nBees"),
+        ("<p><label>Bees <input type=checkbox checked></label>", "Bees"),
+        (f"<ul><li>{box.replace('<p>', '')}</ul>", "- [ ] Bees"),
+    ):
+        page = f"<title>T</title><h1>T</h1>{PROSE}{source}".encode()
+        assert read_page(page).markdown.endswith(f"\n\n{read}")
 
 
 @pytest.mark.parametrize("tags", ["<noscript>", "<noscript><p>" * 50])

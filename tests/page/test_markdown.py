@@ -84,6 +84,10 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
             "| a | b |\n| --- | --- |\n| `x\\|y` | c<br>d<ul><li>e</li><li>f</li></ul> |",
         ),
         ("<table><tr><td><ul><li>a</ul><td><ul><li>b</ul></table>", "- a\n\n- b"),
+        (
+            "<table><tr><td>a<td>b<tr><td>c<td><ol start=5><li>d</ol></table>",
+            '|  |  |\n| --- | --- |\n| a | b |\n| c | <ol start="5"><li>d</li></ol> |',
+        ),
         ("<pre><span style='display: block'>a</span><span>b</span></pre>", "```\na\nb\n```"),
     ],
 )
@@ -108,6 +112,7 @@ def test_white_space_is_one_blank_between_words_and_none_around_them():
         '<pre class="sourceCode python"><code>x = 1\n  y</code></pre>',
         '<pre><code class="hljs language-python">x = 1\n  y</code></pre>',
         '<pre><code class="hljs python">x = 1\n  y</code></pre>',
+        '<pre class="src src-python">x = 1\n  y</pre>',
         '<pre class="brush: python; toolbar: false">x = 1\n  y</pre>',
         "<pre data-lang=python>x = 1\n  y</pre>",
     ],
