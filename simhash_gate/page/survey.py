@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import chain, takewhile
+from itertools import chain, product, takewhile
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from lxml.html import HtmlElement
 
 from simhash_gate.page.flow import KINDS, MARKS, is_layout
 from simhash_gate.page.measure import Measures
+from simhash_gate.page.parse import printable
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
 Tree = dict[str, "Tree"]  # the tags of all children, each once
@@ -35,6 +36,9 @@ _START, _END = "\ufdd0", "\ufdd1"
 _MARKS = re.compile(f"([{_START}{_END}])")
 RAISED = "\ufdd2"
 """What stands in texts of a tree before what is raised or lowered."""
+_NO_WIDTH = "\u00ad\u200b\u2060\ufeff"
+# A space without a width parts words in scripts of South-East Asia.
+UNSEEN = re.compile(f"[{_NO_WIDTH}](?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]\u200b)")
 _BEGINS = dict.fromkeys(_LEADS_ON, _START) | dict.fromkeys(("sup", "sub"), RAISED)
 _BESIDE = re.compile(rf"(\d[{_START}{_END}]*){RAISED}(?=[{_START}{_END}]*[-+\u2212]?\d)")
 _AROUND = 3  # boxes that say where a line stands
@@ -183,6 +187,19 @@ def _lines(texts: Iterable[str]) -> tuple[list[str], list[bool]]:
 def lines_of(root: HtmlElement) -> list[str]:
     """Return the texts of the blocks of an element's flow."""
     return survey(root).lines
+
+
+def drop_unseen(root: HtmlElement, lines: Iterable[str]) -> bool:
+    """Take out of words what only says where a line may end; tell if anything of the kind is there.
+
+    for: German pages with soft hyphens.
+    """
+    text = "".join(lines)
+    found = any(map(text.__contains__, _NO_WIDTH))
+    for element, part in product(root.iter("*"), ("text", "tail")) if found else ():
+        if (text := getattr(element, part) or "") != (seen := UNSEEN.sub("", text)):
+            setattr(element, part, printable(seen))
+    return found
 
 
 def raised(text: str) -> str:

@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 
 from simhash_gate.page.address import host_and_path, is_front
 from simhash_gate.page.facts import Facts
-from simhash_gate.page.survey import lines_of
+from simhash_gate.page.survey import UNSEEN, lines_of
 from simhash_gate.page.vocabulary import INLINE, INVISIBLE
 
 SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»«]\s*")
@@ -177,7 +177,7 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     """
     by_tag = facts.elements.by_tag
     outside = (t.text for t in by_tag["title"] if next(t.iterancestors("svg"), None) is None)
-    head = next(outside, None) or ""
+    head = UNSEEN.sub("", next(outside, None) or "")
     whole = [text for text in (" ".join(head.split()), facts.meta.get("og:title")) if text]
     parts = {part for text in whole for part in (text, *SEPARATOR.split(text))}
     parts |= {_REMARK.sub("", part) for part in parts if part.endswith(")")}
@@ -228,7 +228,7 @@ def _visible_text(heading: HtmlElement) -> str:
     if next(heading.iterdescendants(*INVISIBLE), None) is not None:
         heading = deepcopy(heading)
         strip_elements(heading, *INVISIBLE, with_tail=False)
-    return text_of(heading)
+    return UNSEEN.sub("", text_of(heading))
 
 
 def _name(

@@ -98,6 +98,17 @@ def test_boxes_to_tick_are_read_in_items_and_where_one_in_a_label_is_ticked():
         assert read_page(page).markdown.endswith(f"\n\n{read}")
 
 
+def test_what_nobody_sees_of_a_text_is_none_of_it():
+    for source, read in (
+        ("hy\u00adphen, ze\u200bro and jo\u2060in", "hyphen, zero and join"),
+        ("\u1780\u200b\u1781 and na\u200cme", "\u1780\u200b\u1781 and na\u200cme"),
+    ):
+        page = f"<meta charset=utf-8><title>T</title><h1>T</h1>{PROSE}<p>{source}</p>".encode()
+        assert read_page(page).markdown.splitlines()[-1] == read
+    titled = read_page(f"<title>Mill&shy;rad</title><h1>Mill&shy;&#8203;rad</h1>{PROSE}".encode())
+    assert (titled.title, titled.markdown.split("\n")[0]) == ("Millrad", "# Millrad")
+
+
 @pytest.mark.parametrize("tags", ["<noscript>", "<noscript><p>" * 50])
 def test_what_is_said_without_scripts_is_read_once_if_it_is_the_page(tags):
     said = "".join(f"<p>The river rose by {n} centimetres on day {n}." for n in range(20))

@@ -104,6 +104,7 @@ CASES = {
     "_leave_sources": Case(f"{TEXT}<video src=a.mp4>Take another browser.</video>", "", "browser"),
     "_show_if_the_page": Case(DISCOURSE, LINES[3], "ada"),
     "permalinks": Case(f"<h1 id=flood>The flood<a href=#flood>¶</a></h1>{PROSE}", "flood", "¶", []),
+    "drop_unseen": Case(f"{TEXT}<p>Its ri&shy;ver.", "Its river."),
     "gutters": Case(
         f"{TEXT}<table><tr><td><pre>1\n2</pre><td><pre>a = 1\nb = 2</pre></table>",
         "b = 2",
