@@ -23,7 +23,13 @@ from simhash_gate.page.extract import Article, Extractor, is_leftover
 from simhash_gate.page.facts import Facts, Kind, find_facts
 from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
-from simhash_gate.page.hidden import drop_invisible, permalinks
+from simhash_gate.page.hidden import (
+    drop_icons,
+    drop_invisible,
+    edit_links,
+    label_panels,
+    permalinks,
+)
 from simhash_gate.page.measure import are_in, drop_all
 from simhash_gate.page.offer import Field, find_fields, find_offer, has_price, offer_by_headline
 from simhash_gate.page.parse import parse, printable, show_frames
@@ -136,6 +142,9 @@ def read_document(
     show_frames(root)
     elements = find_elements(root)  # with these held, to find one again takes a third of the time
     drop_all(permalinks(elements), rule="permalinks")
+    drop_all(edit_links(elements), rule="edit_links")
+    drop_icons(elements)
+    label_panels(elements)
     show_formulas(root, elements)
     facts = find_facts(root, url, elements)
     links = pack_anchors(root, facts.base) if anchors else b""

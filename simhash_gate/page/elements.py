@@ -18,7 +18,8 @@ _ITEM = frozenset({"itemprop", "itemscope"})
 TEX = ("data-latex", "data-tex", "data-formula", "alttext")
 """Attributes with the source of a formula."""
 _TEX = frozenset(TEX)
-_RARE = _ITEM | {"hidden", "style", "itemtype", "selected", "checked", *PRESSED} | _TEX
+_TABS = frozenset({"tablist", "tab", "tabpanel"})
+_RARE = _ITEM | {"role", "hidden", "style", "itemtype", "selected", "checked", *PRESSED} | _TEX
 
 
 class Elements(NamedTuple):
@@ -26,7 +27,8 @@ class Elements(NamedTuple):
 
     `hidden` are those within the root that say themselves that they are not shown, `chosen` the
     options and buttons that are on, and `items` what its microdata consist of. `itemtypes` are what
-    these are about: the addresses of types. `formulas` have their source in an attribute.
+    these are about: the addresses of types. `formulas` have their source in an attribute. `tabs`
+    are also the rows of tabs, and their panels.
     """
 
     by_tag: defaultdict[str, list[HtmlElement]]
@@ -35,11 +37,12 @@ class Elements(NamedTuple):
     items: list[HtmlElement]
     itemtypes: set[str]
     formulas: list[HtmlElement]
+    tabs: list[HtmlElement]
 
 
 def find_elements(root: HtmlElement) -> Elements:
     """Return the elements of a tree, before any is taken out."""
-    found = Elements(defaultdict(list), [], [], [], set(), [])
+    found = Elements(defaultdict(list), [], [], [], set(), [], [])
     by_tag = found.by_tag
     for element in root.iter("*"):
         by_tag[element.tag].append(element)
@@ -55,6 +58,8 @@ def find_elements(root: HtmlElement) -> Elements:
                 found.chosen.append(element)
             if not _TEX.isdisjoint(names):
                 found.formulas.append(element)
+            if element.get("role") in _TABS:
+                found.tabs.append(element)
     return found
 
 

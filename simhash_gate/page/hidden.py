@@ -5,21 +5,25 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, takewhile
 
 from lxml.etree import strip_elements
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import image_source
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
-from simhash_gate.page.measure import drop_all, note_step, size_of
-from simhash_gate.page.title import Titles, words_of
+from simhash_gate.page.measure import drop_all, note_step, size_of, text_in
+from simhash_gate.page.title import Titles, text_of, words_of
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, INVISIBLE, MEDIA
 
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
 _LABEL = 200  # characters: a question, or the name of a part
 _CONTROLS = ("form", "input", "textarea")
+_LETTER = re.compile(r"[^\W\d_]")
+_ICON_FONT = re.compile(r"\bmaterial-(?:icons|symbols)")
+_ICON = re.compile(rf"{_ICON_FONT.pattern}|\bicons?(?:\s|$)")
+_LIGATURE = re.compile(r"\s*[a-z]+(?:_?[a-z0-9]+)*\s*")
 
 
 def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
@@ -275,6 +279,68 @@ def permalinks(elements: Elements) -> list[HtmlElement]:
         and text.strip()
         and any(href == f"#{e.get('id')}" for e in (link, *link.iterancestors()))
     ]
+
+
+def edit_links(elements: Elements) -> list[HtmlElement]:
+    """Return the boxes in and after headings that lead to where a part is edited.
+
+    for: wikis such as MediaWiki, with `[edit]` in any language.
+    """
+    boxes: dict[HtmlElement, None] = {}
+    for link in elements.by_tag["a"]:
+        if "=edit" in link.get("href", ""):
+            *_, box = (link, *takewhile(lambda e: e.tag in INLINE, link.iterancestors()))
+            heads = [e for e in (box.getparent(), box.getprevious()) if e is not None]
+            said = [sum(map(str.isalnum, text_in(part))) for part in (box, *box.iter("a"))]
+            is_all = box is not link and 2 * said[0] == sum(said)  # the brackets are no link
+            if is_all and any(head.tag in HEADINGS for head in heads):
+                boxes[box] = None
+    return list(boxes)
+
+
+def drop_icons(elements: Elements) -> None:
+    """Leave out the names of pictures that a font draws, such as `expand_more`.
+
+    for: pages with Material icons.
+    """
+    for icon in chain.from_iterable(elements.by_tag[tag] for tag in ("i", "span", "mat-icon")):
+        names = icon.get("class", "")
+        if "icon" in names or "symbol" in names:
+            name = icon.text or ""
+            font = _ICON if "_" in name else _ICON_FONT
+            if _LIGATURE.fullmatch(name) and font.search(names):
+                note_step([icon], rule="drop_icons")
+                icon.text = None
+
+
+def label_panels(elements: Elements) -> None:
+    """Put the label of each tab into its panel, before what that says.
+
+    for: instructions with a tab for each system.
+    """
+    rows: list[tuple[HtmlElement, list[str], list[HtmlElement]]] = []
+    gone: list[HtmlElement] = []
+    for element in elements.tabs:
+        if element.get("role") == "tablist":
+            rows.append((element, [], []))
+        elif rows:
+            row, labels, panels = rows[-1]
+            if element.get("role") == "tab":
+                labels.append(text_of(element))
+            else:
+                panels.append(element)
+            if len(labels) == len(panels):
+                rows.pop()
+                # What is around its panels is a row of folds; pictures that move have numbers.
+                if row not in element.iterancestors() and all(map(_LETTER.search, labels)):
+                    gone.append(row)
+                    for panel, label in zip(panels, labels, strict=True):
+                        first = next(filter(str.strip, panel.itertext()), "")
+                        if not first.lstrip().startswith(label):
+                            line = panel.makeelement("p")
+                            line.text, line.tail, panel.text = label, panel.text, None
+                            panel.insert(0, line)
+    drop_all(gone, rule="label_panels")
 
 
 def gutters(elements: Elements) -> list[HtmlElement]:

@@ -81,6 +81,27 @@ def test_the_sign_that_leads_to_its_own_heading_is_no_text():
     assert "\\*" in read_page(f"<title>Bees</title><h1>Bees</h1>{note}".encode()).markdown
 
 
+@pytest.mark.parametrize(
+    ("heading", "read"),
+    [
+        ("<h2>Bees<span>[<a href='/w?action=edit&section=1'>edit</a>]</span></h2>", "Bees"),
+        (
+            "<div><h2>Bees</h2><span>[<a href='/w?veaction=edit'>Bearbeiten</a>"
+            " | <a href='/w?action=edit'>Quelltext bearbeiten</a>]</span></div>",
+            "Bees",
+        ),
+        ("<h2>All <a href='/w?action=edit&redlink=1'>bees</a></h2>", "All [bees]"),
+        ("<h2><span>All <a href='/w?action=edit'>bees</a></span></h2>", "All [bees]"),
+    ],
+)
+def test_what_leads_from_a_heading_to_its_editor_is_no_text(heading, read):
+    markdown = read_page(f"<title>T</title><h1>T</h1>{PROSE}{heading}{PROSE}".encode()).markdown
+    line = next(line for line in markdown.splitlines() if line.startswith("## "))
+    assert line.removeprefix("## ").startswith(read)
+    assert ("[" in line) == ("[" in read)
+    assert "earbeiten" not in markdown
+
+
 def test_a_menu_is_a_list():
     page = f"<title>T</title><h1>T</h1>{PROSE}<ul><li>Bees<menu><li>They fly.</menu></ul>".encode()
     assert read_page(page).markdown.endswith("- Bees\n  - They fly.")
@@ -102,11 +123,32 @@ def test_what_nobody_sees_of_a_text_is_none_of_it():
     for source, read in (
         ("hy\u00adphen, ze\u200bro and jo\u2060in", "hyphen, zero and join"),
         ("\u1780\u200b\u1781 and na\u200cme", "\u1780\u200b\u1781 and na\u200cme"),
+        ("<i class=material-icons>search</i> for bees", "for bees"),
+        ("<span class='icon big'> expand_more </span> bees", "bees"),
+        ("a <span class=icon>rising</span> sun", "a rising sun"),
+        ("a <span class=icon-label>snake_case</span>", "a snake\\_case"),
     ):
         page = f"<meta charset=utf-8><title>T</title><h1>T</h1>{PROSE}<p>{source}</p>".encode()
         assert read_page(page).markdown.splitlines()[-1] == read
     titled = read_page(f"<title>Mill&shy;rad</title><h1>Mill&shy;&#8203;rad</h1>{PROSE}".encode())
     assert (titled.title, titled.markdown.split("\n")[0]) == ("Millrad", "# Millrad")
+
+
+@pytest.mark.parametrize(
+    ("tabs", "read"),
+    [
+        ("<a role=tab>Moss</a><a role=tab>Ice</a>", True),
+        ("<button role=tab aria-controls=a>Moss</button><b role=tab>Ice</b>", True),
+        ("<b role=tab>1</b><b role=tab>2</b>", False),
+        ("<b role=tab>It</b><b role=tab>It grows</b>", False),
+    ],
+)
+def test_the_label_of_a_tab_stands_before_its_panel_unless_that_begins_with_it(tabs, read):
+    panels = "".join(f"<div role=tabpanel><p>It grows {n}.</p></div>" for n in "ab")
+    page = f"<title>T</title><h1>T</h1>{PROSE}<div role=tablist>{tabs}</div>{panels}{PROSE}"
+    markdown = read_page(page.encode()).markdown
+    assert ("Moss\n\nIt grows a.\n\nIce\n\nIt grows b." in markdown) == read
+    assert ("It grows a.\n\nIt grows b." in markdown) != read
 
 
 @pytest.mark.parametrize("tags", ["<noscript>", "<noscript><p>" * 50])

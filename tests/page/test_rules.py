@@ -104,7 +104,14 @@ CASES = {
     "_leave_sources": Case(f"{TEXT}<video src=a.mp4>Take another browser.</video>", "", "browser"),
     "_show_if_the_page": Case(DISCOURSE, LINES[3], "ada"),
     "permalinks": Case(f"<h1 id=flood>The flood<a href=#flood>¶</a></h1>{PROSE}", "flood", "¶", []),
+    "edit_links": Case(
+        f"{TEXT}<h2>Mills<b>[<a href=/w?action=edit>edit</a>]</b></h2>{PROSE}", "Mills", "edit", []
+    ),
+    "drop_icons": Case(f"{TEXT}<p><i class=material-icons>expand_more</i>Moss.", "Moss", "expand"),
     "drop_unseen": Case(f"{TEXT}<p>Its ri&shy;ver.", "Its river."),
+    "label_panels": Case(
+        f"{TEXT}<nav role=tablist><b role=tab>Oak</b></nav><div role=tabpanel>{PROSE}</div>", "Oak"
+    ),
     "gutters": Case(
         f"{TEXT}<table><tr><td><pre>1\n2</pre><td><pre>a = 1\nb = 2</pre></table>",
         "b = 2",
