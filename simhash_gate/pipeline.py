@@ -11,6 +11,7 @@ from typing import Any
 import mmh3
 import numpy as np
 
+from simhash_gate.byline import find_byline
 from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
 from simhash_gate.compare.apart import EXCUSES, why
@@ -30,7 +31,7 @@ from simhash_gate.identity.address import without_visitor
 from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.look import PageText, is_long
 from simhash_gate.options import Options, made_of
-from simhash_gate.page import METADATA, UNREADABLE, Page
+from simhash_gate.page import UNREADABLE, Page
 from simhash_gate.page.address import image_files, joined
 from simhash_gate.page.blocks import plain_text
 from simhash_gate.page.document import Document, read_document
@@ -103,7 +104,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "article": document.flow.pack(),
         "anchors": document.anchors,
         "without": options.without,
-        **{name: getattr(facts, name) for name in ("kind", "price", *METADATA)},
+        **{name: getattr(facts, name) for name in ("kind", "price", "language", "description")},
+        "author": facts.author,
+        "dated": "\n".join(facts.dates),
+        "site": document.titles.site,
         "structure": simhash_of_set({*tag_paths(document.shown.tags)}),
         "targets": _targets(document.shown.hrefs, base),
         "canonical": "\n".join({*canonical_urls(body, url)}),
@@ -111,6 +115,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not blocks:
         return _without("no text", title, fields)
     text = PageText.of(document)
+    if not (facts.author and facts.dates):
+        author, dates = find_byline(document, blocks[text.start].text, url)
+        fields["author"] = facts.author or (author if facts.kind != "product" else None)
+        fields["dated"] = "\n".join((*facts.dates, *dates))
     tokens, volatile = text.tokens[: len(blocks)], text.volatile
     kept = [word for line, gone in zip(tokens, volatile, strict=True) if not gone for word in line]
     article, lasting = text.article, ~np.array(volatile)

@@ -15,12 +15,12 @@ from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.common.files import open_database
 from simhash_gate.common.times import unix_time
 from simhash_gate.options import Options, pipeline_version
-from simhash_gate.page import METADATA, Page
+from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
 
-_SCHEMA = 5
+_SCHEMA = 6
 _NAMES = tuple(name for name in Entry.__dataclass_fields__ if name not in ("body", "known"))
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (
@@ -37,7 +37,8 @@ _TOGETHER = 100
 """Pages that are written at once. After an interruption, no more are read again."""
 _INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 11)})"
 _PAGE = "entry, size, page, lines, failure"
-_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason", *METADATA)
+_OF_ITSELF = ("author", "dated", "language", "site", "description")
+_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason", *_OF_ITSELF)
 ORDERS = {
     "first": "scope, number",
     "longest": "scope, words DESC, number",

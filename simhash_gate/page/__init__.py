@@ -40,16 +40,17 @@ class Page:
     the names of its images, and 0 for none. `listing` tells that the page is mostly links to
     others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
     `lines` are the words of its article, normalised, a line for each block, in UTF-8, and then what
-    is said between these and was left out of it. `kind`, `author`, `date` (ISO 8601), `price`
-    (`19.99 EUR`), `language` (`en-GB`), `site` and `description` are what the page says of itself
-    for machines, None where it doesn't. `url` is where the page was read from, without user name
-    and password. `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors`
-    are all links of the page, as `pack_anchors` writes them, if the options ask for them.
-    `structure` is the SimHash of the paths of its tags, an unsigned 64-bit number, and 0 for none;
-    a list of 5 entries and one of 50 have the same. `targets` are the addresses that it links to, a
-    line each, without mail and fragments and without what counts visitors. Both are of all that the
-    page shows, its boilerplate included. `canonical` are the URLs that it calls its own, a line
-    each. `without` is what its Markdown leaves out.
+    is said between these and was left out of it. `kind`, `author`, `price` (`19.99 EUR`),
+    `language` (`en-GB`), `site` and `description` are what the page says of itself, None where it
+    doesn't. `dated` are the texts that say when it was published, a line each, best first. `url` is
+    where the page was read from, without user name and password. `article` is what its Markdown is
+    made from, as `Flow.pack` writes it. `anchors` are all links of the page, as `pack_anchors`
+    writes them, if the options ask for them. `structure` is the SimHash of the paths of its tags,
+    an unsigned 64-bit number, and 0 for none; a list of 5 entries and one of 50 have the same.
+    `targets` are the addresses that it links to, a line each, without mail and fragments and
+    without what counts visitors. Both are of all that the page shows, its boilerplate included.
+    `canonical` are the URLs that it calls its own, a line each. `without` is what its Markdown
+    leaves out.
     """
 
     title: str
@@ -62,11 +63,11 @@ class Page:
     lines: bytes = field(default=b"", repr=False)
     kind: Kind | None = None
     author: str | None = None
-    date: str | None = None
     price: str | None = None
     language: str | None = None
     site: str | None = None
     description: str | None = None
+    dated: str = field(default="", repr=False)
     url: str = ""
     article: bytes = field(default=b"", repr=False)
     structure: int = 0
@@ -88,6 +89,13 @@ class Page:
         from simhash_gate.page.markdown import write
 
         return write(unpack(self.article), self.url, {_LEFT_OUT[each] for each in what})
+
+    @cached_property
+    def date(self) -> str | None:
+        """When it was published, in ISO 8601, read when it is first asked for; None if unknown."""
+        from simhash_gate.page.dates import first_date
+
+        return first_date(self.dated.split("\n"), self.language)
 
     @property
     def said(self) -> str:

@@ -51,9 +51,6 @@ _KINDS = _by_name(
 )
 _DISCUSSION = "DiscussionForumPosting"
 _SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization"})
-_DATE = re.compile(
-    r"\d{4}-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?"
-)
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _LONGEST = 200
 _MOST_ENTRIES = 20  # of a list, that tell what it lists
@@ -63,15 +60,15 @@ _LONGEST_DESCRIPTION = 1_000
 class Facts(NamedTuple):
     """What a page's structured data say of it; None where they don't.
 
-    `names` are what they call the page, and `sites` its site, best first. `language` and
-    `description` are what the head says. `data` is its JSON-LD.
-    `main` is what the page is about. `base` is what its links are relative to, `software` what made
-    it; `discusses` tells that there is a post of a forum. `elements` are those of its tree.
+    `names` are what they call the page, `sites` its site, and `dates` when it was published, as
+    they write it, best first. `language` and `description` are what the head says. `data` is its
+    JSON-LD, and `main` what the page is about. `base` is what its links are relative to, `software`
+    what made it; `discusses` tells that there is a forum's post. `elements` are those of its tree.
     """
 
     kind: Kind | None
     author: str | None
-    date: str | None
+    dates: tuple[str, ...]
     price: str | None
     names: tuple[str, ...]
     sites: tuple[str, ...]
@@ -85,11 +82,6 @@ class Facts(NamedTuple):
     elements: Elements
     language: str | None
     description: str | None
-
-    @property
-    def site(self) -> str | None:
-        """What the page calls its site, if it does."""
-        return unescape(self.sites[0]) if self.sites else None
 
 
 def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = None) -> Facts:
@@ -109,11 +101,12 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
         main, kind = {}, None
     json_texts = (script.text or "" for script in scripts if "json" in script.get("type", ""))
     names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
+    about = (main, *[node for node in top if "WebPage" in types(node)][:_MOST_ENTRIES])
     described = meta.get("description") or meta.get("og:description") or main.get("description")
     return Facts(
         kind,
-        None if kind == "product" else _author(main) or _person(meta.get("author")),
-        _date(main, meta),
+        None if kind == "product" else _author(about, top, meta),
+        tuple(it for it in _dates(about, meta, elements.items) if 0 < len(it) <= _LONGEST),
         _price(main, meta) if kind == "product" else None,
         names,
         tuple(dict.fromkeys(name for name in _sites(top, meta) if name not in names)),
@@ -131,7 +124,8 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
 
 
 def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
-    lang = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
+    lang = root.get("lang") or root.get("xml:lang") or meta.get("content-language")
+    lang = lang or meta.get("og:locale", "").replace("_", "-")
     return lang if _LANGUAGE.fullmatch(lang) else None
 
 
@@ -155,10 +149,14 @@ _GENERATORS = _by_name(
         "documentation": "docusaurus docutils doxygen gitbook javadoc mkdocs rustdoc sphinx",
     }
 )
-_META = word_set("""
+_AUTHORS = "author article:author parsely-author sailthru.author citation_author dc.creator".split()
+_DATES = """
+    article:published_time date dc.date.issued citation_publication_date citation_date
+    parsely-pub-date sailthru.date
+""".split()
+_META = {*_AUTHORS, *_DATES} | word_set("""
     generator description og:description og:locale og:type og:title og:site_name twitter:title
-    application-name author
-    article:published_time product:price:amount product:price:currency og:price:amount
+    application-name content-language product:price:amount product:price:currency og:price:amount
     og:price:currency product:retailer_item_id product:availability
 """)
 
@@ -167,7 +165,8 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
     """Return the first that `meta` says of each name."""
     found: dict[str, str] = {}
     for meta in metas:
-        name = (meta.get("property") or meta.get("name") or "").lower()
+        name = meta.get("property") or meta.get("name") or meta.get("http-equiv") or ""
+        name = name.lower()
         if name in _META and name not in found and (content := meta.get("content")):
             found[name] = " ".join(content.split())
     return found
@@ -175,7 +174,7 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
 
 def _main_entity(top: list[Node]) -> tuple[Node, Kind] | None:
     """Return the node that another one says is what the page is about."""
-    by_id = {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
+    by_id = _by_id(top)
     for node in top:
         page_types = types(node)
         for entity in nodes(node.get("mainEntity")) if "FAQPage" not in page_types else ():
@@ -188,6 +187,10 @@ def _main_entity(top: list[Node]) -> tuple[Node, Kind] | None:
             if kind is not None:
                 return found, kind
     return None
+
+
+def _by_id(top: Iterable[Node]) -> dict[str, Node]:
+    return {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
 
 
 def _of_best_kind(top: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
@@ -230,20 +233,31 @@ def _kind_of_list(node: Node) -> Kind | None:
     return "collection" if "product" in kinds else "listing" if "article" in kinds else None
 
 
-def _author(main: Node) -> str | None:
-    names = [_person(text(entry)) for entry in values(main.get("author"))]
-    return ", ".join(dict.fromkeys(filter(None, names))) or None
+def _author(about: Iterable[Node], top: list[Node], meta: dict[str, str]) -> str | None:
+    """Return who wrote a page; data may only point to the node that has the name."""
+    named = _by_id(node for node in top if text(node.get("name")))
+    for node in about:
+        entries = values(node.get("author"))
+        pointed = (
+            named.get(str(it.get("@id")), it) if isinstance(it, dict) else it for it in entries
+        )
+        if names := [*filter(None, map(_person, map(text, pointed)))]:
+            return ", ".join(dict.fromkeys(names))
+    return next(filter(None, (_person(meta.get(name, "")) for name in _AUTHORS)), None)
 
 
-def _person(name: str | None) -> str | None:
-    name = unescape(name or "")
+def _person(name: str) -> str | None:
+    name = unescape(name)
     return None if not name or "://" in name or len(name) > _LONGEST else name
 
 
-def _date(main: Node, meta: dict[str, str]) -> str | None:
-    names = ("datePublished", "dateCreated", "uploadDate")
-    found = (*(text(main.get(name)) for name in names), meta.get("article:published_time", ""))
-    return next(filter(_DATE.fullmatch, found), None)
+def _dates(about: Iterable[Node], meta: dict[str, str], items: list[HtmlElement]) -> Iterator[str]:
+    """Yield when a page was published; of several things, microdata say nothing of the page."""
+    for node in about:
+        yield from (text(node.get(name)) for name in ("datePublished", "dateCreated", "uploadDate"))
+    yield from (meta.get(name, "") for name in _DATES)
+    dated = [item for item in items if item.get("itemprop") == "datePublished"]
+    yield from map(text, dated if len(dated) == 1 else ())
 
 
 def _price(main: Node, meta: dict[str, str]) -> str | None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
+from html import unescape
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -76,6 +77,13 @@ class SiteNames:
             for name in self._names
         )
 
+    def part_of(self, title: str) -> str | None:
+        """Return the part of a title that names the site: the last one, or else the first."""
+        first, *others = map(str.strip, SEPARATOR.split(title))
+        if others and _joined(others[-1]) and self.is_ending(others[-1]):
+            return others[-1]
+        return first if others and self.is_named(first) else None
+
     def remove_from(self, title: str) -> str:
         """Return a title without the parts of the site, at its end or else at its start."""
         edges = [0, *(edge for found in SEPARATOR.finditer(title) for edge in found.span())]
@@ -130,7 +138,7 @@ class Titles(NamedTuple):
     `whole` is what `<title>` says, site and all, or else `og:title`. `names` are what the page
     calls itself in all places, without the site's part; `headline` is the first `h1` among them,
     best one that is also in `own`: the words of what data, the address or the first part of a title
-    say.
+    say. `site` is the name of its site.
     """
 
     title: str
@@ -139,6 +147,7 @@ class Titles(NamedTuple):
     headline: str = ""
     names: tuple[str, ...] = ()
     own: frozenset[tuple[str, ...]] = frozenset()
+    site: str | None = None
 
 
 def letters(text: str) -> int:
@@ -195,7 +204,8 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     headline = max(rivals, key=lambda name: words_of(name) in own, default="")
     others = [name for name in rivals if name != headline]
     all_names = tuple(dict.fromkeys((*others, *names)))
-    return Titles(title, variants, whole[0] if whole else "", headline, all_names, own)
+    name = next(map(unescape, facts.sites), None) or site.part_of(whole[0] if whole else "")
+    return Titles(title, variants, whole[0] if whole else "", headline, all_names, own, name)
 
 
 def _home_links(root: HtmlElement, url: str) -> Iterator[str]:

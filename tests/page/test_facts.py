@@ -1,7 +1,9 @@
-"""What structured data say of a page: JSON-LD, microdata and `meta`, of its main entity alone."""
+"""What a page says of itself, in its data or around its headline; of its main entity alone."""
 
 import json
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -159,3 +161,97 @@ def test_facts_go_with_a_page_and_move_no_fingerprint():
     assert page.fingerprint == plain.fingerprint
     assert facts(read_page(json_ld(HIVE).encode() + b"<p>x")) == A_PRODUCT
     assert facts(read_page(json_ld(HIVE).encode())) == A_PRODUCT, "without any text"
+
+
+WIND = (
+    "The wind came from the north all night, and nobody in the harbour slept until the sun was up. "
+)
+
+
+def signed(lines: str, language: str = "en", more: str = "", path: str = "storm") -> Page:
+    head = f"<html lang={language}><title>A storm at sea - The Ledger</title>"
+    html = (
+        f"{head}<body><nav><a href=/>Home</a></nav><h1>A storm at sea</h1>{lines}<p>{WIND * 2}</p>"
+    )
+    return read_page(f"{html}<p>{WIND}</p>{more}".encode(), url=f"https://ledger.example/{path}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "language", "author", "date"),
+    [
+        ("<p>By Greta Holm · 18 October 2025", "en", "Greta Holm", "2025-10-18"),
+        ("<p>October 18th, 2025 By Greta Holm", "en-US", "Greta Holm", "2025-10-18"),
+        ("<p>By<p>Greta Holm<p>Oct 18, 2025<p>4 min read", "en", "Greta Holm", "2025-10-18"),
+        ("<p>Written by: Greta Holm, Editor<p>03/04/2025", "en-GB", "Greta Holm", "2025-04-03"),
+        ("<p>03/04/2025", "en", None, "2025-03-04"),
+        ("<p>Von Greta Holm<p>3. März 2024, 14:30 Uhr", "de-DE", "Greta Holm", "2024-03-03"),
+        ("<p>Par Greta Holm<p>Publié le 4 août 2022", "fr", "Greta Holm", "2022-08-04"),
+        ("<p>Por Greta Holm | 13 de mayo de 2022", "es", "Greta Holm", "2022-05-13"),
+        ("<p>12. října 2023", "cs", None, "2023-10-12"),
+        ("<p>27 Haziran 2013", "tr-TR", None, "2013-06-27"),
+        ("<p>2018年6月17日", "ja", None, "2018-06-17"),
+        ("<p>5 мая 2021 г.", "ru", None, "2021-05-05"),
+        ("<p>Oct 18, 2025", "xx", None, "2025-10-18"),
+        ("<p><a rel=author href=/g>greta</a> 2 min", "en", "greta", None),
+        ("<p><time datetime=2025-10-18T09:00Z>18 Oct 2025</time>", "sv", None, "2025-10-18T09:00Z"),
+        ("<p>May 1, 2025 | Updated: May 3, 2025", "en", None, "2025-05-01"),
+        ("<p>Last updated on May 3, 2025", "en", None, None),
+        ("<p><time class=updated datetime=2025-05-03>Edited in 2025</time>", "en", None, None),
+        ("<p>May 3, 2999", "en", None, None),
+        ("<p>Share by email<p>Trusted by 4M+ people<p>Slide 1 of 81", "en", None, None),
+    ],
+)
+def test_a_byline_says_what_data_do_not(lines, language, author, date):
+    page = signed(lines, language)
+    assert (page.author, page.date, page.site) == (author, date, "The Ledger")
+    assert signed(lines, language, json_ld(STORY)).author == "Ada Wind"
+
+
+def test_bylines_of_entries_are_not_the_pages_and_an_address_may_say_the_day():
+    entry = f"<div><h2><a href=/{{0}}>Part {{0}}</a></h2><p>May {{0}}, 2025</p><p>{WIND}</div>"
+    entries = "".join(map(entry.format, (4, 5, 6)))
+    assert signed(entries, path="category/storms").date is None
+    said = "<div class=by>May 1, 2025</div>"
+    assert signed(said).date == "2025-05-01"
+    assert signed(said, more=said.replace("1", "2") + f"<p>{WIND}").date is None
+    assert signed("", path="2025/05/04/storm").date == "2025-05-04"
+
+
+PERSON = {"@type": "Person", "@id": "#ada", "name": "Ada Wind"}
+
+
+@pytest.mark.parametrize(
+    ("head", "author", "date"),
+    [
+        (json_ld([{**STORY, "author": {"@id": "#ada"}}, PERSON]), *AN_ARTICLE[1:3]),
+        (json_ld({"@type": "WebPage", "datePublished": "2025-03-01"}), None, "2025-03-01"),
+        (json_ld({**STORY, "datePublished": "Mar 1, 2025"}), "Ada Wind", "2025-03-01"),
+        (json_ld({**STORY, "datePublished": "2999-03-01"}), "Ada Wind", None),
+        (
+            "<meta name=citation_author content='Wind, Ada'>"
+            "<meta name=citation_publication_date content=2025/3/1>",
+            *("Wind, Ada", "2025-03-01"),
+        ),
+        ("<meta property=article:author content=https://x.example/ada>", None, None),
+        ("<meta property=article:modified_time content=2025-03-01>", None, None),
+        ("<time itemprop=datePublished datetime=2025-03-01>1.3.</time>", None, "2025-03-01"),
+        (
+            "<b itemprop=datePublished>2025-03-01</b><b itemprop=datePublished>2025-03-02</b>",
+            *2 * [None],
+        ),
+    ],
+    ids=range(9),
+)
+def test_data_say_who_and_when_in_other_ways(head, author, date):
+    page = read(head)
+    assert (page.author, page.date) == (author, date)
+
+
+def test_what_reads_dates_is_loaded_when_a_date_is_asked_for_that_needs_it():
+    code = (
+        "import sys; from simhash_gate import read_page;"
+        "body = b'<h1>A storm</h1><p>18 October 2025<p>' + b'The wind came from the north. ' * 20;"
+        "page = read_page(body); assert 'dateparser' not in sys.modules;"
+        "assert page.date == '2025-10-18'; assert 'dateparser' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
