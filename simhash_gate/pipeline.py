@@ -13,6 +13,7 @@ import numpy as np
 
 from simhash_gate.byline import find_byline
 from simhash_gate.common.encoded import as_bytes
+from simhash_gate.common.sniff import other_than_html
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
 from simhash_gate.compare.apart import EXCUSES, why
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs
@@ -91,6 +92,8 @@ def read_closely(
 
 
 def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Reading:
+    if other := other_than_html(body):
+        return _without(f"not html: {other}")
     selectors = dict(options.compare)
     fields_of = of_longest_domain(host_of(url), selectors, selectors.get("", ()))
     extractor, anchors = made_of(options.extractor), options.anchors

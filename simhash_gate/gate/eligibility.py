@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from simhash_gate.common.sniff import other_than_html
+
 CUT_OFF = frozenset({"dataloss", "download_stopped"})
 _TAIL = 4096  # bytes
 
@@ -11,7 +13,7 @@ _TAIL = 4096  # bytes
 def why_ineligible(
     *, status: int, html: bool, body: bytes, max_bytes: int, flags: Collection[str] = ()
 ) -> str:
-    """Return why a response is not judged, as stats name it; "" if it is.
+    """Return why a response is not judged: as stats name it, and perhaps more; "" if it is.
 
     `html` tells whether it is an HTML page; `flags` are those of Scrapy's downloader. Where a
     server says no length and closes the connection (HTTP/1.0), each page is `partial`, for a cut
@@ -21,21 +23,16 @@ def why_ineligible(
         return "status"
     if not CUT_OFF.isdisjoint(flags) or ("partial" in flags and not _ends_a_document(body)):
         return "incomplete"
-    if not html or _is_data(body):
+    if not html:
         return "not_html"
+    if other := other_than_html(body):
+        return f"not_html: {other}"
     return "too_large" if len(body) > max_bytes else ""
 
 
 def is_success(status: int) -> bool:
     """Tell whether a status says that the body is the page."""
     return 200 <= status < 300
-
-
-def _is_data(body: bytes) -> bool:
-    """Tell whether a body is JSON or XML, though the server calls it HTML."""
-    start = body[:_TAIL].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    is_xml = start.startswith(b"<?xml") and b"<html" not in start
-    return is_xml or start[:1] + body[-_TAIL:].rstrip()[-1:] in (b"{}", b"[]")
 
 
 def _ends_a_document(body: bytes) -> bool:

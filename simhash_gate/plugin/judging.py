@@ -107,7 +107,7 @@ class PageJudge:
             if response.status in GONE:
                 note_gone(self._store, self._page_keys, request, self._settings.policies)
             verdict = Verdict("skipped", reason.replace("_", " "))
-            return Judged(request, response, verdict, site.domain, skipped=reason)
+            return Judged(request, response, verdict, site.domain, skipped=reason.partition(":")[0])
         verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
         verdict = self._paid(verdict, request, response)
         verdict = self._listeners.given(verdict, request, site.domain)

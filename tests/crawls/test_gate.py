@@ -20,16 +20,17 @@ def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_p
         "/empty": html_answer("<html></html>"),
         "/gone": html_answer("gone", status=410),
         "/image": Answer(b"\x89PNG", headers={"Content-Type": "image/png"}),
+        "/picture": html_answer("GIF89a"),
         "/moved": Answer(b"", 301, {"Location": "/c2"}),
         "/c2": page(4),
         "/large": html_answer("<p>word</p>" * 1000),
         "/secret": page(5),
     }
     settings = {**IN_ORDER, "ROBOTSTXT_OBEY": True, "SIMHASH_GATE_MAX_BYTES": 10_000}
-    paths = "/a /b /c /empty /gone /image /moved /large /secret"
+    paths = "/a /b /c /empty /gone /image /picture /moved /large /secret"
     result = crawl(tmp_path, routes, paths, settings=settings)
     hits = result.site.hits
-    assert result.delivered() == ["/a", "/c", "/c2", "/empty", "/image", "/large"]
+    assert result.delivered() == ["/a", "/c", "/c2", "/empty", "/image", "/large", "/picture"]
     assert {"path": "/b", "failure": "NearDuplicate"} in result.items
     (line,) = [line for line in result.log.splitlines() if "Dropped" in line]
     assert f"Dropped {result.site.url}/b: near-duplicate of {result.site.url}/a (distance " in line
@@ -37,15 +38,15 @@ def test_a_near_duplicate_is_dropped_the_log_says_why_and_the_stats_add_up(tmp_p
     assert result.count("bytes_saved") == len(page(1, noise=2).body)
     assert hits["/secret"] == 0
     seen = hits.total() - hits["/moved"]  # redirects end before the gate
-    assert result.count("fetched") == seen == 9
+    assert result.count("fetched") == seen == 10
     assert result.count("skipped/no_callback") == hits["/robots.txt"] == 1
-    for reason in ("empty", "status", "not_html", "too_large"):
-        assert result.count(f"skipped/{reason}") == 1, reason
-    counted = {"skipped": 5, "checked": 4, "new": 3, "passed": 3, "dropped": 1}
+    for reason, times in {"empty": 1, "status": 1, "not_html": 2, "too_large": 1}.items():
+        assert result.count(f"skipped/{reason}") == times, reason
+    counted = {"skipped": 6, "checked": 4, "new": 3, "passed": 3, "dropped": 1}
     assert {name: result.count(name) for name in counted} == counted
     assert result.count("duplicate") == 1
     row = next(line for line in result.log.splitlines() if line.startswith("127.0.0.1"))
-    assert row.split()[:9] == ["127.0.0.1", "9", "5", "4", "3", "1", "3", "1", "25.0"]
+    assert row.split()[:9] == ["127.0.0.1", "10", "6", "4", "3", "1", "3", "1", "25.0"]
 
 
 def test_a_page_without_a_length_is_judged_if_its_end_is_there(tmp_path) -> None:
