@@ -110,7 +110,8 @@ def image_files(root: HtmlElement, base: str = "") -> list[str]:
 
 def media_files(root: HtmlElement, base: str = "") -> list[str]:
     """Return the files of all videos, sounds and frames, each once."""
-    elements = (e for media in root.iter(*MEDIA) for e in (media, *media.iterchildren("source")))
+    found = root.iter(*MEDIA, "frame")
+    elements = (e for media in found for e in (media, *media.iterchildren("source")))
     return _files(chain.from_iterable(_first(_places(e)) for e in elements), base)
 
 

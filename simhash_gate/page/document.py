@@ -44,11 +44,11 @@ class Document(NamedTuple):
 
     `flow` is its article, and `blocks` the text of that; a page that says no more than its head
     does has no `blocks`. `offered` and `fields` are names and what the page says of them: what it
-    offers, and the user's own selectors. `leftover_of` is the title of a page of which little but
-    boilerplate may be left, else "". `shown` is all that the page shows, `ads` are the lines of its
-    advertisements. `places` tell where each line stands, and `left` if cleaning has left it; of a
-    `single` page, which is one thing, `left` is empty. `contacts` are the numbers and addresses
-    that links call or write to. `anchors` are all of its links, if asked for.
+    offers; the user's own selectors, and its frames. `leftover_of` is the title of a page of which
+    little but boilerplate may be left, else "". `shown` is all that the page shows, `ads` are the
+    lines of its advertisements. `places` tell where each line stands, and `left` if cleaning has
+    left it; of a `single` page, which is one thing, `left` is empty. `contacts` are the numbers and
+    addresses that links call or write to. `anchors` are all of its links, if asked for.
     """
 
     facts: Facts
@@ -139,6 +139,7 @@ def read_document(
     root = parse(body, encoding)
     if root is None:
         return None
+    frames = " ".join(media_files(root, url)) if root.find("frameset") is not None else ""
     show_frames(root)
     elements = find_elements(root)  # with these held, to find one again takes a third of the time
     drop_all(permalinks(elements), rule="permalinks")
@@ -149,7 +150,7 @@ def read_document(
     facts = find_facts(root, url, elements)
     links = pack_anchors(root, facts.base) if anchors else b""
     offered = find_offer(facts)
-    fields = find_fields(root, selectors)
+    fields = (*find_fields(root, selectors), *([("frames", frames[:_FRAMES])] if frames else ()))
     titles = find_titles(root, url, facts)
     cleaned = clean(root, titles, facts)
     single = facts.kind in _SINGLE or bool(offered)
@@ -189,6 +190,7 @@ _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
 _BUTTONS, _TEXTS = 20, 60  # texts around a button
 _TIMES = 200
+_FRAMES = 500  # characters
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
 _MANY = 1_000

@@ -58,8 +58,6 @@ class Bounded(Generic[K, V]):
 
 MOST_PAGES = 1_000
 MOST_BYTES = 32 * 1024 * 1024
-_DECLARED = 4096  # bytes at the start of a page that may declare its encoding
-_DECLARES = (b"charset", b"encoding", b"\xff\xfe", b"\xfe\xff")
 _ENTRY_BYTES = 1024  # bytes of a page's objects and its key, without their contents
 
 
@@ -118,19 +116,7 @@ class PageReader:
 
 
 def _charset(response: Response) -> str | None:
-    """Return the encoding of a response: the argument of its class, else that of its header.
-
-    If neither the header nor the page declares one, and the body is not UTF-8, return the encoding
-    that Scrapy detects: then the spider reads the same text. None leaves it to the reader.
-    """
+    """Return the encoding of a response: the argument of its class, else that of its header."""
     if declared := getattr(response, "_encoding", None):
         return str(declared)
-    header = response.headers.get(b"Content-Type") or b""
-    charset = charset_in(header.decode("latin-1"))
-    if charset or any(sign in response.body[:_DECLARED].lower() for sign in _DECLARES):
-        return charset
-    try:
-        response.body.decode()
-    except UnicodeDecodeError:
-        return getattr(response, "encoding", None)
-    return None
+    return charset_in((response.headers.get(b"Content-Type") or b"").decode("latin-1"))

@@ -156,6 +156,14 @@ def test_another_video_sound_frame_or_button_makes_another_page(template) -> Non
     assert not any(bees_and_wasps(template).values())
 
 
+def test_a_page_of_other_frames_is_another_page_whatever_stands_for_them() -> None:
+    frames = "<title>A handbook of all bees</title><frameset><frame src={} name=main>"
+    frames += "<noframes>{}</noframes></frameset>"
+    for note in ("", "Your browser shows no frames.", STORY):
+        pages = [frames.format(place, note) for place in ("a.html", "b.html", "/a.html")]
+        assert [is_copy(pages[0], page) for page in pages] == [True, False, True]
+
+
 @pytest.mark.parametrize("template", SHOWN)
 def test_another_image_makes_another_page_of_few_words(template) -> None:
     assert bees_and_wasps(template) == {"short": False, "long": True}

@@ -54,11 +54,31 @@ def test_encodings_have_the_names_that_browsers_know(label, text):
     assert text_of(b"<meta charset=nonsense>" + body, label) == text
 
 
-def test_what_is_no_utf8_though_declared_so_is_windows_1252():
-    body = "<p>Überall Grüße, größer als früher</p>"
-    assert decode(body.encode("cp1252"), "utf-8") == body
-    assert "Grüße" in decode(body.encode() + b"\xff", "utf-8"), "most of it is"
-    assert text_of("<p>Straße – é</p>".encode("cp1252")) == "Straße – é", "undeclared"
+SENTENCES = {
+    "cp1252": "Überall Grüße – größer als früher, und „schöner“",
+    "cp1254": "Bu sayfa Türkçe yazılmıştır; İstanbul'da hava güneşli ve şehir çok kalabalık",
+    "shift_jis": "これは日本語のページです。漢字とかな文字を使っています。",
+    "euc-jp": "東京都の天気予報",
+    "gbk": "这是一个中文网页，使用汉字编码。",
+    "big5": "這是一個中文網頁，使用漢字編碼。",
+    "euc-kr": "서울 날씨",
+    "cp1251": "Пчёлы живут в лесу, а осы на чердаке",
+    "koi8-r": "Пчёлы живут в лесу",
+}
+
+
+@pytest.mark.parametrize("encoding", SENTENCES)
+def test_what_nobody_declares_to_be_anything_but_utf8_is_what_it_looks_like(encoding):
+    body = f"<title>News</title><style>p {{ color: red }}</style><p>{SENTENCES[encoding]}</p>"
+    assert decode(body.encode(encoding)) == body
+    assert decode(body.encode(encoding), "utf-8") == body
+    for broken in (body.encode() + b"\xff", body.encode()[:-5] + b"\xe3</p>"):
+        assert SENTENCES[encoding][:-1] in decode(broken), "most of it is UTF-8"
+
+
+@pytest.mark.parametrize("text", ["Straße – é", "the café, the Café, a café", "§ 5", "100 €"])
+def test_few_signs_tell_no_encoding_but_that_of_old_browsers(text):
+    assert text_of(f"<p>{text}</p>".encode("cp1252")) == text
 
 
 def test_what_is_no_text_is_left_out():
