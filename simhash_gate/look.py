@@ -88,8 +88,9 @@ class PageText:
         entries = _entries(document) - document.ads
         texts = [block.text for block in blocks]
         known = {*texts, *document.ads}
-        within = (*_within(document, known), *_by_price(document, known))
-        within += tuple(filter(entries.__contains__, first))
+        within = [*_within(document, known)]
+        within += _by_price(document, known) if document.facts.sells else []
+        within += filter(entries.__contains__, first)
         texts += [line for line in dict.fromkeys(within) if line not in known]
         said, known = len(texts), {*texts}
         texts += [line for line in first if line not in known]
@@ -197,14 +198,16 @@ def _entries(document: Document) -> set[str]:
 
 
 def _by_price(document: Document, known: set[str]) -> list[str]:
-    """Return what follows the headline and the article up to the next link, if it has a price.
+    """Return what follows the headline and the article up to the next link, if it has a price: that
+    of what is on sale, if that is known.
 
     The last line before that is what the links are about.
     """
-    after = document.shown.after
+    after, known_prices = document.shown.after, dict(document.offered)
+    price = known_prices.get("price", known_prices.get("shown price", ""))
     parts = after(document.name), after(document.blocks[-1].text)[:-1]
     found = [[line for line in part[:_LONGEST_GAP] if line not in known] for part in parts]
-    return [line for part in found if has_price(part) for line in part]
+    return [line for part in found if has_price(part, price) for line in part]
 
 
 def _is_sentence(line: str) -> bool:

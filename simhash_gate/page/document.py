@@ -170,8 +170,11 @@ def read_document(
     if says_title_alone(found, article):
         # It says no more than its head does, which may be the same on every page of a site.
         found = []
-    if found and facts.kind in ("product", None):  # what a text tells of is not on sale
-        offered = (*offered, *offer_by_headline(found, cleaned.shown.after(found[-1].text)))
+    if found and facts.sells:
+        priced = "price" in dict(offered)  # prices in a text may be those of other things
+        offered += tuple(
+            it for it in offer_by_headline(found) if not priced or "price" not in it[0]
+        )
     content, shown, ads = content._replace(base=facts.base), cleaned.shown, cleaned.ads
     leftover_of = (titles.whole or titles.title) if is_rest else ""
     return Document(

@@ -83,6 +83,11 @@ class Facts(NamedTuple):
     language: str | None
     description: str | None
 
+    @property
+    def sells(self) -> bool:
+        """Whether prices may be the page's own: what a story tells of is not on sale."""
+        return self.kind in ("product", None) and not self.is_story
+
 
 def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = None) -> Facts:
     """Read the JSON-LD, microdata and `meta` of an uncleaned tree."""

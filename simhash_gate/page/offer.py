@@ -15,7 +15,6 @@ from lxml.cssselect import CSSSelector
 from lxml.html import HtmlElement
 
 from simhash_gate.page.blocks import Block
-from simhash_gate.page.elements import Elements
 from simhash_gate.page.facts import Facts
 from simhash_gate.page.money import AMOUNT, Money, find_money, read_money
 from simhash_gate.page.structured import (
@@ -66,16 +65,19 @@ def find_offer(facts: Facts) -> tuple[Field, ...]:
     return tuple((name, ", ".join(sorted(texts))) for name, texts in sorted(found.items()) if texts)
 
 
-def has_price(texts: Iterable[str]) -> bool:
-    """Tell if there is a price in some short texts, one or two after the other."""
-    return bool(find_money(" ".join(text[:_SHORT] for text in texts)))
+def has_price(texts: Iterable[str], of: str = "") -> bool:
+    """Tell if there is a price in some short texts, one or two after the other: one of those `of` a
+    product, if they are known.
+    """
+    known = of.replace(",", "").split()
+    found = find_money(" ".join(text[:_SHORT] for text in texts))
+    return any(not known or price.amount in known for price in found)
 
 
-def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[Field, ...]:
+def offer_by_headline(blocks: list[Block]) -> tuple[Field, ...]:
     """Return the prices in the short lines after a headline, and the first number of the article.
 
-    What a label stands before, in a table or a list, counts wherever it is. If there is none, the
-    first price counts in the lines `after` the article.
+    What a label stands before, in a table or a list, counts wherever it is.
     """
     prices: list[Money] = []
     labelled = number = ""
@@ -86,10 +88,7 @@ def offer_by_headline(blocks: list[Block], after: Iterable[str] = ()) -> tuple[F
         if not number or not labelled:
             number = number or next(iter(_NUMBER.findall(line)), "")
             labelled = labelled or next(iter(_LABELLED.findall(line)), "")
-    if not prices:
-        lines = (line for line in after if len(line) <= _SHORT)
-        prices = read_money(labelled) or next(filter(None, map(find_money, lines)), [])
-    price = ", ".join(sorted(set(map(str, prices)))[:_MOST])
+    price = ", ".join(sorted(set(map(str, prices or read_money(labelled))))[:_MOST])
     return tuple(field for field in (("shown number", number), ("shown price", price)) if field[1])
 
 
@@ -109,8 +108,8 @@ def _short_lines(blocks: list[Block]) -> Iterator[tuple[int, str]]:
 def _fields(facts: Facts) -> Iterator[Field]:
     if facts.kind == "product":
         yield from _product(facts.main, facts)
-    if facts.kind in ("product", None):  # many a shop gives no data
-        yield from _chosen(facts.elements)
+    if facts.sells:  # many a shop gives no data
+        yield from _chosen(facts)
     for node in _event_or_job(facts):
         for name in ("startDate", "endDate"):
             yield name, text(node.get(name))
@@ -136,19 +135,34 @@ def _product(main: Node, facts: Facts) -> Iterator[Field]:
     yield "item", facts.meta.get("product:retailer_item_id", "")
 
 
-def _chosen(elements: Elements) -> Iterator[Field]:
-    """Yield what is chosen in the form that puts a product into the basket, or beside any form."""
+def _chosen(facts: Facts) -> Iterator[Field]:
+    """Yield what is chosen in the form that puts a product into the basket, or beside any form.
+
+    The form nearest to the headline is that of the page's own product. A form that only asks for
+    another page puts nothing into a basket, and a list beside any form may sort what is shown.
+    """
+    elements, found = facts.elements, []
+    headline = [e for h1 in elements.by_tag["h1"][:1] for e in h1.iterancestors()]
+    depths = {box: depth for depth, box in enumerate(reversed(headline))}
+    forms = {form.get("id"): form for form in elements.by_tag["form"]}
     for element in elements.chosen[: _MOST * _MOST]:
-        outer = next(element.iterancestors("form", "body", *_MENUS), None)
-        if outer is None or outer.tag in _MENUS:
-            continue
-        names = map(outer.get, ("action", "class", "id")) if outer.tag == "form" else ("product",)
-        kind = " ".join(filter(None, names))
         field = next(element.iterancestors("select"), None) if element.tag == "option" else element
-        name = "" if field is None else field.get("name") or field.get("id") or field.tag
-        if name and _BASKET.search(kind.replace("_", "-")) and not _AMOUNT_FIELD.search(name):
+        if field is None or _AMOUNT_FIELD.search(field.get("name") or field.get("id") or ""):
+            continue
+        inside = next(field.iterancestors("form", *_MENUS), None)
+        form = forms.get(field.get("form", ""), inside)
+        if form is None:
+            fills, depth = facts.kind == "product" or field.tag != "select", -1
+        else:
+            kind = "-".join(form.get(name, "") for name in ("action", "class", "id"))
+            kind = kind.replace("_", "-")  # which is a part of a word
+            fills = form.get("method", "").lower() == "post" and bool(_BASKET.search(kind))
+            depth = next((depths[e] for e in (form, *form.iterancestors()) if e in depths), 0)
+        if fills:
             label = "".join(element.itertext()) or element.get("value") or ""
-            yield "chosen", " ".join(label.split())
+            found.append((depth, " ".join(label.split())))
+    nearest = max(found, default=(0, ""))[0]
+    yield from (("chosen", label) for depth, label in found if depth in (nearest, -1))
 
 
 def _event_or_job(facts: Facts) -> list[Node]:

@@ -55,16 +55,43 @@ def test_microdata_and_product_metadata_are_read_too() -> None:
     assert offered(metadata) == {"item": "D-1", "price": "19.90 EUR"}
 
 
+SIZE = "<select {}>{}</select>"
+CART = "<form action=/cart/add method=post{}>{}</form>"
+
+
 @pytest.mark.parametrize("size", ["S", "L"])
 def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) -> None:
     options = "".join(
         f"<option{' selected' if name == size else ''}>{name}</option>" for name in "SML"
     )
-    form = f"<form class=cart><select name=attribute_size>{options}</select></form>"
-    sort = "<form><select name=orderby><option selected>By price</option></select></form>"
+    form = CART.format("", SIZE.format("name=size", options))
+    apart = CART.format(" id=add", "") + SIZE.format("name=size form=add", options)
+    other = "<option selected>By price</option>"
+    sort = f"<form class=products>{SIZE.format('name=orderby', other)}</form>"
+    sort += SIZE.format("name=sort", other)
     node = json_ld({"@type": "Product", "name": "A drill", "offers": OFFER})
-    assert offered(node + form + sort)["chosen"] == size
-    assert offered(form + sort) == {"chosen": size}
+    for chosen in (form, apart):
+        assert offered(chosen + sort) == {"chosen": size}
+    beside = f"<h2>Others</h2>{CART.format('', SIZE.format('name=size', other))}"
+    assert offered(f"{node}{form}</main><main>{beside}")["chosen"] == size
+    assert offered(node + SIZE.format("name=size", options))["chosen"] == size
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "<div class=mini-cart>Your bag: {}</div>",
+        "<p>Others bought a hose for {}</p>",
+        "<form class=product-filter><select name=price><option selected>up to {}</select></form>",
+    ],
+)
+def test_prices_beside_are_no_offers(box: str) -> None:
+    node = json_ld({"@type": "Product", "name": "A drill", "offers": OFFER})
+    story = '<meta property="og:type" content="article">'
+    for kind in (node, story):
+        found = [offered(f"{kind}<p>19.90 €</p>{box.format(price)}") for price in ("$5", "$7")]
+        assert found[0] == found[1]
+        assert "shown price" not in found[0]
 
 
 BERN = {"@type": "Place", "address": {"addressLocality": "Bern"}}
