@@ -23,7 +23,7 @@ from simhash_gate.page.consent import consent_layers
 from simhash_gate.page.facts import Facts, find_facts
 from simhash_gate.page.hidden import drop_invisible, forms_to_fill_in, gutters, unhide_content
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, forget
-from simhash_gate.page.survey import Survey, drop_unseen, lines_of, survey
+from simhash_gate.page.survey import Survey, boxes_of_data, drop_unseen, lines_of, survey
 from simhash_gate.page.title import HEADLINES, Titles, find_titles, headlines_in, text_of, words_of
 from simhash_gate.page.vocabulary import (
     AD_TOKENS,
@@ -77,7 +77,9 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     body = root.find("body")
     body = root if body is None else body
     shown = survey(root)
-    if drop_unseen(root, shown.lines):
+    data = boxes_of_data(shown)
+    drop_all(data, rule="boxes_of_data")
+    if drop_unseen(root, shown.lines) or data:
         shown = survey(root)
     places = shown.places()
     measures = shown.measures

@@ -5,6 +5,7 @@ To walk over a tree takes a fifth of what it takes to parse it; so this is done 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from itertools import chain, product, takewhile
@@ -17,6 +18,7 @@ from lxml.html import HtmlElement
 from simhash_gate.page.flow import KINDS, MARKS, is_layout
 from simhash_gate.page.measure import Measures
 from simhash_gate.page.parse import printable
+from simhash_gate.page.structured import values
 from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE
 
 Tree = dict[str, "Tree"]  # the tags of all children, each once
@@ -27,6 +29,7 @@ _BOXES |= {"html", "body", "div", "section", "article", "main", "header", "foote
 _BOXES |= {"form", "fieldset", "details", "thead", "tfoot", "pre", "blockquote", "figure"}
 _IN_LINES = INLINE | MARKS.keys() | {"img"}
 _LINKS = frozenset({"a", "area"})
+_CODE = frozenset({"pre", "code", "samp", "textarea"})
 _ENDLESS = _IN_LINES | {"br", "hr", "input"}
 END_OF_LINE = "\0"
 """What stands for the end of a line in texts of a tree: no tree can hold it."""
@@ -182,6 +185,24 @@ def _lines(texts: Iterable[str]) -> tuple[list[str], list[bool]]:
             lines.append(text)
             said.append(2 * outside > len(text))
     return lines, said
+
+
+def boxes_of_data(shown: Survey) -> list[HtmlElement]:
+    """Return the boxes that say nothing but JSON, which scripts read; code is for readers.
+
+    for: shops that keep the variants of a product in a hidden box.
+    """
+    lines = zip(shown.holders, shown.lines, strict=True)
+    return list(filter(_is_data, dict.fromkeys(box for box, line in lines if line[0] in "{[")))
+
+
+def _is_data(box: HtmlElement) -> bool:
+    try:
+        data = json.loads("".join(box.itertext()), strict=False)
+    except (ValueError, RecursionError):
+        return False
+    is_code = any(element.tag in _CODE for element in (box, *box.iterancestors()))
+    return not is_code and any(isinstance(it, dict) and it for it in values(data))
 
 
 def lines_of(root: HtmlElement) -> list[str]:

@@ -118,6 +118,13 @@ CASES = {
         "1\n2",
         [],
     ),
+    "boxes_of_data": Case(
+        f"{TEXT}<pre>[{{'left': 5}}]</pre><div class=hide>[{{&quot;left&quot;: 4, &quot;is&quot;: "
+        "&quot;<p>oak</p>&quot;}]</div>",
+        "'left': 5",
+        "4",
+        [],
+    ),
     "consent_layers": Case(f"{TEXT}{CONSENT}{PROSE}", "", "cookies", []),
     "is_boilerplate": Case(
         f"{TEXT}<div class=share-bar>Tell your friends</div>", "", "Tell", False
