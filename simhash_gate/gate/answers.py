@@ -69,6 +69,7 @@ _NAMES: dict[Answered, tuple[str, ...]] = {
 """What answers call themselves, in small letters and without signs. Few pages have such a name."""
 _LEFT_OUT = frozenset(("404", "error", "http", "status", "code", "oops", "sorry"))
 _UNSEGMENTED = re.compile(f"[{UNSEGMENTED}]")
+_LINKS = re.compile(r"\[[^\]]*\]\([^)]*\)")
 _PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 
@@ -105,7 +106,10 @@ class Answers:
         named = _kind_of((page.title, *sketch.all_names))
         if not (signs := list(_signs(visit, page, named, before))):
             return None
-        scope, text = visit.scope, _text_of(page, visit.walled_from or visit.url)
+        # What suggests other pages than the one that is not there does so by links.
+        said = _LINKS.sub(" ", page.markdown_without("images")) if named else page.said
+        scope = visit.scope
+        text = _text_of(f"{page.title} {said}", visit.walled_from or visit.url)
         if not (text or named):
             return None
         answer = self._answer(scope, text)
@@ -164,8 +168,8 @@ def _kind_of(names: tuple[str, ...]) -> Answered | None:
     return None
 
 
-def _text_of(page: Page, url: str) -> int:
+def _text_of(said: str, url: str) -> int:
     """Return a hash of a text's words, without numbers and its address's; 0 if none is left."""
-    tokens = filter(str.isalpha, words(f"{page.title} {page.said}"))
+    tokens = filter(str.isalpha, words(said))
     kept = {word for word in tokens if len(word) >= _LONG_WORD or _UNSEGMENTED.match(word)}
     return mmh3.hash64(" ".join(sorted(kept.difference(words(url)))), signed=False)[0]

@@ -100,6 +100,16 @@ def test_numbers_and_the_address_that_it_repeats_make_no_difference(site) -> Non
     assert outcomes == ["new", "blocked"]
 
 
+def test_an_answer_may_suggest_other_pages_and_a_page_names_them_as_its_text(site) -> None:
+    html = "<title>Page not found</title><p>There is nothing at {0}. Do you look for {1}?</p>"
+    suggested = [f"<a href=/{it}>{it} hives</a>, <a href=/b>wax</a>" for it in ("oak", "pine")]
+    told = [f"{name} hives, wax" for name in ("oak", "pine")]
+    for folder, others, second in (("x", told, "new"), ("y", suggested, "soft_404")):
+        paths = [f"/{folder}/{name}" for name in ("ant", "bee")]
+        pages = [html.format(path, other) for path, other in zip(paths, others, strict=True)]
+        assert [site.visit(*it) for it in zip(paths, pages, strict=True)][1] == second
+
+
 def test_pages_without_text_are_known_by_their_title(site) -> None:
     html = "<title>Page not found</title><div></div>"
     assert [site.visit(path, html) for path in ("/a", "/b")] == ["skipped", "soft_404"]
