@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
-from itertools import islice
 from typing import cast
 
 from lxml.etree import XPath
@@ -45,7 +44,6 @@ _LINE = 80  # letters
 _NOTE = 40  # letters
 _LINKED = 0.3  # of a note: in links, more is a list of them
 _PARAGRAPH = 60  # letters: as long is no entry of a menu
-_NEAR = 9  # neighbours
 _LONG_PARAGRAPH = 200  # letters: one is enough
 _PARAGRAPHS = 0.4  # of what a box says: with more in paragraphs it is no menu
 _LONG_TEXTS = XPath(
@@ -187,15 +185,13 @@ def _is_between(element: HtmlElement) -> bool:
         not is_called(element, AD_TOKENS | OUTSIDE_TOKENS)
         and next(element.iter("a"), None) is None
         and any(letters(p.text or "") >= _PARAGRAPH for p in element.iter("p"))
-        and all(
-            any(e.tag == "p" for e in islice(element.itersiblings(preceding=before), _NEAR))
-            for before in (True, False)
-        )
+        and next(element.itersiblings("p"), None) is not None
+        and next(element.itersiblings("p", preceding=True), None) is not None
     )
 
 
 def _is_note(element: HtmlElement, size: int) -> bool:
-    """Tell if this stands below a paragraph, and is text as that is: a note, a warning."""
+    """Tell if this says that it is a note, or is text below a paragraph: a note, a warning."""
     names = f"{element.get('class', '')} {element.get('id', '')}"
     if (
         size < _NOTE
@@ -204,8 +200,9 @@ def _is_note(element: HtmlElement, size: int) -> bool:
     ):
         return False
     paragraphs = element.itersiblings("p", preceding=True)
-    return any(letters(p.text or "") >= _PARAGRAPH for p in paragraphs) and (
-        _LINKED * size >= sum(map(size_of, element.iter("a")))
+    return element.get("role") == "note" or (
+        any(letters(p.text or "") >= _PARAGRAPH for p in paragraphs)
+        and sum(map(size_of, element.iter("a"))) <= _LINKED * size
     )
 
 
