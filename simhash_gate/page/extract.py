@@ -205,29 +205,29 @@ def _with_parts(
     it is the article.
     for: products: name, price and number stand beside the description.
     """
-    path = {element, *element.iterancestors()}
+    path = [element, *element.iterancestors()]
     headline_path = set() if headline is None else {headline, *headline.iterancestors()}
     is_named = headline is not None and says_title(headline, page.titles)
     # What stands beside the entries of a shop is said of them.
     is_text = page.facts.is_story or not is_gallery(element, page.measures)
     size = page.measures.text[element] if is_text else 0
-    is_bounded = is_named and is_text and not _is_article(start)
-    box, head = element if is_bounded else start, set[HtmlElement]()
-    if headline is not None and headline not in path and element not in headline_path:
-        box = next(ancestor for ancestor in element.iterancestors() if ancestor in headline_path)
-        head = _head(box, element, headline_path, page)
-    result = box if head else element
-    kept, child = path | head, element
-    while child is not box and child.tag != "article" and child.get("itemprop") != "articleBody":
-        parts = _parts(child, headline_path, page, size)
-        child = cast("HtmlElement", child.getparent())
-        if parts:
+    top = element if is_named and is_text and not _is_article(start) else start
+    kept, height = {*path}, 0
+    if headline_path.isdisjoint(path[:1]) and headline not in (None, *path):
+        box = next(ancestor for ancestor in path if ancestor in headline_path)
+        top = box if is_named else top
+        if head := _head(box, element, headline_path, page):
+            kept, height = kept | head, path.index(box)
+    outer = [e for e in path if e.tag == "article"][-1:]
+    for place, part in enumerate(path, 1):
+        if part in (top, *outer) or part.get("itemprop") == "articleBody":
+            break
+        if parts := _parts(part, headline_path if is_named else set(), page, size):
             kept.update(parts)
-            result = box if head else child
-    while element is not result:
-        element = cast("HtmlElement", element.getparent())
-        drop_all([e for e in element if e not in kept], page.measures, rule="with_parts")
-    return result
+            height = max(height, place)
+    for holder in path[1 : height + 1]:
+        drop_all([e for e in holder if e not in kept], page.measures, rule="with_parts")
+    return path[height]
 
 
 def _head(
