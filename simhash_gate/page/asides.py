@@ -21,7 +21,7 @@ from simhash_gate.page.address import host_and_path
 from simhash_gate.page.boilerplate import DATE, is_called, is_dated, is_signed
 from simhash_gate.page.facts import Facts
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
-from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, SIDES, has_word
+from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, has_word
 
 MANY_LINKS = 10
 """More links than this are no list of related pages, but what a page is about."""
@@ -76,27 +76,6 @@ def links_in_list(element: HtmlElement, measures: Measures) -> int:
     if element.tag not in LINK_LISTS or measures.links[element] <= dense:
         return 0
     return sum(1 for _ in element.iter("a"))
-
-
-def is_aside(element: HtmlElement, headline_path: set[HtmlElement], measures: Measures) -> bool:
-    """Tell if an element is not all of the article by what the headline stands in.
-
-    It is above the headline, a column, below an index, or beside a box with a text of its own.
-    for: short posts beside a longer column.
-    """
-    if (
-        element.tag == "aside"
-        or element.get("role") == "complementary"
-        or not SIDES.isdisjoint(f"{element.get('class')} {element.get('id')}".split())
-        or not headline_path.isdisjoint(element.itersiblings())
-    ):
-        return True
-    for sibling in element.itersiblings(preceding=True):
-        if sibling in headline_path:
-            return False
-        if links_in_list(sibling, measures) > MANY_LINKS:
-            return True
-    return False
 
 
 def drop_copies(article: HtmlElement, measures: Measures) -> None:

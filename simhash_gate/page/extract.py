@@ -21,7 +21,6 @@ from simhash_gate.page.asides import (
     drop_copies,
     drop_link_lists,
     drop_other_products,
-    is_aside,
     is_gallery,
     post_metadata,
 )
@@ -171,7 +170,10 @@ def _is_article(element: HtmlElement) -> bool:
 def _descend(
     element: HtmlElement, headline_path: set[HtmlElement], measures: Measures, listing: bool
 ) -> HtmlElement:
-    """Walk into the child that holds most, unless the headline, or its path, says no."""
+    """Walk into the child that holds most, unless that stands above the headline: it is a column.
+
+    for: short posts beside a longer column.
+    """
     in_article = listing
     while True:
         # Links are boilerplate's most of the time; inside an article they are its own.
@@ -189,9 +191,8 @@ def _descend(
             or best.tag in LEAVES
             or whole - sum(size for size, _ in sizes) > _OWN_TEXT * whole
             or any(e.tag in FLOW and measures.prose(e) >= least for e in element)
+            or not headline_path.isdisjoint(best.itersiblings())
         ):
-            return element
-        if headline_path and best not in headline_path and is_aside(best, headline_path, measures):
             return element
         element = best
 

@@ -70,8 +70,6 @@ FORUMS = word_set("""
     discourse flarum fluxbb invision ipsapp ipslayout mybb nodebb phpbb punbb simplemachines smf
     vanilla vbulletin woltlab xenforo
 """)
-# Whole classes and ids of columns: `has-sidebar` and `sidebar-fixed` are of what is beside one.
-SIDES = word_set("sidebar widget-area")
 # `article-nav-title` and `has-sidebar` speak of an article that has such things.
 CONTENT_HEADS = word_set("""
     article body content contents main title heading headline text page layout entry post posts

@@ -175,10 +175,10 @@ CASES = {
         "[Gate b]",
         off=False,
     ),
-    "is_aside": Case(
+    "_descend": Case(
         f"<div class=side><div>{PROSE}</div></div><div><h1>The flood</h1><p>{REPLY}</p></div>",
         REPLY,
-        off=False,
+        off=lambda element, *_: max(element, key=lambda e: len(e.text_content())),
     ),
     "drop_copies": Case(
         f"{TEXT}<div class=narrow><p>{REPLY}</p></div><div class=wide><p>{REPLY}</p></div>{PROSE}",
