@@ -204,6 +204,8 @@ UPDATED = re.compile(_UPDATED.removeprefix(r"^\W*"), re.I)
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
 _AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)
 _OF_PAGE = re.compile("|".join((_COUNT, _AGO, _UPDATED)), re.I)
+_CHANGED = re.compile(_UPDATED, re.I)
+_DIGIT = re.compile(r"\d")
 _LINKING = re.compile(
     r"\b(?:at|on|by|read|times|am|pm|gmt|utc|cet|cest|e[ds]t|p[ds]t|um|uhr|le|à|el|a|las|il|alle|ore|em|às|в)\b",
     re.I,
@@ -222,7 +224,9 @@ def is_of_page(text: str) -> bool:
     """
     if _LEGAL.match(text) or _AD_LABEL.match(text):
         return True
-    if len(text) > _LONGEST_LINE or not _OF_PAGE.search(text):
+    if len(text) > _LONGEST_LINE or not (
+        _CHANGED if _DIGIT.search(text) is None else _OF_PAGE
+    ).search(text):
         return False
     rest = _LINKING.sub("", _VOLATILE.sub("", _OF_PAGE.sub("", text)))
     return not _WORD.search(rest)

@@ -138,12 +138,12 @@ def is_misnamed(
     if speaks_only_of(MENU_TOKENS, names) and _has_paragraphs(element, size):
         return True
     return (
-        (
+        measures.links[element] <= _LINKED * size
+        and (
             _is_of_many(element, names, size, name_counts)
             or _is_remark(element, names)
             or _is_between(element)
         )
-        and measures.links[element] <= _LINKED * size
         and next(element.iter("form"), None) is None
         and not is_signed(element)
     )
@@ -182,11 +182,11 @@ def _is_between(element: HtmlElement) -> bool:
     for: what a report says of "related-party" deals or a "share-price" between its paragraphs.
     """
     return (
-        not is_called(element, AD_TOKENS | OUTSIDE_TOKENS)
+        next(element.itersiblings("p"), None) is not None
+        and next(element.itersiblings("p", preceding=True), None) is not None
         and next(element.iter("a"), None) is None
         and any(letters(p.text or "") >= _PARAGRAPH for p in element.iter("p"))
-        and next(element.itersiblings("p"), None) is not None
-        and next(element.itersiblings("p", preceding=True), None) is not None
+        and not is_called(element, AD_TOKENS | OUTSIDE_TOKENS)
     )
 
 
