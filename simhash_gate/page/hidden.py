@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, takewhile
+from itertools import chain, islice, takewhile
+from typing import cast
 
-from lxml.etree import strip_elements
+from lxml.etree import XPath, strip_elements
 from lxml.html import HtmlElement
 
 from simhash_gate.page.address import image_source
@@ -19,6 +20,8 @@ from simhash_gate.page.vocabulary import CELLS, HEADINGS, INLINE, INVISIBLE, MED
 _SENT_LATE = re.compile(r"S:(\w+)$")
 _FOLD = 60  # characters, mostly outside of links: less is a label, a menu or a message
 _LABEL = 200  # characters: a question, or the name of a part
+_NEAR = 20  # neighbours
+_CONTROLLED = XPath("//@aria-controls", smart_strings=False)
 _CONTROLS = ("form", "input", "textarea")
 _LETTER = re.compile(r"[^\W\d_]")
 _ICON_FONT = re.compile(r"\bmaterial-(?:icons|symbols)")
@@ -32,11 +35,21 @@ def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
     for element in hidden:
         kinds[(element.tag, *element.get("class", "").split()[:1])].append(element)
     hidden_set = set(hidden)
+    controlled = cast("list[str]", _CONTROLLED(root)) if hidden else []
+    opened = {name for names in controlled for name in names.split()}
     for kind, group in kinds.items():
         is_group = len(kind) > 1 and len(group) > 1
         for element in group:
             is_nested = any(ancestor in hidden_set for ancestor in element.iterancestors())
-            if _is_opened(element) or (is_group and not is_nested and _is_fold(element)):
+            if _is_opened(element) or (
+                not is_nested
+                and _is_text(element)
+                and (
+                    element.get("id") in opened
+                    or _is_pane(element)
+                    or (is_group and _is_fold(element))
+                )
+            ):
                 _show(element)
     _put_in_place([e for e in hidden if e.tag == "div" and "hidden" in e.attrib], root)
 
@@ -57,18 +70,34 @@ def _is_opened(element: HtmlElement) -> bool:
     )
 
 
+def _is_text(element: HtmlElement) -> bool:
+    """Tell if an element asks for nothing, and most of what it says is no link."""
+    if element.get("role") == "dialog" or next(element.iter(*_CONTROLS), None) is not None:
+        return False
+    size = size_of(element)
+    return size >= _FOLD and 2 * sum(map(size_of, element.iter("a"))) < size
+
+
+def _is_pane(element: HtmlElement) -> bool:
+    """Tell if a neighbour of the same class is shown: the first of some tabs.
+
+    for: tabs that do not say what they are.
+    """
+    name = element.get("class", "").split()[:1]
+    both = (islice(element.itersiblings(element.tag, preceding=b), _NEAR) for b in (True, False))
+    alike = (e for e in chain(*both) if name and e.get("class", "").split()[:1] == name)
+    return any(not is_hidden(e) and size_of(e) >= _FOLD for e in alike)
+
+
 def _is_fold(element: HtmlElement) -> bool:
     """Tell if one of several alike is opened by what stands before it: an answer, a description.
 
     for: the answers of an FAQ.
     """
-    if element.get("role") == "dialog" or next(element.iter(*_CONTROLS), None) is not None:
-        return False
     label = element.getprevious()
-    if label is None or is_hidden(label) or not 0 < size_of(label) <= _LABEL:
+    if label is None or is_hidden(label):
         return False
-    size = size_of(element)
-    return size >= _FOLD and 2 * sum(map(size_of, element.iter("a"))) < size
+    return 0 < size_of(label) - sum(map(size_of, label.iter("style", "script"))) <= _LABEL
 
 
 def _show(element: HtmlElement) -> None:
@@ -200,7 +229,7 @@ def _take_texts_of_controls(found: Mapping[str, list[HtmlElement]]) -> None:
     for: shops with a button at each product; not for an FAQ whose questions are buttons.
     """
     for button in found["button"]:
-        if _is_text(button):
+        if _is_question(button):
             button.tag = "div"
         else:
             note_step([button], rule="take_texts_of_controls")
@@ -215,7 +244,7 @@ def _take_texts_of_controls(found: Mapping[str, list[HtmlElement]]) -> None:
             field.tag = "pre"
 
 
-def _is_text(button: HtmlElement) -> bool:
+def _is_question(button: HtmlElement) -> bool:
     """Tell if a button is what a heading, a term or a cell says, opens what it asks, or is long."""
     holder = button.getparent()
     while holder is not None and holder.tag in INLINE:

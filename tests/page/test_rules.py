@@ -90,6 +90,12 @@ CASES = {
         f"b: {REPLY}",
         off=False,
     ),
+    "_is_pane": Case(
+        f"{TEXT}<div class=pane>{PARAGRAPHS[0]}</div><div class=pane style='display:none'>"
+        f"{PARAGRAPHS[1]}</div>",
+        LINES[1],
+        off=False,
+    ),
     "_put_in_place": Case(
         f"<main>{TEXT}<template id=B:1></template></main><div hidden id=S:1>{REPLY}</div>", REPLY
     ),
@@ -100,7 +106,7 @@ CASES = {
     ),
     "_show_images": Case(f"{TEXT}<amp-img src=/mill.jpg alt=Mill></amp-img>", "![Mill](/mill.jpg)"),
     "_take_texts_of_controls": Case(f"{TEXT}<p>An oar <button>Buy it</button></p>", "oar", "Buy"),
-    "_is_text": Case(f"{TEXT}<h3><button>Who was hurt?</button></h3>", "hurt?", off=False),
+    "_is_question": Case(f"{TEXT}<h3><button>Who was hurt?</button></h3>", "hurt?", off=False),
     "_leave_sources": Case(f"{TEXT}<video src=a.mp4>Take another browser.</video>", "", "browser"),
     "_show_if_the_page": Case(DISCOURSE, LINES[3], "ada"),
     "permalinks": Case(f"<h1 id=flood>The flood<a href=#flood>¶</a></h1>{PROSE}", "flood", "¶", []),
