@@ -63,8 +63,7 @@ class PageText:
     """The lines of a page: first the blocks of its article, then what it says beside them.
 
     `tokens` are their words, and `hashed` the hashes of these. Of the blocks, `article` are the
-    hashes, and `volatile` tells which are about the page and not of it; the text begins with the
-    one at `start`. `kinds` are the kinds of
+    hashes, and `volatile` tells which are about the page and not of it. `kinds` are the kinds of
     all lines, `places` where they stand, and the first `said` are what it says.
     """
 
@@ -76,7 +75,6 @@ class PageText:
     places: list[int]
     said: int
     entry: list[bool]
-    start: int
 
     @classmethod
     def of(cls, document: Document) -> PageText:
@@ -128,7 +126,7 @@ class PageText:
         places = [document.places[first[text]] if text in first else 0 for text in texts]
         article = hashed.only(hashed.lines < len(blocks))
         entry = [text in entries for text in texts]
-        return cls(tokens, hashed, article, volatile, kinds, places, said, entry, start)
+        return cls(tokens, hashed, article, volatile, kinds, places, said, entry)
 
 
 def is_long(tokens: list[str]) -> bool:

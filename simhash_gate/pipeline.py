@@ -108,8 +108,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         "anchors": document.anchors,
         "without": options.without,
         **{name: getattr(facts, name) for name in ("kind", "price", "language", "description")},
-        "author": facts.author,
-        "dated": "\n".join(facts.dates),
+        **find_byline(document, url),
         "site": document.titles.site,
         "structure": simhash_of_set({*tag_paths(document.shown.tags)}),
         "targets": _targets(document.shown.hrefs, base),
@@ -118,10 +117,6 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     if not blocks:
         return _without("no text", title, fields)
     text = PageText.of(document)
-    if not (facts.author and facts.dates):
-        author, dates = find_byline(document, blocks[text.start].text, url)
-        fields["author"] = facts.author or (author if facts.kind != "product" else None)
-        fields["dated"] = "\n".join((*facts.dates, *dates))
     tokens, volatile = text.tokens[: len(blocks)], text.volatile
     kept = [word for line, gone in zip(tokens, volatile, strict=True) if not gone for word in line]
     article, lasting = text.article, ~np.array(volatile)

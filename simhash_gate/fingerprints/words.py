@@ -199,7 +199,6 @@ _ANY = "|".join((_DATE, _MONTH_FIRST, _CLOCK, _COUNT, _COPYRIGHT, _AGO))
 # Each begins where a word does, or with one of these: most places need not be asked for all.
 _VOLATILE = re.compile(rf"(?=[\d©(]|\b\w)(?:{_ANY})", re.I)
 DATED = re.compile(f"{_DATE}|{_MONTH_FIRST}", re.I)
-UPDATED = re.compile(_UPDATED.removeprefix(r"^\W*"), re.I)
 # Each of the above has one of these. `re` is quick to find a set of characters.
 _HINT = re.compile(r"[\d©cC](?:(?<=[\d©])|(?i:opyright))")
 _AD_LABEL = re.compile(f"{_LABEL}|{_ORIGIN}|{_ONLINE}", re.I)

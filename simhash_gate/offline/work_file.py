@@ -37,8 +37,7 @@ _TOGETHER = 100
 """Pages that are written at once. After an interruption, no more are read again."""
 _INSERT = f"INSERT OR REPLACE INTO page VALUES ({','.join('?' * 11)})"
 _PAGE = "entry, size, page, lines, failure"
-_OF_ITSELF = ("author", "dated", "language", "site", "description")
-_FIELDS = ("title", "words", "fingerprint", "digest", "listing", "reason", *_OF_ITSELF)
+_FIELDS = "title words fingerprint digest listing reason author dated language site description"
 ORDERS = {
     "first": "scope, number",
     "longest": "scope, words DESC, number",
@@ -122,7 +121,7 @@ class WorkFile:
         time = entry.time
         if isinstance(read, WholePage):
             page = read.page
-            known = [*(getattr(page, name) for name in _FIELDS), page.sketch.hex()]
+            known = [*(getattr(page, name) for name in _FIELDS.split()), page.sketch.hex()]
             values = (page.words, json.dumps(known), page.lines, None, read.markdown)
             time = unix_time(page.date) if time is None else time
         elif read is not None:
@@ -221,7 +220,7 @@ def _read_row(row: list[Any]) -> tuple[Entry, int, Page | ReadError | None]:
     if known is None:
         return entry, size, None if failure is None else ReadError(json.loads(failure))
     *fields, sketch = json.loads(known)
-    values = dict(zip(_FIELDS, fields, strict=True))
+    values = dict(zip(_FIELDS.split(), fields, strict=True))
     page = Page(**values, sketch=bytes.fromhex(sketch), lines=lines, url=entry.url)
     return entry, size, ReadError(page.reason) if page.unreadable else page
 

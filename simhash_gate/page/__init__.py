@@ -6,7 +6,9 @@ must not load what reads them.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,11 +25,24 @@ __all__ = ["Article", "Cleaned", "Extractor", "Page", "ReadabilityExtractor", "S
 LeftOut = Literal["links", "images"]
 """What Markdown can do without."""
 
+_ISO = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d[\d:.,]*\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?")
+_WHOLE = {"STRICT_PARSING": True, "PARSERS": ["absolute-time"], "DEFAULT_LANGUAGES": ["en"]}
 _LEFT_OUT = {"links": "a", "images": "img"}
 METADATA = ("author", "date", "language", "site", "description")
 """What a corpus has of a page beside its title, as the page itself says it."""
 UNREADABLE = "unreadable:"
 """What the reason of a page begins with that could not be read."""
+
+
+def _iso(text: str, language: str | None) -> str:
+    """Return the whole date that a text is, in ISO 8601; "" for none, and for a day to come."""
+    if not _ISO.fullmatch(text):
+        from dateparser import data, parse  # loaded for what people write alone
+
+        own, _, region = (language or "").partition("-")
+        known = [own.lower() if own.lower() in data.language_order else "en"]
+        text = str(parse(text, languages=known, region=region.upper(), settings=_WHOLE) or "")[:10]
+    return text if text[:10] <= str(date.today() + timedelta(1)) else ""
 
 
 @dataclass(frozen=True)
@@ -37,17 +52,16 @@ class Page:
     `words` is a count, without the lines that tell of the page itself (clocks, counters), unless
     there is nothing else. `fingerprint` is 64 bits unsigned, or None, and then `reason` says why.
     `digest` is an unsigned 64-bit hash of the words that last, on a short page with its dates and
-    the names of its images, and 0 for none. `listing` tells that the page is mostly links to
-    others. `sketch` is what tells it from others that look alike, as `Sketch.encode` writes it.
-    `lines` are the words of its article, normalised, a line for each block, in UTF-8, and then what
-    is said between these and was left out of it. `kind`, `author`, `price` (`19.99 EUR`),
-    `language` (`en-GB`), `site` and `description` are what the page says of itself, None where it
-    doesn't. `dated` are the texts that say when it was published, a line each, best first. `url` is
-    where the page was read from, without user name and password. `article` is what its Markdown is
-    made from, as `Flow.pack` writes it. `anchors` are all links of the page, as `pack_anchors`
-    writes them, if the options ask for them. `structure` is the SimHash of the paths of its tags,
-    an unsigned 64-bit number, and 0 for none; a list of 5 entries and one of 50 have the same.
-    `targets` are the addresses that it links to, a line each, without mail and fragments and
+    the names of its images, and 0 for none. `listing`: it is mostly links to others. `sketch` is
+    what tells it from others that look alike, as `Sketch.encode` writes it. `lines` are the words
+    of its article, normalised, a line for each block, in UTF-8, and then what is said between these
+    and was left out of it. `kind`, `author`, `price` (`19.99 EUR`), `language` (`en-GB`), `site`
+    and `description` are what it says of itself, or None. `dated` says when it was published, a
+    line each, best first. `url` is where it was read from, without user name and password.
+    `article` is what its Markdown is made from, as `Flow.pack` writes it. `anchors` are all of its
+    links, as `pack_anchors` writes them, if asked for. `structure` is the SimHash of the paths of
+    its tags, an unsigned 64-bit number, and 0 for none; a list of 5 entries and one of 50 have the
+    same. `targets` are the addresses that it links to, a line each, without mail and fragments and
     without what counts visitors. Both are of all that the page shows, its boilerplate included.
     `canonical` are the URLs that it calls its own, a line each. `without` is what its Markdown
     leaves out.
@@ -93,9 +107,7 @@ class Page:
     @cached_property
     def date(self) -> str | None:
         """When it was published, in ISO 8601, read when it is first asked for; None if unknown."""
-        from simhash_gate.page.dates import first_date
-
-        return first_date(self.dated.split("\n"), self.language)
+        return next(filter(None, (_iso(it, self.language) for it in self.dated.split("\n"))), None)
 
     @property
     def said(self) -> str:

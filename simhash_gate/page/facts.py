@@ -107,11 +107,13 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
     json_texts = (script.text or "" for script in scripts if "json" in script.get("type", ""))
     names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
     about = (main, *[node for node in top if "WebPage" in types(node)][:_MOST_ENTRIES])
+    dates = [text(node.get(name)) for node in about for name in ("datePublished", "dateCreated")]
+    dates += [meta.get(name, "") for name in ("article:published_time", "date", "dc.date.issued")]
     described = meta.get("description") or meta.get("og:description") or main.get("description")
     return Facts(
         kind,
         None if kind == "product" else _author(about, top, meta),
-        tuple(it for it in _dates(about, meta, elements.items) if 0 < len(it) <= _LONGEST),
+        tuple(date for date in dates if 0 < len(date) <= _LONGEST),
         _price(main, meta) if kind == "product" else None,
         names,
         tuple(dict.fromkeys(name for name in _sites(top, meta) if name not in names)),
@@ -129,8 +131,7 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
 
 
 def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
-    lang = root.get("lang") or root.get("xml:lang") or meta.get("content-language")
-    lang = lang or meta.get("og:locale", "").replace("_", "-")
+    lang = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
     return lang if _LANGUAGE.fullmatch(lang) else None
 
 
@@ -154,14 +155,10 @@ _GENERATORS = _by_name(
         "documentation": "docusaurus docutils doxygen gitbook javadoc mkdocs rustdoc sphinx",
     }
 )
-_AUTHORS = "author article:author parsely-author sailthru.author citation_author dc.creator".split()
-_DATES = """
-    article:published_time date dc.date.issued citation_publication_date citation_date
-    parsely-pub-date sailthru.date
-""".split()
-_META = {*_AUTHORS, *_DATES} | word_set("""
+_META = word_set("""
+    author article:author article:published_time date dc.date.issued
     generator description og:description og:locale og:type og:title og:site_name twitter:title
-    application-name content-language product:price:amount product:price:currency og:price:amount
+    application-name product:price:amount product:price:currency og:price:amount
     og:price:currency product:retailer_item_id product:availability
 """)
 
@@ -170,8 +167,7 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
     """Return the first that `meta` says of each name."""
     found: dict[str, str] = {}
     for meta in metas:
-        name = meta.get("property") or meta.get("name") or meta.get("http-equiv") or ""
-        name = name.lower()
+        name = (meta.get("property") or meta.get("name") or "").lower()
         if name in _META and name not in found and (content := meta.get("content")):
             found[name] = " ".join(content.split())
     return found
@@ -179,7 +175,7 @@ def _meta(metas: Iterable[HtmlElement]) -> dict[str, str]:
 
 def _main_entity(top: list[Node]) -> tuple[Node, Kind] | None:
     """Return the node that another one says is what the page is about."""
-    by_id = _by_id(top)
+    by_id = {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
     for node in top:
         page_types = types(node)
         for entity in nodes(node.get("mainEntity")) if "FAQPage" not in page_types else ():
@@ -192,10 +188,6 @@ def _main_entity(top: list[Node]) -> tuple[Node, Kind] | None:
             if kind is not None:
                 return found, kind
     return None
-
-
-def _by_id(top: Iterable[Node]) -> dict[str, Node]:
-    return {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
 
 
 def _of_best_kind(top: list[Node], meta: dict[str, str]) -> tuple[Node, Kind | None]:
@@ -240,29 +232,16 @@ def _kind_of_list(node: Node) -> Kind | None:
 
 def _author(about: Iterable[Node], top: list[Node], meta: dict[str, str]) -> str | None:
     """Return who wrote a page; data may only point to the node that has the name."""
-    named = _by_id(node for node in top if text(node.get("name")))
-    for node in about:
-        entries = values(node.get("author"))
-        pointed = (
-            named.get(str(it.get("@id")), it) if isinstance(it, dict) else it for it in entries
-        )
-        if names := [*filter(None, map(_person, map(text, pointed)))]:
-            return ", ".join(dict.fromkeys(names))
-    return next(filter(None, (_person(meta.get(name, "")) for name in _AUTHORS)), None)
+    named = {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
+    entries = next(filter(None, (values(node.get("author")) for node in about)), [])
+    people = (named.get(str(it.get("@id")), it) if isinstance(it, dict) else it for it in entries)
+    names = ", ".join(dict.fromkeys(filter(None, map(_person, map(text, people)))))
+    return names or _person(meta.get("author")) or _person(meta.get("article:author"))
 
 
-def _person(name: str) -> str | None:
-    name = unescape(name)
+def _person(name: str | None) -> str | None:
+    name = unescape(name or "")
     return None if not name or "://" in name or len(name) > _LONGEST else name
-
-
-def _dates(about: Iterable[Node], meta: dict[str, str], items: list[HtmlElement]) -> Iterator[str]:
-    """Yield when a page was published; of several things, microdata say nothing of the page."""
-    for node in about:
-        yield from (text(node.get(name)) for name in ("datePublished", "dateCreated", "uploadDate"))
-    yield from (meta.get(name, "") for name in _DATES)
-    dated = [item for item in items if item.get("itemprop") == "datePublished"]
-    yield from map(text, dated if len(dated) == 1 else ())
 
 
 def _price(main: Node, meta: dict[str, str]) -> str | None:

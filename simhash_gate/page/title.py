@@ -77,13 +77,6 @@ class SiteNames:
             for name in self._names
         )
 
-    def part_of(self, title: str) -> str | None:
-        """Return the part of a title that names the site: the last one, or else the first."""
-        first, *others = map(str.strip, SEPARATOR.split(title))
-        if others and _joined(others[-1]) and self.is_ending(others[-1]):
-            return others[-1]
-        return first if others and self.is_named(first) else None
-
     def remove_from(self, title: str) -> str:
         """Return a title without the parts of the site, at its end or else at its start."""
         edges = [0, *(edge for found in SEPARATOR.finditer(title) for edge in found.span())]
@@ -204,7 +197,8 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     headline = max(rivals, key=lambda name: words_of(name) in own, default="")
     others = [name for name in rivals if name != headline]
     all_names = tuple(dict.fromkeys((*others, *names)))
-    name = next(map(unescape, facts.sites), None) or site.part_of(whole[0] if whole else "")
+    rest = whole[0].replace(site.remove_from(whole[0]), "", 1) if whole else ""
+    name = next(filter(None, (*map(unescape, facts.sites), *SEPARATOR.split(rest)[::-1])), None)
     return Titles(title, variants, whole[0] if whole else "", headline, all_names, own, name)
 
 

@@ -193,10 +193,10 @@ def signed(lines: str, language: str = "en", more: str = "", path: str = "storm"
         ("<p>5 мая 2021 г.", "ru", None, "2021-05-05"),
         ("<p>Oct 18, 2025", "xx", None, "2025-10-18"),
         ("<p><a rel=author href=/g>greta</a> 2 min", "en", "greta", None),
-        ("<p><time datetime=2025-10-18T09:00Z>18 Oct 2025</time>", "sv", None, "2025-10-18T09:00Z"),
+        ("<p><time>18 Oct 2025</time>", "sv", None, "2025-10-18"),
+        ("<p>Sort By Size Descending<p>Trier par: Nom", "fr", None, None),
         ("<p>May 1, 2025 | Updated: May 3, 2025", "en", None, "2025-05-01"),
         ("<p>Last updated on May 3, 2025", "en", None, None),
-        ("<p><time class=updated datetime=2025-05-03>Edited in 2025</time>", "en", None, None),
         ("<p>May 3, 2999", "en", None, None),
         ("<p>Share by email<p>Trusted by 4M+ people<p>Slide 1 of 81", "en", None, None),
     ],
@@ -228,19 +228,13 @@ PERSON = {"@type": "Person", "@id": "#ada", "name": "Ada Wind"}
         (json_ld({**STORY, "datePublished": "Mar 1, 2025"}), "Ada Wind", "2025-03-01"),
         (json_ld({**STORY, "datePublished": "2999-03-01"}), "Ada Wind", None),
         (
-            "<meta name=citation_author content='Wind, Ada'>"
-            "<meta name=citation_publication_date content=2025/3/1>",
-            *("Wind, Ada", "2025-03-01"),
+            "<meta property=article:author content='Ada Wind'><meta name=date content=2025/3/1>",
+            *("Ada Wind", "2025-03-01"),
         ),
         ("<meta property=article:author content=https://x.example/ada>", None, None),
         ("<meta property=article:modified_time content=2025-03-01>", None, None),
-        ("<time itemprop=datePublished datetime=2025-03-01>1.3.</time>", None, "2025-03-01"),
-        (
-            "<b itemprop=datePublished>2025-03-01</b><b itemprop=datePublished>2025-03-02</b>",
-            *2 * [None],
-        ),
     ],
-    ids=range(9),
+    ids=range(7),
 )
 def test_data_say_who_and_when_in_other_ways(head, author, date):
     page = read(head)
