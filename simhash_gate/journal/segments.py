@@ -104,7 +104,9 @@ class Segments:
             private_folder(self._folder)
             with private_lock(self._folder / ".lock").acquire(timeout=_LONGEST_WAIT):
                 self._make_room()
-                self._segment = Segment(self._folder / _name())
+                now = datetime.now(timezone.utc)
+                name = f"dropped-{now:%Y%m%dT%H%M%S%f}Z-{uuid.uuid4().hex[:8]}.warc.gz"
+                self._segment = Segment(self._folder / name)
         if not self._segment.size:
             self._segment.append(warcinfo())
         self._segment.append(records)
@@ -131,25 +133,12 @@ class Segments:
             raise OSError("other crawls are writing all that the journal has room for")
 
 
-def _name() -> str:
-    now = datetime.now(timezone.utc)
-    return f"dropped-{now:%Y%m%dT%H%M%S%f}Z-{uuid.uuid4().hex[:8]}.warc.gz"
-
-
 class Found(NamedTuple):
     """A dropped page in a journal, with its place for messages, and its decoded body."""
 
     place: str
     drop: Drop
     body: bytes
-
-
-class _Begun(NamedTuple):
-    """The metadata of a page. Its response, with this record ID, comes next."""
-
-    place: str
-    drop: Drop
-    response: str | None
 
 
 def journal_files(path: str) -> list[Path]:
@@ -184,7 +173,7 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:
     """Yield the pages of a file, up to the place where it is damaged."""
-    begun: _Begun | None = None
+    begun: tuple[Found, str | None] | None = None  # a page, and the record ID of its response
     kinds, complaints, number = set[str](), list[str](), 0
 
     def tell(place: str, message: str) -> None:
@@ -198,13 +187,13 @@ def _drops(path: str, complain: Complain) -> Iterator[Found]:
             kinds.add(kind := str(record.headers.get("WARC-Type")))
             with complaining(tell, place):
                 if kind == "metadata" and (drop := drop_of(record, block)):
-                    begun = _Begun(place, drop, record.headers.get("WARC-Concurrent-To"))
-                elif kind == "response" and before and before.response == record.record_id:
+                    begun = Found(place, drop, b""), record.headers.get("WARC-Concurrent-To")
+                elif kind == "response" and before and before[1] == record.record_id:
                     number += 1
-                    yield Found(before.place, before.drop, body_of(record, block))
+                    yield before[0]._replace(body=body_of(record, block))
     if complaints:
         return
     if begun:
-        complain(path, f"cut off: no response for {begun.place}")
+        complain(path, f"cut off: no response for {begun[0].place}")
     elif not number and kinds != {"warcinfo"}:
         complain(path, "no dropped page is in it: not written by a journal")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 
 from scrapy import Spider
@@ -23,7 +22,7 @@ from simhash_gate.values import PREFIX, SettingsError
 
 logger = logging.getLogger(__name__)
 
-_Waiting = tuple[Response, Callable[[], Drop]]
+_Waiting = tuple[Judged, float]  # the second is the time of the verdict
 MOST_WAITING = 64 << 20
 """Bytes of bodies that may wait to be written. Further responses are not kept."""
 
@@ -58,7 +57,7 @@ class Journal(Listener):
         size = len(judged.response.body)
         if self._queued_bytes - self._taken_bytes + size > MOST_WAITING:
             self._tell(OSError(f"more than {MOST_WAITING} bytes wait to be written"))
-        elif self._thread.put((judged.response, partial(self._drop, judged, time.time()))):
+        elif self._thread.put((judged, time.time())):
             self._queued_bytes += size
 
     async def closed(self) -> None:
@@ -77,14 +76,14 @@ class Journal(Listener):
             self._segments.check()
         except OSError as error:
             self._tell(error)
-        for response, drop in pages:
+        for judged, at in pages:
             try:
-                self._segments.append(pack(drop(), _stored(response)))
+                self._segments.append(pack(self._drop(judged, at), _stored(judged.response)))
                 self._written += 1
             except Exception as error:
                 self._tell(error)
             finally:
-                self._taken_bytes += len(response.body)
+                self._taken_bytes += len(judged.response.body)
         self._segments.close()
 
     def _drop(self, judged: Judged, at: float) -> Drop:
