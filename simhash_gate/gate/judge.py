@@ -176,12 +176,10 @@ class Gate:
     def _unchanged(self, judged: Judging, revisit: Revisit) -> Verdict | None:
         """Return the verdict on a page that says what it said before; None if it does not."""
         page, policy, visit, record, *_ = judged
-        before = revisit.previous
-        kept = revisit.kept
+        before, current = revisit.previous, judged.before
+        kept = current or revisit.kept
         if before is None or kept is None:
             return None
-        current = judged.before
-        kept = current or kept
         look, _ = _closer_look(page, policy, judged.memory)
         text = look.revisit(kept, before.digest)
         changed = bool(what_changed(before, page, policy, visit, text))
@@ -191,13 +189,12 @@ class Gate:
             return None
         found_at = self._revisits.found_at(visit, before)
         version, renewed = version_of(page, record, visit), kept
-        if rendition:
+        here = current and replace(kept, run=self.run, url=record.url).identity == record.identity
+        if rendition or here:
             self.store.update([kept], seen=visit.at)
-            seen = replace(before, last_seen=visit.at)
-            self._revisits.keep(revisit, seen, visit, policy)
-        elif current and replace(kept, run=self.run, url=record.url).identity == record.identity:
-            self.store.update([kept], seen=visit.at)
-            self._revisits.keep(revisit, replace(version, run=kept.run), visit, policy)
+            again = replace(before, last_seen=visit.at)
+            version = again if rendition else replace(version, run=kept.run)
+            self._revisits.keep(revisit, version, visit, policy)
         else:
             self._forget(kept)
             window = Window(policy.window, policy.ttl)
