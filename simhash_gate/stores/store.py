@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
@@ -181,15 +181,13 @@ class Store:
         counting = (self._counting(row, life_of) for row in rows)
         yield from filter(None, self._in_parts(counting))
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
+    def batch(self) -> AbstractContextManager[None]:
         """Group the calls of this thread in a block, where that makes them cheaper.
 
         Runs must begin and end outside. Do not act on any result before the block has ended well.
         If it ends in a `StoreError`, the store may have done nothing: repeat the calls one by one.
         """
-        with self._asking():
-            yield
+        return self._asking()
 
     def get(self, kind: str, scope: str, key: str = "", *, run: str = "") -> bytes:
         """Return the data of a blob that count for a run, empty if there are none.
