@@ -84,13 +84,12 @@ class PageJudge:
         self._sent: WeakKeyDictionary[Request, dict[str, Any]] = WeakKeyDictionary()
         self.reader = PageReader(self._settings, crawler.stats)
 
-    def sent(self, request: Request) -> Site:
+    def sent(self, request: Request) -> None:
         """Note what a request is for that is sent. Remove the verdict of another page from it."""
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
         forget_others(request, self._fingerprinter)
         self._asked_for.note(request)
-        return self._site_of(request.url)
 
     async def judged(self, request: Request, response: Response) -> Judged:
         """Return the response with its verdict, which is `skipped` if it is not to be judged."""

@@ -49,11 +49,6 @@ INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
 
 
-def asker_of(request: Request | None) -> str:
-    """Return for whom a page is requested, as `AskedFor.note` has noted it; "" if unknown."""
-    return str(request.meta.get(ASKED_KEY, ("",))[0]) if request is not None else ""
-
-
 def asks_for_page(request: Request) -> bool:
     """Tell whether a request is a plain GET for a page that the gate judges."""
     return (

@@ -18,7 +18,6 @@ class Announcements(Listener):
     """Announces every drop by a line of the logger `simhash_gate.drops` and by a signal."""
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
-        """Announce a page whose verdict drops it, tags it or holds its items back."""
         verdict = judged.verdict
         if not verdict.rejected:
             return

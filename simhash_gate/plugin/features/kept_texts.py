@@ -34,7 +34,6 @@ class KeptTexts(Listener):
         self._budget = crawl.settings.keep_markdown
 
     async def matched(self, verdict: Verdict) -> Verdict:
-        """Return a verdict with the text of the matched page, if the store has it."""
         address = standing(verdict)
         if address is None:
             return verdict
@@ -68,10 +67,9 @@ class KeptTexts(Listener):
             return
 
         def keep(gate: Gate) -> None:
-            """Keep the text if it alone is within the budget."""
             values = {"url": read.url, "title": read.title, "markdown": read.markdown}
             text = packed or pack(**values, time=at, links=read.all_links, source=source)
-            if len(text) <= self._budget:
+            if len(text) <= self._budget:  # a text that exceeds it alone would drive out all
                 scope, key = address[0], to_hex(address[1])
                 gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
 

@@ -39,7 +39,6 @@ class Dropped(Parked):
 
     @property
     def size(self) -> int:
-        """The bytes that it takes, about."""
         return super().size + self.page.weight
 
 

@@ -126,7 +126,6 @@ class Trusts:
         self._new: dict[SignalSource, Trust] = {}
 
     def of(self, site: SignalSource) -> Trust:
-        """Return the trust in a site."""
         trust = self._trusts[site] = self._trusts.pop(site, Trust())
         if len(self._trusts) > MOST_SITES:
             self.keep()
@@ -136,7 +135,6 @@ class Trusts:
         return trust
 
     def learn(self, site: SignalSource, seen: Trust) -> None:
-        """Learn from a visit."""
         self._trusts[site] = self.of(site).then(seen)
         self._new[site] = self._new.get(site, Trust()).then(seen)
         if seen.liar or len(self._new) >= _MOST_NEW:
@@ -303,7 +301,6 @@ class Revalidation(Listener):
         self._trusts.learned.has(site.scope)
 
         def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
-            """Return the earlier visits and the kept text of the page."""
             revisit = gate.known(visit, policy)
             before = revisit.previous
             packed = b""

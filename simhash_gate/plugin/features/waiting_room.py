@@ -33,7 +33,7 @@ from simhash_gate.plugin.features.resend_dropped import to_send_again
 from simhash_gate.plugin.followed import FollowedPage, Stage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import ROOM_KEY, asker_of
+from simhash_gate.plugin.requests import ASKED_KEY, ROOM_KEY
 from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware, is_installed
 from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
@@ -215,7 +215,6 @@ class WaitingRoom(Listener):
                 self._wait_as_copy(copy.request, record)
 
     def idle(self) -> None:
-        """Let some requests out."""
         engine = self._crawl.crawler.engine
         while self._draw() and engine is not None and engine.spider_is_idle():
             pass  # the filter of duplicates has taken all of them
@@ -322,5 +321,6 @@ class WaitingRoom(Listener):
 
 def _links(request: Request | None, urls: Iterable[str]) -> set[int]:
     """Return the links of a page, which another callback and visitor would not follow."""
-    seed = mmh3.hash(asker_of(request), signed=False)
+    asker = "" if request is None else request.meta.get(ASKED_KEY, [""])[0]
+    seed = mmh3.hash(asker, signed=False)
     return {mmh3.hash64(url.encode("utf-8", "replace"), seed, signed=False)[0] for url in urls}
