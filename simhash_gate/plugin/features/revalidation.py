@@ -162,12 +162,13 @@ def _merge(notes: dict[str, Any], new: Mapping[str, Trust]) -> None:
 class KnownPage(NamedTuple):
     """A known page that is requested: this visit, and the earlier ones.
 
-    `previous` is the version that the condition names, and `kept` its text in the store.
+    `site` is the domain whose validators they are, `previous` the version that the condition names,
+    and `kept` its text in the store.
     """
 
     visit: Visit
     policy: Policy
-    domain: str
+    site: SignalSource
     revisit: Revisit
     previous: Version
     kept: KeptPage | None
@@ -181,11 +182,6 @@ class KnownPage(NamedTuple):
             return None
         response = response_of(self.visit.url, source)
         return source if validators_in(response) == before.validators else None
-
-    @property
-    def site(self) -> SignalSource:
-        """The domain whose validators they are."""
-        return SignalSource(self.visit.scope, self.domain)
 
 
 class Revalidation(Listener):
@@ -316,7 +312,8 @@ class Revalidation(Listener):
         before = revisit.previous
         if before is None or not self._crawl.variants.same(request, before.variant):
             return None
-        return KnownPage(visit, policy, site.domain, revisit, before, kept)
+        source = SignalSource(site.scope, site.domain)
+        return KnownPage(visit, policy, source, revisit, before, kept)
 
     def _may_ask(self, request: Request, known_page: KnownPage) -> bool:
         before = known_page.previous
