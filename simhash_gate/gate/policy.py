@@ -109,11 +109,10 @@ POLICY_KINDS = settings_in(Policy)
 class Site:
     """What a URL tells of the site that its page belongs to.
 
-    `domain` is the registered domain of the `host`. `scope` names the group of pages that the page
+    `domain` is the registered domain of its host. `scope` names the group of pages that the page
     is compared with, and `policy` says how.
     """
 
-    host: str
     domain: str
     scope: str
     policy: Policy
@@ -154,12 +153,12 @@ class Policies:
         domain = registered_domain(host)
         policy = of_longest_domain(host, self.of_domains, self.default)
         if self._scope == "host":
-            return Site(host, domain, without_www(host), policy)
+            return Site(domain, without_www(host), policy)
         shared = self.default
         if self._scope == "domain":
             shared = of_longest_domain(domain, self.of_domains, self.default)
         policy = replace(policy, window=shared.window, ttl=shared.ttl)
-        return Site(host, domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
+        return Site(domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
 
 
 def without_www(host: str) -> str:
