@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 import mmh3
 
-from simhash_gate.common.encoded import as_bytes, as_text
+from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.common.urls import without_credentials
 
 HISTORY = "history"
@@ -235,6 +235,11 @@ def head_of_sketch(sketch: bytes) -> int:
 def hash64(text: str) -> int:
     """Return an unsigned 64-bit hash of a text."""
     return mmh3.hash64(as_bytes(text), signed=False)[0]
+
+
+def number_of(name: str) -> int:
+    """Return the number of a scope or a run in a database, by its name."""
+    return signed(hash64(name))
 
 
 def address_of(kind: str, scope: str, key: str) -> bytes:

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from simhash_gate.common.encoded import as_bytes, as_text, signed
-from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, hash64
+from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, number_of
 
 SETTLED, DURABLE = 1, 2
 """Marks of a page, as bits: it is settled; it counts even if its run dies."""
@@ -233,8 +233,3 @@ class SQLDriver(Driver):
         while rows := self._rows(query, args | {"after": after}):
             yield from rows
             after = rows[-1][0]
-
-
-def number_of(name: str) -> int:
-    """Return the number of a scope or a run in a database, by its name."""
-    return signed(hash64(name))

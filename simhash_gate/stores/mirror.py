@@ -14,21 +14,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from simhash_gate.stores.base import (
-    HINTS,
-    NAME_BITS,
-    Hints,
-    Match,
-    Record,
-    Window,
-    hash64,
-    head_of_sketch,
-    hint_of_url,
-    hints_of,
-)
+from simhash_gate.stores import base
+from simhash_gate.stores.base import Hints, Match, Record, Window
 from simhash_gate.stores.driver import ROW_BYTES, News, State
 
-_REST = Struct(f">Q{HINTS}")  # the number and the hints of a page
+_REST = Struct(f">Q{base.HINTS}")  # the number and the hints of a page
 _SCOPE_COST = 30  # a scope takes as much room as this many pages, in addition to its own
 
 Rank: TypeAlias = "tuple[int, int, int]"
@@ -67,8 +57,8 @@ class Lookup(NamedTuple):
             return None
         if not self.has_found(Match(other, distance)):
             return _BEYOND, distance, -number
-        head, other_head = head_of_sketch(page.sketch), head_of_sketch(other.sketch)
-        has_name = head >> NAME_BITS == other_head >> NAME_BITS
+        head, other_head = base.head_of_sketch(page.sketch), base.head_of_sketch(other.sketch)
+        has_name = head >> base.NAME_BITS == other_head >> base.NAME_BITS
         unlike = _unlike(other.key == page.key, has_name, head == other_head)
         return unlike, distance, -number
 
@@ -122,8 +112,8 @@ class Mirror:
         The address counts where several pages differ in nothing else: a page may have moved. With
         `but`, those of any other run than these.
         """
-        wanted = hints_of(record)
-        runs = {wanted.run} if but is None else {hash64(other) % 2**16 for other in but}
+        wanted = base.hints_of(record)
+        runs = {wanted.run} if but is None else {base.hash64(other) % 2**16 for other in but}
         rows = (self._row(place) for place, _ in self._near(record.fingerprint, 0))
         found = [
             (number, hints.url == wanted.url)
@@ -137,7 +127,7 @@ class Mirror:
     def at_address(self, url: str) -> list[int]:
         """Return the numbers of the pages that may have a URL, in order."""
         urls = np.frombuffer(self._rest, ">u4")[_REST.size // 4 - 1 :: _REST.size // 4]
-        places = (urls == hint_of_url(url)).nonzero()[0].tolist()
+        places = (urls == base.hint_of_url(url)).nonzero()[0].tolist()
         return [self._number(place) for place in places]
 
     def near(self, lookup: Lookup) -> list[tuple[Rank, int]]:
@@ -150,10 +140,10 @@ class Mirror:
         if not places:
             return []
         end = self._place(lookup.before) if lookup.before else len(self)
-        wanted = hints_of(record)
+        wanted = base.hints_of(record)
         dismissed = set()
         for other in lookup.dismissed:
-            hints = hints_of(other)
+            hints = base.hints_of(other)
             if other.scope == record.scope:
                 dismissed.add((other.fingerprint, hints.key, hints.run, hints.asker))
         ranked = []
@@ -197,7 +187,7 @@ class Mirror:
 
 
 _BEYOND = 4  # begins the rank of a page that is not a match: too far away, or for another asker
-_UNKNOWN = hash64("") % 2**16
+_UNKNOWN = base.hash64("") % 2**16
 _BUT_FINGERPRINT = [0, 2, 3]  # columns of eight bytes in the rows of drivers
 
 

@@ -22,19 +22,8 @@ from simhash_gate.stores.base import (
     StoreError,
     StoreMissing,
     StoreUnavailable,
-    read_server,
-    refusal,
 )
-from simhash_gate.stores.driver import (
-    DURABLE,
-    SETTLED,
-    Loaded,
-    News,
-    Row,
-    SQLDriver,
-    State,
-    number_of,
-)
+from simhash_gate.stores.driver import DURABLE, SETTLED, Loaded, News, Row, SQLDriver, State
 
 FORM = "postgresql://user:password@host/database?schema=NAME&timeout=SECONDS&lease=SECONDS&durable=true"
 VERSION = 20
@@ -115,8 +104,8 @@ class PostgresDriver(SQLDriver):
         self._connect()
 
     def append(self, earlier: State, record: Record, through: int, seconds: float | None) -> News:
-        head, self._run = base.head_of(record), number_of(record.run)
-        place = (number_of(earlier.scope), *earlier[1:], through, as_bytes(earlier.scope))
+        head, self._run = base.head_of(record), base.number_of(record.run)
+        place = (base.number_of(earlier.scope), *earlier[1:], through, as_bytes(earlier.scope))
         marks = (SETTLED * record.settled, float(record.last_seen), record.gave)
         page = (self._run, *marks, head, base.pack(record))
         ((number, first, removals, earlier_heads),) = self._rows(
@@ -133,7 +122,7 @@ class PostgresDriver(SQLDriver):
         return News(State(earlier.scope))
 
     def trim(self, scope: str, through: int) -> None:
-        self._rows(_TRIM, {"id": number_of(scope), "through": through})
+        self._rows(_TRIM, {"id": base.number_of(scope), "through": through})
 
     def load(self, earlier: State, numbers: Sequence[int]) -> Loaded:
         args = {**_known(earlier), "numbers": _array(numbers), "live": _LIVE, "own": self._run}
@@ -155,7 +144,7 @@ class PostgresDriver(SQLDriver):
         self._rows(_CHANGE, {"numbers": _array(numbers), **values})
 
     def remove(self, scope: str, numbers: Sequence[int]) -> State:
-        args = {"id": number_of(scope), "numbers": _array(numbers)}
+        args = {"id": base.number_of(scope), "numbers": _array(numbers)}
         query = "SELECT last, removals FROM remove(%(id)s, %(numbers)s::bigint[])"
         last, removals = self._rows(query, args)[0]
         return State(scope, last or 0, removals or 0)
@@ -303,7 +292,7 @@ def _array(numbers: Sequence[int]) -> str:
 
 
 def _known(state: State) -> dict[str, Any]:
-    return {"id": number_of(state.scope), "last": state.last, "removals": state.removals}
+    return {"id": base.number_of(state.scope), "last": state.last, "removals": state.removals}
 
 
 def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriver]:
@@ -313,7 +302,7 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriv
     are libpq's. Raises StoreError for an invalid URL.
     """
     try:
-        server = read_server("PostgreSQL", url, schema="simhash_gate", durable="false")
+        server = base.read_server("PostgreSQL", url, schema="simhash_gate", durable="false")
         schema = server.options["schema"]
         if not 0 < len(schema.encode("utf-8", "replace")) <= _LONGEST_NAME or "\0" in schema:
             raise ValueError(f"schema is a name of 1 to {_LONGEST_NAME} bytes")
@@ -328,7 +317,7 @@ def driver_opener(url: str, *, create: bool = True) -> Callable[[], PostgresDriv
         parameters = psycopg.conninfo.conninfo_to_dict(server.url)
         server = server._replace(url=psycopg.conninfo.make_conninfo("", **patience | parameters))
     except (ValueError, psycopg.Error) as error:
-        raise refusal(url, f"{_one_line(error)}; use {FORM}") from None
+        raise base.refusal(url, f"{_one_line(error)}; use {FORM}") from None
     return partial(PostgresDriver, server, create=create)
 
 

@@ -20,15 +20,7 @@ from redis import exceptions as errors
 
 from simhash_gate.common.encoded import as_bytes, as_text
 from simhash_gate.stores import base
-from simhash_gate.stores.base import (
-    Blob,
-    Record,
-    Server,
-    StoreError,
-    StoreUnavailable,
-    read_server,
-    refusal,
-)
+from simhash_gate.stores.base import Blob, Record, Server, StoreError, StoreUnavailable
 from simhash_gate.stores.driver import DURABLE, ROW_BYTES, SETTLED, Driver, Loaded, News, Row, State
 
 logger = logging.getLogger(__name__)
@@ -275,7 +267,7 @@ def _is_lost(connection: Any) -> bool:
 def driver_opener(url: str, **_: bool) -> Callable[[], RedisDriver]:
     """Return a function that opens the store of a URL. Raises StoreError for an invalid URL."""
     try:
-        server = read_server("Redis", url, prefix="simhash_gate:")
+        server = base.read_server("Redis", url, prefix="simhash_gate:")
         if not {"{", "}"}.isdisjoint(server.options["prefix"]):
             raise ValueError("take a prefix without braces")
         scheme, kind = url.partition(":")[0].partition("+")[::2]
@@ -289,9 +281,9 @@ def driver_opener(url: str, **_: bool) -> Callable[[], RedisDriver]:
             raise ValueError("the database is a number")
         redis_py.ConnectionPool.from_url(f"{scheme}://localhost?{parts.query}").make_connection()
     except TypeError as error:  # redis-py passes on whatever parameters a URL has
-        raise refusal(url, f"unknown parameter {str(error).rpartition(' ')[2]}") from None
+        raise base.refusal(url, f"unknown parameter {str(error).rpartition(' ')[2]}") from None
     except (ValueError, *_ERRORS) as error:
-        raise refusal(url, str(error)) from None
+        raise base.refusal(url, str(error)) from None
     return partial(RedisDriver, server)
 
 

@@ -19,8 +19,8 @@ from typing import Any
 from simhash_gate.common.encoded import as_bytes
 from simhash_gate.common.files import open_database
 from simhash_gate.stores import base
-from simhash_gate.stores.base import Record, StoreError
-from simhash_gate.stores.driver import SETTLED, Loaded, News, Row, SQLDriver, State, number_of
+from simhash_gate.stores.base import Record, StoreError, number_of
+from simhash_gate.stores.driver import SETTLED, Loaded, News, Row, SQLDriver, State
 from simhash_gate.stores.sqlite_file import StoreLock, connect, failure, name_of, tables
 
 MOST_SCOPES, _AT_ONCE = 100_000, 1_000  # in memory; checked after this many new scopes
