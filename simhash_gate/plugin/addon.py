@@ -29,18 +29,13 @@ class Addon:
     def update_settings(self, settings: BaseSettings) -> None:
         """Add the middlewares to the settings."""
         self._start_processes(settings)  # before this process loads its modules, which takes time
-        from simhash_gate.plugin.middleware import SimhashGateMiddleware
-        from simhash_gate.plugin.spider_middleware import (
-            ConditionalRequests,
-            SimhashGateInnerSpiderMiddleware,
-            SimhashGateSpiderMiddleware,
-        )
+        from simhash_gate.plugin import middleware, spider_middleware
 
         for name, component, order in (
-            ("DOWNLOADER_MIDDLEWARES", SimhashGateMiddleware, 20),
-            ("DOWNLOADER_MIDDLEWARES", ConditionalRequests, 840),
-            ("SPIDER_MIDDLEWARES", SimhashGateSpiderMiddleware, -10_000),
-            ("SPIDER_MIDDLEWARES", SimhashGateInnerSpiderMiddleware, 10_000),
+            ("DOWNLOADER_MIDDLEWARES", middleware.SimhashGateMiddleware, 20),
+            ("DOWNLOADER_MIDDLEWARES", spider_middleware.ConditionalRequests, 840),
+            ("SPIDER_MIDDLEWARES", spider_middleware.SimhashGateSpiderMiddleware, -10_000),
+            ("SPIDER_MIDDLEWARES", spider_middleware.SimhashGateInnerSpiderMiddleware, 10_000),
         ):
             settings.setdefault_in_component_priority_dict(name, component, order)
 

@@ -79,9 +79,7 @@ class AskedFor:
             self._codes[asker] = code_of(callback, self._crawler.spider) if asker else ""
         if self._anybody or (noted and noted[0].partition("\n")[0] == asker):
             return
-        brought_parts = (
-            (name_of_part, f"its {name_of_part}", value) for name_of_part, value in brought.items()
-        )
+        brought_parts = ((part, f"its {part}", value) for part, value in brought.items())
         no_line = {"", *request.meta.get(ADDED_KEY, ())}
         visitor, handed_on = (
             sorted({self._line(request, *part) for part in parts} - no_line)

@@ -22,6 +22,11 @@ _MIDDLEWARE = (
     f"the spider middleware: {_ADDON}, or add simhash_gate.SimhashGateSpiderMiddleware "
     "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.SimhashGateInnerSpiderMiddleware at 10000"
 )
+_CONDITIONAL = (
+    f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
+    "to DOWNLOADER_MIDDLEWARES at 840"
+)
+_TO_THE_END = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
 NOT_REVALIDATED = (
     "a request asks to be sent with a condition, but no domain is asked so: set "
     f"{PREFIX}REVALIDATE, or revalidate in {PREFIX}DOMAINS"
@@ -30,26 +35,18 @@ NOT_REVALIDATED = (
 
 def check(settings: Settings, installed: BaseSettings) -> None:
     """Raise `SettingsError` if a setting needs a middleware that is not installed."""
-    policies = settings.policies.all
     downloader = {component.__name__ for component in enabled(installed, "DOWNLOADER_MIDDLEWARES")}
-
-    def need(wanted: bool, is_there: bool, setting: str, needed: str) -> None:
+    links = any(policy.action == "links" for policy in settings.policies.all)
+    held, spider = _asks_to_hold_revisits(settings, installed), is_installed(installed)
+    asks_first, sees_end = "ConditionalRequests" in downloader, sees_pages_end(installed)
+    for wanted, is_there, setting, needed in (
+        (links, spider, "ACTION = 'links'", _MIDDLEWARE),
+        (held, spider, "REVISIT = 'links'", _MIDDLEWARE),
+        (settings.revalidates, asks_first, "REVALIDATE", _CONDITIONAL),
+        (settings.durable == "page", sees_end, "DURABLE = 'page'", _TO_THE_END),
+    ):
         if wanted and not is_there:
             raise SettingsError(f"{PREFIX}{setting} needs {needed}")
-
-    spider = is_installed(installed)
-    links = any(policy.action == "links" for policy in policies)
-    need(links, spider, "ACTION = 'links'", _MIDDLEWARE)
-    need(_asks_to_hold_revisits(settings, installed), spider, "REVISIT = 'links'", _MIDDLEWARE)
-    needed = (
-        f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
-        "to DOWNLOADER_MIDDLEWARES at 840"
-    )
-    asks_first = "ConditionalRequests" in downloader
-    need(settings.revalidates, asks_first, "REVALIDATE", needed)
-    sees_end = sees_pages_end(installed)
-    needed = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
-    need(settings.durable == "page", sees_end, "DURABLE = 'page'", needed)
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:

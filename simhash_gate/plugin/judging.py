@@ -28,14 +28,7 @@ from simhash_gate.plugin.asked_for import AskedFor, validators_in
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Judged
-from simhash_gate.plugin.page_keys import (
-    GONE,
-    PageKeys,
-    moved_from,
-    note_gone,
-    time_of_visit,
-    walled_from,
-)
+from simhash_gate.plugin.page_keys import GONE, PageKeys, time_of_visit, walled_from
 from simhash_gate.plugin.reading import PageReader
 from simhash_gate.plugin.requests import (
     ASKED_KEY,
@@ -104,7 +97,7 @@ class PageJudge:
         reason = "" if known_verdict else self._why_not(request, response, blocker)
         if reason:
             if response.status in GONE:
-                note_gone(self._store, self._page_keys, request, self._settings.policies)
+                self._page_keys.note_gone(self._store, request, self._settings.policies)
             verdict = Verdict("skipped", reason.replace("_", " "))
             return Judged(request, response, verdict, site.domain, skipped=reason.partition(":")[0])
         verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
@@ -179,10 +172,10 @@ class PageJudge:
             if blocker:
                 reason = f"status {response.status}, {blocker} has blocked the request"
                 return Verdict("blocked", reason, policy), page_key
-            moved = moved_from(self._page_keys, request, site.scope)
+            moved = self._page_keys.moved_from(request)
             page = await self.reader.page(response)
             at = time_of_visit(request)
-            of_request = self._page_keys.of_request(request, site.scope)
+            of_request = self._page_keys.of_request(request)
             key = self._page_keys.of_page(of_request, request, response, page, site.scope, at)
             page_key = key.key
             asker, carries = request.meta.get(ASKED_KEY, ("", ""))

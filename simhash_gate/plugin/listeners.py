@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -25,9 +25,6 @@ from simhash_gate.plugin.yields import Yields
 from simhash_gate.settings import Settings
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import Identity
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -119,7 +116,7 @@ class Listener:
         self._told: set[Hashable] = set()
 
     @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
+    def for_crawl(cls, crawl: Crawl) -> Listener | None:
         """Return the listener for a crawl, None if it has nothing to do there.
 
         Raises `SettingsError`, which stops the crawl before it starts.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import logging
-from typing import TYPE_CHECKING
 from weakref import WeakSet
 
 from scrapy import Request, Spider, signals
@@ -23,7 +22,7 @@ from simhash_gate.plugin.judging import PageJudge
 from simhash_gate.plugin.lifecycle import Lifecycle
 from simhash_gate.plugin.listeners import Crawl, Listeners
 from simhash_gate.plugin.parked import ParkedRequests
-from simhash_gate.plugin.requests import DROPPED_KEY, close, mark_from_errback, mark_inline
+from simhash_gate.plugin.requests import DROPPED_KEY, mark_from_errback, mark_inline
 from simhash_gate.plugin.spider_middleware import (
     CrawlGate,
     only_looks,
@@ -36,9 +35,6 @@ from simhash_gate.settings import Settings
 from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.stores.base import without_password
 from simhash_gate.values import PREFIX, SettingsError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 _FREEZE_EVERY = 5_000  # pages
@@ -95,7 +91,7 @@ class SimhashGateMiddleware(CrawlGate):
             crawler.signals.connect(handler, signal)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> SimhashGateMiddleware:
         """Read the settings. Raises `SettingsError`, which stops the crawl before it starts."""
         with refusing():
             settings = settings_of(crawler)
@@ -140,7 +136,10 @@ class SimhashGateMiddleware(CrawlGate):
                 orphan = request.meta.pop("playwright_page", None)
         self.lifecycle.judged(judged)
         if orphan is not None:
-            await close(orphan)
+            try:
+                await orphan.close()
+            except Exception as error:
+                logger.warning("A page of the browser could not be closed: %s", error)
         if judged.dropped:
             if request.errback is not None:
                 if DROPPED_KEY in request.meta:  # it has heard of the drop

@@ -26,6 +26,10 @@ from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.values import SettingsError
 
+GONE = (404, 410)
+"""The statuses of answers for pages that do not exist any more."""
+_FOR_GOOD = frozenset({301, 308})
+
 
 class PageKeys:
     """Returns the keys of pages, by their requests and by their responses.
@@ -37,7 +41,7 @@ class PageKeys:
         self._crawler = crawler
         self._keys = keys
 
-    def of_request(self, request: Request, scope: str, url: str = "") -> PageKey:
+    def of_request(self, request: Request, url: str = "") -> PageKey:
         """Return the key of a request, or of the same request for another `url`."""
         if request.method != "GET" or request.body:
             if url:
@@ -50,7 +54,7 @@ class PageKeys:
 
     def visit(self, request: Request, scope: str) -> Visit:
         """Return the visit of a request that was not answered yet. Raises `SettingsError`."""
-        key, at = self.of_request(request, scope).key, time_of_visit(request)
+        key, at = self.of_request(request).key, time_of_visit(request)
         return Visit(request.url, scope, key, at, *request.meta.get(ASKED_KEY, ()))
 
     def of_page(
@@ -68,16 +72,24 @@ class PageKeys:
         target = self._keys.named(scope, url, named, page.fingerprint, at)
         return self._keys.of(url, canonical=target) if target else key
 
+    def moved_from(self, request: Request) -> str:
+        """Return the key of the first request if all redirects to this one are permanent, or ""."""
+        urls, reasons = request.meta.get("redirect_urls"), request.meta.get("redirect_reasons")
+        if not urls or not reasons or not _FOR_GOOD.issuperset(reasons):
+            return ""
+        return self.of_request(request, urls[0]).key
 
-def moved_from(keys: PageKeys, request: Request, scope: str) -> str:
-    """Return the key of the first request if all redirects to this one are permanent, else ""."""
-    urls, reasons = request.meta.get("redirect_urls"), request.meta.get("redirect_reasons")
-    if not urls or not reasons or not _FOR_GOOD.issuperset(reasons):
-        return ""
-    return keys.of_request(request, scope, urls[0]).key
+    def note_gone(self, store: StoreThread, request: Request, policies: Policies) -> None:
+        """Tell the store that a page is gone, and those that were redirected to it.
 
-
-_FOR_GOOD = frozenset({301, 308})
+        The next copy of it is new then. Failures are ignored.
+        """
+        with suppress(Exception):
+            at = time_of_visit(request)
+            for url in (request.url, *request.meta.get("redirect_urls", ())):
+                scope = policies.site_of(url).scope
+                visit = Visit(url, scope, self.of_request(request, url).key, at)
+                store.submit(partial(Gate.found_gone, visit=visit))
 
 
 def walled_from(request: Request) -> str:
@@ -92,10 +104,6 @@ def walled_from(request: Request) -> str:
     return without_credentials(asked) if len(path) > 1 and path in carried else ""
 
 
-GONE = (404, 410)
-"""The statuses of answers for pages that do not exist any more."""
-
-
 def time_of_visit(request: Request) -> float:
     """Return the Unix time of the visit to a page. Raises `SettingsError` for a wrong one."""
     given = request.meta.get(TIME_KEY)
@@ -105,19 +113,6 @@ def time_of_visit(request: Request) -> float:
     if at is None:
         raise SettingsError(f"meta[{TIME_KEY!r}] = {given!r}: expected a Unix time or ISO 8601")
     return at
-
-
-def note_gone(store: StoreThread, keys: PageKeys, request: Request, policies: Policies) -> None:
-    """Tell the store that a page is gone, and those that were redirected to it.
-
-    The next copy of it is new then. Failures are ignored.
-    """
-    with suppress(Exception):
-        at = time_of_visit(request)
-        for url in (request.url, *request.meta.get("redirect_urls", ())):
-            scope = policies.site_of(url).scope
-            visit = Visit(url, scope, keys.of_request(request, scope, url).key, at)
-            store.submit(partial(Gate.found_gone, visit=visit))
 
 
 class PageKeyFingerprinter(RequestFingerprinter):

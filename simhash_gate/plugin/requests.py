@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import suppress
 from contextvars import ContextVar
@@ -17,10 +16,7 @@ from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.misc import arg_to_iter
 from scrapy.utils.request import RequestFingerprinterProtocol
 
-from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY
-
-logger = logging.getLogger(__name__)
 
 META_KEY = "simhash_gate"
 """The spider's wishes for a request: False, or a mapping of policy values."""
@@ -58,12 +54,6 @@ def asks_for_page(request: Request) -> bool:
         and INLINE_KEY not in request.meta
         and request.url.startswith("http")
     )
-
-
-def addresses(request: Request, url: str) -> list[str]:
-    """Return all URLs of a page, in order: those of redirects, of the request and `url`."""
-    urls = [*request.meta.get("redirect_urls", ()), request.url, url]
-    return list(dict.fromkeys(map(without_credentials, urls)))
 
 
 def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
@@ -144,11 +134,3 @@ def is_retry(request: Request, fingerprint: str) -> bool:
         return True
     kept, times = request.meta.get(KEPT_KEY) or ("", 0)
     return bool(kept == fingerprint and request.meta.get("retry_times", 0) > times)
-
-
-async def close(page: Any) -> None:
-    """Close a browser's page."""
-    try:
-        await page.close()
-    except Exception as error:
-        logger.warning("A page of the browser could not be closed: %s", error)

@@ -9,7 +9,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -28,9 +28,6 @@ from simhash_gate.plugin.listeners import Listeners
 from simhash_gate.plugin.requests import CALLED_WITH, forget_page
 from simhash_gate.settings import Settings, read_settings
 from simhash_gate.values import PREFIX, SettingsError
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 _settings: WeakKeyDictionary[Crawler, Settings] = WeakKeyDictionary()
@@ -97,7 +94,7 @@ class GateComponent:
         self._gate: CrawlGate | None = None
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> GateComponent:
         """Return the component for this crawl."""
         with refusing():
             if not settings_of(crawler).enabled:
@@ -120,7 +117,7 @@ class ConditionalRequests(GateComponent):
     """
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def from_crawler(cls, crawler: Crawler) -> GateComponent:
         """Return the middleware if the settings of a domain, or listeners, may need it."""
         with refusing():
             settings = settings_of(crawler)

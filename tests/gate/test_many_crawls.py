@@ -24,7 +24,7 @@ from simhash_gate.gate.visit import Visit
 from simhash_gate.identity.keys import Keys, PageKey
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
-from simhash_gate.plugin.page_keys import PageKeys, moved_from, note_gone
+from simhash_gate.plugin.page_keys import PageKeys
 from simhash_gate.stores import open_store
 from simhash_gate.stores.base import UNKNOWN_GAVE
 from simhash_gate.stores.store import Store
@@ -216,14 +216,14 @@ class Run:
             request.meta.update(redirect_urls=before, redirect_reasons=[301] * len(before))
         if state[way[-1]] == "gone":
             note(f"{at / HOUR}: {self.name}, {url} is gone")
-            note_gone(self, self.keys, request, POLICIES)  # type: ignore[arg-type]
+            self.keys.note_gone(self, request, POLICIES)  # type: ignore[arg-type]
             for each in way:
                 user.sees(each, None)
             return
         article = way[-1]
         version = self.edition.version[article[0]]
         user.sees(article, version)
-        key, moved = self.keys.of_request(request, SITE).key, moved_from(self.keys, request, SITE)
+        key, moved = self.keys.of_request(request).key, self.keys.moved_from(request)
         visit = Visit(url, SITE, key, at, "parse", gave=0, moved_from=moved)
         verdict = self.gate.judge(page_of(article, version), visit=visit)
         note(f"{at / HOUR}: {self.name}, {url} in version {version}: {verdict.outcome}")

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import mmh3
@@ -23,14 +23,7 @@ from simhash_gate.gate.revisit import Revisit, unfetched
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict
 from simhash_gate.gate.visit import Visit
 from simhash_gate.history.texts import FetchedPage, KeptPage
-from simhash_gate.history.validators import (
-    Trust,
-    Validators,
-    conditions,
-    contradict,
-    is_strong,
-    same_version,
-)
+from simhash_gate.history.validators import Trust, conditions, contradict, is_strong, same_version
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import precise
 from simhash_gate.plugin.asked_for import validators_in
@@ -46,9 +39,6 @@ from simhash_gate.plugin.threads import result
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 logger = logging.getLogger(__name__)
 
@@ -196,7 +186,7 @@ class Revalidation(Listener):
         self._unmodified: WeakKeyDictionary[Request, KnownPage] = WeakKeyDictionary()
 
     @classmethod
-    def for_crawl(cls, crawl: Crawl) -> Self | None:
+    def for_crawl(cls, crawl: Crawl) -> Revalidation | None:
         """Return the listener, None if Scrapy's HttpCache is on, which revalidates by itself."""
         if crawl.crawler.settings.getbool("HTTPCACHE_ENABLED"):
             logger.info(
@@ -277,7 +267,7 @@ class Revalidation(Listener):
         changed = verdict.outcome != "unchanged"
         at = verdict.record.last_seen if verdict.record is not None else time_of_visit(request)
         same = same_version(before.validators, validators_in(response))
-        if same is not None and not (changed and _is_trifle(before.validators, verdict)):
+        if same is not None and not (changed and _is_trifle(verdict)):
             url = without_credentials(response.url)
             seen = Trust.of_visit(url, at, same=same, changed=changed)
             self._learn(SignalSource(scope, judged.domain), seen)
@@ -371,10 +361,9 @@ class Revalidation(Listener):
             logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
 
 
-def _is_trifle(validators: Validators, verdict: Verdict) -> bool:
+def _is_trifle(verdict: Verdict) -> bool:
     """Tell whether a page has changed so little that a weak validator may stay the same."""
-    if is_strong(validators) or verdict.outcome != "updated" or verdict.match is None:
+    before, page, match = verdict.previous, verdict.page, verdict.match
+    if before is None or page is None or match is None or verdict.outcome != "updated":
         return False
-    before, page = verdict.previous, verdict.page
-    same = before is not None and page is not None and before.words == page.words
-    return same and verdict.match.distance == 0
+    return not is_strong(before.validators) and before.words == page.words and not match.distance
