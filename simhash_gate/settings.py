@@ -11,30 +11,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from simhash_gate import values as kinds
 from simhash_gate.common.wording import why
 from simhash_gate.gate.policy import POLICY_KINDS, Policies, Policy, Scope, is_scope, without_www
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.stores import StoreError, store_opener
 from simhash_gate.stores.base import without_password
-from simhash_gate.values import (
-    BUDGET,
-    COUNT,
-    FLAG,
-    MIB,
-    PARAMETERS,
-    PATH,
-    PATH_PATTERN,
-    PREFIX,
-    SettingsError,
-    ValueKind,
-    meant,
-    one_of,
-    read_one,
-    setting,
-    settings_in,
-    whole_number,
-)
-from simhash_gate.values import NAMES as LISTED
+from simhash_gate.values import PREFIX, SettingsError, ValueKind, one_of, setting, settings_in
 from simhash_gate.workers import PROCESSES, default_workers
 
 if sys.version_info >= (3, 11):
@@ -44,7 +27,7 @@ else:
 
 StoreFailure = Literal["pass", "close"]
 Durable = Literal["run", "page", "never"]
-_LEAST_MEMORY = 256 * MIB
+_LEAST_MEMORY = 256 * kinds.MIB
 SQLITE_DEFAULT = "sqlite:"
 """The store URL for which the plugin chooses a path."""
 _MOST_SHOWN = 20
@@ -101,7 +84,8 @@ DOMAINS = ValueKind(
     _domains,
 )
 _WORKERS = ValueKind(
-    "a whole number at least 0", lambda value: whole_number(0).parse(value) if PROCESSES else 0
+    "a whole number at least 0",
+    lambda value: kinds.whole_number(0).parse(value) if PROCESSES else 0,
 )
 
 
@@ -109,24 +93,28 @@ _WORKERS = ValueKind(
 class Settings:
     """All settings of a crawl. `store` is "" if the gate chooses it, `journal` if there is none."""
 
-    enabled: bool = setting(True, FLAG, "Switch the gate on or off")
+    enabled: bool = setting(True, kinds.FLAG, "Switch the gate on or off")
     store: str = setting("", STORE, "Where kept pages are remembered")
     scope: Scope = setting("domain", one_of(*get_args(Scope)), "Which pages are compared")
     workers: int = setting(default_workers(), _WORKERS, "How many processes read pages")
-    max_bytes: int = setting(10 * MIB, COUNT, "The largest body that is read")
+    max_bytes: int = setting(10 * kinds.MIB, kinds.COUNT, "The largest body that is read")
     store_failure: StoreFailure = setting(
         "pass", one_of(*get_args(StoreFailure)), "How the crawl goes on if the store can't be used"
     )
     durable: Durable = setting(
         "run", one_of(*get_args(Durable)), "When kept pages count for later crawls"
     )
-    keep_markdown: int = setting(0, BUDGET, "How many bytes of Markdown the store keeps")
-    tracking: tuple[str, ...] = setting((), PARAMETERS, "Names that make no difference in any URL")
-    ignore: tuple[str, ...] = setting((), LISTED, "Parts of requests that make no difference")
-    verdicts: str = setting("", PATH_PATTERN, "A verdict log")
-    report: str = setting("", PATH_PATTERN, "A report, one HTML file")
-    journal: str = setting("", PATH, "Keep every dropped response in this folder")
-    listeners: tuple[str, ...] = setting((), LISTED, "Classes of your own that are told of pages")
+    keep_markdown: int = setting(0, kinds.BUDGET, "How many bytes of Markdown the store keeps")
+    tracking: tuple[str, ...] = setting(
+        (), kinds.PARAMETERS, "Names that make no difference in any URL"
+    )
+    ignore: tuple[str, ...] = setting((), kinds.NAMES, "Parts of requests that make no difference")
+    verdicts: str = setting("", kinds.PATH_PATTERN, "A verdict log")
+    report: str = setting("", kinds.PATH_PATTERN, "A report, one HTML file")
+    journal: str = setting("", kinds.PATH, "Keep every dropped response in this folder")
+    listeners: tuple[str, ...] = setting(
+        (), kinds.NAMES, "Classes of your own that are told of pages"
+    )
     policies: Policies
     options: Options
 
@@ -230,14 +218,14 @@ def read_settings(source: Mapping[str, Any]) -> Settings:
     values, of_domains, of_pages = (
         {
             name: kind.of(PREFIX + name.upper(), by_name[name])
-            for name, kind in kinds.items()
+            for name, kind in table.items()
             if by_name.get(name) is not None
         }
-        for kinds in (_KINDS, POLICY_KINDS, _OPTIONS)
+        for table in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
     policy = Policy(**of_domains)
     scope: Scope = values.get("scope", "domain")
-    named = read_one(source, "DOMAINS", DOMAINS, {})
+    named = kinds.read_one(source, "DOMAINS", DOMAINS, {})
     domains = {name: _domain_policy(policy, name, table, scope) for name, table in named.items()}
     policies = Policies(policy, domains, scope)
     keeps = bool(values.get("keep_markdown"))
@@ -250,7 +238,7 @@ def _refuse_unknown(source: Mapping[str, Any]) -> None:
     for name in map(str, source):
         short = name.upper().replace("SIMHASHGATE", "SIMHASH_GATE").removeprefix(PREFIX.rstrip("_"))
         if short != name.upper() and name not in NAMES:
-            near = meant(short.lstrip("_"), short_names, PREFIX)
+            near = kinds.meant(short.lstrip("_"), short_names, PREFIX)
             raise SettingsError(f"{name} is not a setting; {near}")
 
 

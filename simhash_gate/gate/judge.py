@@ -17,14 +17,7 @@ from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.answers import Answers, AnswerText
 from simhash_gate.gate.policy import Policy, scope_of
-from simhash_gate.gate.revisit import (
-    Revisit,
-    Revisits,
-    age_of,
-    version_in,
-    version_of,
-    what_changed,
-)
+from simhash_gate.gate.revisit import Revisit, Revisits, version_in, version_of, what_changed
 from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
 from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import Version
@@ -207,7 +200,7 @@ class Gate:
         elsewhere = bool(found_at) and found_at != visit.url
         when = f"at {found_at if elsewhere else 'this address'} in this crawl"
         same = f"the same text{look.excused and '; '}{look.excused}"
-        reason = f"{same}, {when if found_at else age_of(before, visit.at)}"
+        reason = f"{same}, {when if found_at else before.age(visit.at)}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
         if elsewhere:
             return replace(verdict, outcome="duplicate")
@@ -383,7 +376,7 @@ def _kept(
         if judged.before is not None:
             look, _ = _closer_look(page, policy, judged.memory)
             text = look.revisit(judged.before, before.digest)
-        changed = what_changed(before, page, policy, visit, text), text, age_of(before, visit.at)
+        changed = what_changed(before, page, policy, visit, text), text, before.age(visit.at)
         reason = "; ".join(filter(None, changed))
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before

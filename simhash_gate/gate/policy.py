@@ -12,20 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from cssselect import HTMLTranslator, SelectorError
 
+from simhash_gate import values as kinds
 from simhash_gate.common.urls import host_of, of_longest_domain
-from simhash_gate.values import (
-    BITS,
-    COUNT,
-    FLAG,
-    OPTIONAL_SECONDS,
-    PROBED,
-    SettingsError,
-    ValueKind,
-    meant,
-    one_of,
-    setting,
-    settings_in,
-)
+from simhash_gate.values import SettingsError, ValueKind, meant, one_of, setting, settings_in
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -64,21 +53,23 @@ class Policy:
     or 0 for a judge that shall know of no visits. These two are no settings.
     """
 
-    threshold: int = setting(3, BITS, "The largest distance of a duplicate by distance alone")
-    near: int = setting(8, BITS, "The largest distance of a page that is looked at closer")
+    threshold: int = setting(3, kinds.BITS, "The largest distance of a duplicate by distance alone")
+    near: int = setting(8, kinds.BITS, "The largest distance of a page that is looked at closer")
     action: Action = setting("drop", ACTIONS, "How a duplicate is treated")
     window: int = setting(
-        10_000, COUNT, "How many kept pages of a scope are remembered", of_request=False
+        10_000, kinds.COUNT, "How many kept pages of a scope are remembered", of_request=False
     )
     ttl: float | None = setting(
-        None, OPTIONAL_SECONDS, "How long a page is remembered", of_request=False
+        None, kinds.OPTIONAL_SECONDS, "How long a page is remembered", of_request=False
     )
     revisit: Revisit = setting("links", REVISITS, "How an `unchanged` page is treated")
-    revisit_after: float | None = setting(None, OPTIONAL_SECONDS, "For crawls that never end")
-    verify: bool = setting(True, FLAG, "Whether the gate looks closer at pages that are alike")
+    revisit_after: float | None = setting(None, kinds.OPTIONAL_SECONDS, "For crawls that never end")
+    verify: bool = setting(
+        True, kinds.FLAG, "Whether the gate looks closer at pages that are alike"
+    )
     compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
     blocked: Blocked = setting("pass", BLOCKED, "How block pages are treated")
-    revalidate: float = setting(0.0, PROBED, "Ask for a known page only if it has changed")
+    revalidate: float = setting(0.0, kinds.PROBED, "Ask for a known page only if it has changed")
     min_words: int = 20
     history: int = 20
 

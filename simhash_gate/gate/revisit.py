@@ -12,7 +12,6 @@ from collections.abc import Collection, Hashable
 from dataclasses import replace
 from typing import NamedTuple
 
-from simhash_gate.common.times import span_of
 from simhash_gate.common.wording import how_many
 from simhash_gate.compare.names import words_of_name
 from simhash_gate.compare.offers import TEXT_ALONE, UNKNOWN, fields_apart
@@ -242,7 +241,7 @@ def unfetched(revisit: Revisit, visit: Visit, policy: Policy, why: str) -> Verdi
     assert kept is not None
     said = (before.title, before.words, before.fingerprint, before.digest)
     page = Page(*said, False, None, url=visit.url, structure=before.structure)
-    reason = f"{why}, {age_of(before, visit.at)}"
+    reason = f"{why}, {before.age(visit.at)}"
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
 
@@ -269,11 +268,6 @@ def what_changed(
     if is_another:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
     return "; ".join(found)
-
-
-def age_of(before: Version, at: float) -> str:
-    """Return in words how old a version is."""
-    return f"last seen {span_of(abs(at - before.last_seen))} ago"
 
 
 def _name_and_offers(data: bytes) -> tuple[str, Offered, bool]:

@@ -7,6 +7,7 @@ import zlib
 from dataclasses import dataclass, replace
 from typing import Any
 
+from simhash_gate.common.times import span_of
 from simhash_gate.history.validators import Validators
 
 _FORMAT = 4
@@ -47,6 +48,10 @@ class Version:
     def validators(self) -> Validators:
         """The validators that the server sent with this version."""
         return Validators(self.etag, self.modified)
+
+    def age(self, at: float) -> str:
+        """Return in words how old this version is at a Unix time."""
+        return f"last seen {span_of(abs(at - self.last_seen))} ago"
 
 
 @dataclass(frozen=True, slots=True)
