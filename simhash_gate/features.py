@@ -17,8 +17,6 @@ from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import need
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
     from simhash_gate.page import Page
 
 
@@ -71,7 +69,7 @@ class Idf:
     @classmethod
     def fit(
         cls, pages: Iterable[Page], features: Callable[[list[str]], Iterable[str]] = shingles
-    ) -> Self:
+    ) -> Idf:
         """Count on how many pages each feature is. Features of one page alone need no entry."""
         counts, number = Counter[str](), 0
         for page in pages:
@@ -92,7 +90,7 @@ class Idf:
             file.write(json.dumps({"pages": self.pages, "counts": self.counts}).encode())
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path) -> Idf:
         """Read what `save` wrote. Raises OSError, and ValueError or KeyError for another file."""
         known = json.loads(Path(path).read_bytes())
         return cls(known["pages"], known["counts"])

@@ -7,12 +7,9 @@ import importlib
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simhash_gate.values import NAMES, SettingsError, ValueKind, setting, settings_in
-
-if TYPE_CHECKING:
-    from simhash_gate.page import LeftOut
 
 ALGORITHM = 26  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -64,7 +61,7 @@ class Options:
 
     extractor: str = setting(STEADY, CLASS, "The class that finds the article")
     features: str = setting("", CLASS, "The class that makes features of a page's words")
-    without: tuple[LeftOut, ...] = setting((), WITHOUT, "Parts that the Markdown leaves out")
+    without: tuple[str, ...] = setting((), WITHOUT, "Parts that the Markdown leaves out")
     markdown: bool = False
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -147,7 +147,7 @@ class Console:
         return 1 if self.complaints else 0
 
 
-def check_output(path: str | None, sources: Iterable[str] = ()) -> None:
+def check_place(path: str | None, sources: Iterable[str] = ()) -> None:
     """Raise click.ClickException, before hours of reading, if `-o` is no place, or a source."""
     if path:
         with disk(path):

@@ -17,7 +17,7 @@ import click
 
 from simhash_gate.cli.console import (
     Console,
-    check_output,
+    check_place,
     disk,
     own_folder,
     setting,
@@ -123,7 +123,7 @@ def _check(output: str, duplicates: str | None, report: str | None, sources: Seq
     if report:
         check_installed()
     for path in (duplicates, report, output if form != "folder" else None):
-        check_output(path, sources)
+        check_place(path, sources)
 
 
 @contextmanager

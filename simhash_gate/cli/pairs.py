@@ -9,22 +9,9 @@ from tempfile import gettempdir
 
 import click
 
-from simhash_gate.cli.console import (
-    Console,
-    check_output,
-    disk,
-    output,
-    with_console,
-    with_settings,
-)
+from simhash_gate.cli.console import Console, check_place, disk, output, with_console, with_settings
 from simhash_gate.collection.gathered import Gathered
-from simhash_gate.collection.listing import (
-    cluster_rows,
-    find_pairs,
-    find_query,
-    pair_rows,
-    similar_rows,
-)
+from simhash_gate.collection.listing import cluster_rows, find_query, pair_rows, similar_rows
 from simhash_gate.collection.table import format_of, write_rows
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.offline.members import Members
@@ -78,7 +65,7 @@ def pairs(
         if not output:
             raise click.UsageError("Parquet is written to a file. Name it with -o FILE.")
         load()  # it may be missing: better now than after hours of reading
-    check_output(output, sources)
+    check_place(output, sources)
     with _collection(sources, settings, console, across=across) as gathered:
         if not len(gathered):
             return console.status()
@@ -86,8 +73,7 @@ def pairs(
             rows = cluster_rows(gathered, distance)
         else:
             with console.bar(unit="pairs") as bar:
-                found = find_pairs(gathered, distance, bar.update)
-            rows = pair_rows(gathered, found)
+                rows = pair_rows(gathered, distance, bar.update)
         columns = (COPIES if clusters else PAIRS)[: 5 if gathered.named else 3]
         with console.sink(output) as file:
             written = write_rows(rows, columns, form, file)

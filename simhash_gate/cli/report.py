@@ -12,14 +12,7 @@ from typing import Any
 
 import click
 
-from simhash_gate.cli.console import (
-    Console,
-    check_output,
-    disk,
-    output,
-    with_console,
-    with_settings,
-)
+from simhash_gate.cli.console import Console, check_place, disk, output, with_console, with_settings
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.segments import drops
 from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
@@ -81,7 +74,7 @@ def report(
             "A report is not shown on a terminal. Write it to a file: -o report.html"
         )
     if output and Path(output).parent.exists():  # else it is made, once there is a report
-        check_output(output, sources)
+        check_place(output, sources)
     check_installed()
     logs, total, own = _logs(sources, settings, console)
     summary = Summary()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simhash_gate.cli.console import Console, check_output, output, with_console
+from simhash_gate.cli.console import Console, check_place, output, with_console
 from simhash_gate.common.wording import complaining
 from simhash_gate.offline.logs import is_log, last_log, logs_in
 from simhash_gate.offline.url_evidence import FEWEST, Crawls
@@ -31,7 +31,7 @@ def urls(console: Console, sources: Sequence[str], output: str | None) -> int:
     evidence of each rule is printed to stderr: read it first.
     """
     sources = sources or [last_log()]
-    check_output(output, sources)
+    check_place(output, sources)
     crawls = Crawls()
     for path in _logs(sources, console):
         crawls.begin()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,8 @@ class TooManyError(Exception):
     """There are more pairs than memory holds. The message says what to do."""
 
 
-def find_pairs(
-    gathered: Gathered, radius: int, tell: Callable[[int], object]
-) -> NDArray[np.uint64]:
-    """Return all pairs of a collection within `radius` bits, 0 to 8, packed for `pair_rows`.
+def pair_rows(gathered: Gathered, radius: int, tell: Callable[[int], object]) -> Iterator[Row]:
+    """Find all pairs within `radius` bits, 0 to 8, and return a row for each, by its pages.
 
     `tell` is called with the numbers of new pairs. Raises `TooManyError` for more than 2 ** 28.
     """
@@ -43,14 +42,11 @@ def find_pairs(
             )
         tell(pairs)
 
-    return packed_pairs(gathered.fingerprints, radius, scopes=gathered.groups, tell=count_pairs)
-
-
-def pair_rows(gathered: Gathered, pairs: NDArray[np.uint64]) -> Iterator[Row]:
-    """Yield a row for each pair, in the order of the first page, then of the second."""
-    for packed in in_chunks(pairs):
-        columns = unpack(gathered.fingerprints, packed)
-        yield from _rows(gathered, *(column.tolist() for column in columns))
+    bits = gathered.fingerprints
+    pairs = packed_pairs(bits, radius, scopes=gathered.groups, tell=count_pairs)
+    found = (unpack(bits, packed) for packed in in_chunks(pairs))
+    parts = (_rows(gathered, *(column.tolist() for column in columns)) for columns in found)
+    return chain.from_iterable(parts)
 
 
 def cluster_rows(gathered: Gathered, radius: int) -> Iterator[Row]:

@@ -16,13 +16,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
 
-from simhash_gate.common.files import (
-    check_writable,
-    is_locked,
-    new_file,
-    private_folder,
-    private_lock,
-)
+from simhash_gate.common.files import is_locked, new_file, private_folder, private_lock
 from simhash_gate.common.warc import read_records
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.warc import Drop, body_of, drop_of, need_fastwarc, warcinfo
@@ -90,9 +84,9 @@ class Segments:
         self._segment: Segment | None = None
 
     def check(self) -> None:
-        """Make the folder, and check that a file can be written. Raises OSError."""
+        """Make the folder, and check that a file can be made and locked. Raises OSError."""
         private_folder(self._folder)
-        check_writable(self._folder / f"probe-{uuid.uuid4().hex}")
+        Segment(self._folder / f"probe-{uuid.uuid4().hex}").close()
 
     def append(self, records: bytes) -> None:
         """Write records. Raises OSError."""

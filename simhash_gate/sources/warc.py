@@ -17,8 +17,6 @@ from simhash_gate.sources import TOO_LARGE, Entry, File
 from simhash_gate.sources.http import read_headers, response
 
 if TYPE_CHECKING:
-    from zipfile import ZipExtFile
-
     from fastwarc.warc import WarcRecord
 
 SUFFIXES = (".warc", ".warc.gz")
@@ -129,7 +127,7 @@ def _members(
         for member in sorted(members, key=lambda one: one.filename):
             inner = f"{place}, {printable(member.filename)}"
             try:
-                unpacked = cast("ZipExtFile", packed.open(member))
+                unpacked = cast(zipfile.ZipExtFile, packed.open(member))
             except _ZIP_FAILURES as error:
                 complain(inner, str(error))
                 continue

@@ -10,17 +10,8 @@ from functools import partial
 from typing import Any
 
 from pyarrow import RecordBatch, array
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, types
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import (
-    BinaryType,
-    BooleanType,
-    DataType,
-    IntegerType,
-    LongType,
-    StringType,
-    StructType,
-)
 
 from simhash_gate.common.encoded import signed
 from simhash_gate.options import Options, pipeline_version
@@ -35,19 +26,19 @@ from simhash_gate.workers.pool import ReadError
 logger = logging.getLogger(__name__)
 
 _LOOK = (
-    StructType()
-    .add("pipeline", StringType())
-    .add("digest", LongType())
-    .add("listing", BooleanType())
-    .add("sketch", BinaryType())
-    .add("lines", BinaryType())
+    types.StructType()
+    .add("pipeline", types.StringType())
+    .add("digest", types.LongType())
+    .add("listing", types.BooleanType())
+    .add("sketch", types.BinaryType())
+    .add("lines", types.BinaryType())
 )
 _READ = {
-    "title": StringType(),
-    "markdown": StringType(),
-    "words": IntegerType(),
-    "fingerprint": LongType(),
-    "reason": StringType(),
+    "title": types.StringType(),
+    "markdown": types.StringType(),
+    "words": types.IntegerType(),
+    "fingerprint": types.LongType(),
+    "reason": types.StringType(),
     "look": _LOOK,
 }
 _TAKEN = ("body", "encoding", "skipped")
@@ -84,18 +75,18 @@ def read_pages(df: DataFrame, settings: Mapping[str, Any] | None = None) -> Data
 
 
 def _check(df: DataFrame) -> None:
-    types = dict(df.dtypes)
+    there = dict(df.dtypes)
     for name, allowed in (("body", ("binary", "string")), ("url", ("string",))):
-        if types.get(name) not in allowed:
-            problem = f"is {types[name]}" if name in types else "is missing"
+        if there.get(name) not in allowed:
+            problem = f"is {there[name]}" if name in there else "is missing"
             raise ValueError(f"column {name!r} {problem}: expected {' or '.join(allowed)}")
     for name in _READ:
-        if name in types:
+        if name in there:
             raise ValueError(f"column {name!r} is there: rename it, read_pages writes its own")
 
 
-def _added(names: Sequence[str]) -> dict[str, DataType]:
-    return _READ if "scope" in names else {**_READ, "scope": StringType()}
+def _added(names: Sequence[str]) -> dict[str, types.DataType]:
+    return _READ if "scope" in names else {**_READ, "scope": types.StringType()}
 
 
 def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[RecordBatch]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simhash_gate.collection import listing
 from simhash_gate.collection.gathered import Gathered, Member
-from simhash_gate.collection.listing import TooManyError, cluster_rows, find_pairs, pair_rows
+from simhash_gate.collection.listing import TooManyError, cluster_rows, pair_rows
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.sources.fingerprints import read_list
 from tests.collection.crowds import brute_force, crowded
@@ -34,7 +34,7 @@ def tell(_):
 @given(pages=crowded(scopes="xyz"), radius=st.integers(0, 8), across=st.booleans())
 def test_pairs_are_those_of_brute_force(pages, radius, across):
     with gathered(pages, across=across) as found:
-        rows = list(pair_rows(found, find_pairs(found, radius, tell)))
+        rows = list(pair_rows(found, radius, tell))
     assert [row[:3] for row in rows] == [
         (f"{i}", f"{j}", distance) for i, j, distance in brute_force(pages, radius, across=across)
     ]
@@ -43,7 +43,7 @@ def test_pairs_are_those_of_brute_force(pages, radius, across):
 def test_more_pairs_than_memory_holds_are_refused_with_what_to_do(monkeypatch):
     monkeypatch.setattr(listing, "_MOST_PAIRS", 3)
     with gathered([(5, "")] * 4, across=True) as found, pytest.raises(TooManyError) as error:
-        find_pairs(found, 3, tell)
+        pair_rows(found, 3, tell)
     assert "more than 3 pairs. With --clusters, each copy is listed once." in str(error.value)
 
 
