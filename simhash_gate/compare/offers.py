@@ -32,10 +32,9 @@ def read_from_text(sketch: Sketch, title: str, url: str) -> Sketch:
     event or job. Two such pages contradict each other, unless they have the same URL.
     """
     shown = dict(sketch.offered)
-    unknown = {
-        name: UNKNOWN for field, names in IN_DATA.items() if field not in shown for name in names
-    }
-    offered = tuple(sorted((unknown | shown | {TEXT_ALONE: url}).items()))
+    unknown = [name for field, names in IN_DATA.items() if field not in shown for name in names]
+    offers = dict.fromkeys(unknown, UNKNOWN) | shown | {TEXT_ALONE: url}
+    offered = tuple(sorted(offers.items()))
     return replace(sketch, headline=sketch.headline or title, offered=offered)
 
 

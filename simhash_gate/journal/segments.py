@@ -115,9 +115,8 @@ class Segments:
         room = self._bound - self._largest
         files = segments(self._folder)
         ended = [path for path in files if not is_locked(path)]
-        taken = self._largest * (len(files) - len(ended)) + sum(
-            path.stat().st_size for path in ended
-        )
+        taken = self._largest * (len(files) - len(ended))
+        taken += sum(path.stat().st_size for path in ended)
         for path in ended:
             if taken <= room:
                 break

@@ -64,9 +64,8 @@ class Rule(NamedTuple):
     def apply(self, url: Url) -> Url:
         """Return an address as the processor changes it."""
         if self.processor == "queryRemoval":
-            return url._replace(
-                query=frozenset(q for q in url.query if name_of(q) not in self.args)
-            )
+            left = frozenset(q for q in url.query if name_of(q) not in self.args)
+            return url._replace(query=left)
         last, semicolon, parameters = url.path[-1].partition(";")  # parameters of the path stay
         kept = [p for i, p in enumerate((*url.path[:-1], last)) if i not in self.args]
         return url._replace(path=split_path(("".join(kept) or "/") + semicolon + parameters))

@@ -24,6 +24,7 @@ from scrapy import Spider
 MOST = 2_000
 """Functions, classes and other definitions that are looked at for one callback."""
 _NOT_CODE = frozenset("name start_urls allowed_domains custom_settings self cls".split())
+_NOT_OURS = ("scrapy", "builtins")
 _BLOCKS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _Definitions = dict[str, list[ast.AST]]
 
@@ -42,10 +43,8 @@ class _Reader:
     """Reads a callback, and what it uses of its project by name."""
 
     def __init__(self, spider: Spider | None) -> None:
-        kinds = [kind for kind in type(spider).__mro__ if kind.__module__[:6] != "scrapy"]
-        self._classes = [
-            (kind.__module__, kind.__qualname__) for kind in kinds if kind is not object
-        ]
+        bases = [it for it in type(spider).__mro__ if not it.__module__.startswith(_NOT_OURS)]
+        self._classes = [(kind.__module__, kind.__qualname__) for kind in bases]
         self._roots = {module.partition(".")[0] for module, _ in self._classes}
         self._seen: dict[ast.AST, str] = {}
 

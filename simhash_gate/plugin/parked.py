@@ -162,7 +162,7 @@ class ParkedRequests:
         for parked in unsent:
             self.send(parked.request)
 
-    def claim(self, kind: str, state: T, holds: Callable[[Request], bool]) -> T:
+    def claim(self, kind: str, state: T, holds: Callable[[Request], bool] = lambda _: True) -> T:
         """Return the state of a kind of beliefs from before a pause, else `state`.
 
         It is written with the requests. These wait on if `holds` is true by the current settings.

@@ -224,10 +224,8 @@ def crawl_to(
         waiting = int(ended.read_text())
         ended.unlink()
     else:
-        unclean = (
-            "The last part did not end cleanly. Its pages are kept; the site is fetched again."
-        )
-        click.echo(unclean, err=True)
+        told = "The last part did not end cleanly. Its pages are kept; the site is fetched again."
+        click.echo(told, err=True)
         (job / "requests.seen").unlink(missing_ok=True)
         rmtree(job / "requests.queue", ignore_errors=True)
         _cut(output, store)

@@ -129,9 +129,8 @@ class MemoryDriver(SQLDriver):
         number = self._cursor.execute(_APPEND, place + page).lastrowid or 0
         if through:
             self.trim(earlier.scope, through)
-        first = (
-            through + 1 if not earlier_heads and current.last else self._ask(_FIRST, scope)[0][0]
-        )
+        is_known = not earlier_heads and current.last
+        first = through + 1 if is_known else self._ask(_FIRST, scope)[0][0]
         heads = earlier_heads + number.to_bytes(8, "big") + head
         return News(State(earlier.scope, number, current.removals), first, heads, number)
 

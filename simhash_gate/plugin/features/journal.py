@@ -114,8 +114,6 @@ class Journal(Listener):
 
 
 def _stored(response: Response) -> Stored:
-    headers = [
-        (name, value) for name in response.headers for value in response.headers.getlist(name)
-    ]
+    headers = [(name, value) for name, values in response.headers.items() for value in values]
     address = str(response.ip_address or "")
     return Stored(response.status, headers, response.body, address)

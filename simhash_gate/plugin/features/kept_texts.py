@@ -88,9 +88,9 @@ class KeptTexts(Listener):
         key = f"{judged.key} {self._crawl.variants.of(judged.request, response)}"
         headers = tuple(
             (name.decode("latin-1"), value.decode("latin-1"))
-            for name in response.headers
+            for name, values in response.headers.items()
             if name.lower() not in _NOT_OF_A_BODY
-            for value in response.headers.getlist(name)
+            for value in values
         )
         encoding = getattr(response, "_encoding", None)  # the argument of the response's class
         return FetchedPage(key, response.body, headers, encoding)

@@ -72,7 +72,7 @@ class AlikePages(Listener):
 
     def opened(self, spider: Spider) -> None:
         """Continue with the clusters of the last part of the job."""
-        self._clusters = self._parked.claim("alike", self._clusters, lambda _: True)
+        self._clusters = self._parked.claim("alike", self._clusters)
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         verdict = judged.verdict

@@ -110,9 +110,7 @@ class WaitingRoom(Listener):
     def opened(self, spider: Spider) -> None:
         """Continue with what waited in the last part of the job."""
         state = self._requested, self._spent, self._brought
-        self._requested, self._spent, self._brought = self._parked.claim(
-            ROOM, state, lambda _: True
-        )
+        self._requested, self._spent, self._brought = self._parked.claim(ROOM, state)
         self._timer = create_looping_call(self._look)
         self._timer.start(PATIENCE, now=False)
         self._waiting.update(one.link for _, waiting in self._by_kind() for one in waiting)
