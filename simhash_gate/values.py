@@ -149,8 +149,6 @@ def _budget(value: Any) -> int:
 
 
 def _path(value: Any) -> str:
-    if not isinstance(value, str | os.PathLike):
-        raise TypeError
     path = os.fspath(value)
     if not isinstance(path, str):
         raise TypeError

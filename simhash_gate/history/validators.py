@@ -62,7 +62,7 @@ def conditions(validators: Validators) -> dict[str, str]:
     """
     headers = {}
     if validators.etag:
-        plain = _without_suffix(validators.etag)
+        plain = _SUFFIX.sub("", validators.etag)
         headers["If-None-Match"] = (
             validators.etag if plain == validators.etag else f"{validators.etag}, {plain}"
         )
@@ -102,13 +102,9 @@ def _moment(value: str) -> float | None:
         return None
 
 
-def _without_suffix(etag: str) -> str:
-    return _SUFFIX.sub("", etag)
-
-
 def _opaque(etag: str) -> str:
     """Return an ETag without the signs of a weak one and of a compressed answer."""
-    return _without_suffix(etag.removeprefix("W/").removeprefix("w/"))
+    return _SUFFIX.sub("", etag.removeprefix("W/").removeprefix("w/"))
 
 
 class Trust(NamedTuple):

@@ -86,16 +86,25 @@ SESSION = re.compile(
 )
 """Parameters of the query or the path that name a visitor's session on most sites."""
 
-SESSION_PART = re.compile(r"\((?:\w\(\w{16,}\))+\)\Z")
+_SESSION_PART = re.compile(r"\((?:\w\(\w{16,}\))+\)\Z")
 """A part of a path that is a session of ASP.NET, such as `(S(lit3py55t21z5v55vlm))`."""
 
 _SESSION_VALUE = re.compile(r"[\w,.!~%-]{16,}\Z")
 _PARAMETER = re.compile(r"([?&;])([^=&;?\n]+)=[^&;\n]*")
 
 
-def is_session(name: str, value: str) -> bool:
+def _is_session(name: str, value: str) -> bool:
     """Tell whether a parameter is a session, by its name and 16 characters: `sid=123` is none."""
     return SESSION.match(name) is not None and _SESSION_VALUE.match(value) is not None
+
+
+def without_sessions(address: Address) -> Address:
+    """Return an address without what surely names a visitor's session."""
+    return address._replace(
+        path=tuple(part for part in address.path if not _SESSION_PART.match(part)),
+        extra=tuple(pair for pair in address.extra if not _is_session(*pair.partition("=")[::2])),
+        query=tuple(pair for pair in address.query if not _is_session(*pair)),
+    )
 
 
 @lru_cache(maxsize=4_096)

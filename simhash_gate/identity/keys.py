@@ -18,15 +18,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from simhash_gate.fingerprints.hamming import hamming_distance
-from simhash_gate.identity.address import (
-    SESSION,
-    SESSION_PART,
-    TRACKING,
-    Address,
-    address_of,
-    is_one_of,
-    is_session,
-)
+from simhash_gate.identity.address import SESSION, TRACKING, Address, address_of, is_one_of
 
 By = Literal["spider", "canonical", "list", "url"]
 
@@ -145,15 +137,6 @@ def own_key(url: str) -> str:
 
 
 _PLAIN = Keys()
-
-
-def without_sessions(address: Address) -> Address:
-    """Return an address without what surely names a visitor's session."""
-    return address._replace(
-        path=tuple(part for part in address.path if not SESSION_PART.match(part)),
-        extra=tuple(pair for pair in address.extra if not is_session(*pair.partition("=")[::2])),
-        query=tuple(pair for pair in address.query if not is_session(*pair)),
-    )
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:

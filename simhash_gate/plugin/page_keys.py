@@ -18,8 +18,8 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.policy import Policies
 from simhash_gate.gate.visit import Visit
-from simhash_gate.identity.address import address_of
-from simhash_gate.identity.keys import Keys, PageKey, canonical_of, without_sessions
+from simhash_gate.identity.address import address_of, without_sessions
+from simhash_gate.identity.keys import Keys, PageKey, canonical_of
 from simhash_gate.page import Page
 from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of

@@ -43,10 +43,10 @@ class Outage:
     """
 
     def __init__(self, error: Exception) -> None:
-        self._began = time.monotonic()
+        self.began = time.monotonic()
         self._wait = FIRST_WAIT
         self._error = str(error)
-        self.retry_at = self._began + self._wait
+        self.retry_at = self.began + self._wait
 
     def goes_on(self, error: Exception) -> None:
         """Note that the store still fails, and wait twice as long."""
@@ -55,10 +55,6 @@ class Outage:
         if not isinstance(error, StoreUnavailable) and str(error) != self._error:
             self._error = str(error)
             logger.error("The store is there again, but can't be used: %s", error)
-
-    def end(self) -> None:
-        """Log that the store works again."""
-        logger.info("The store works again, after %.0f s", time.monotonic() - self._began)
 
 
 class StoreRun:
@@ -278,7 +274,8 @@ class StoreRun:
                 logger.error("A page that failed could not be forgotten yet: %s", error)
             return error
         if self._outage is not None:
-            self._outage.end()
+            seconds = time.monotonic() - self._outage.began
+            logger.info("The store works again, after %.0f s", seconds)
             self._outage = None
         return value
 

@@ -198,7 +198,7 @@ def _plain(text: str) -> str:
 
 def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
     """Yield all that two pages claim."""
-    names, others = _names(a), _names(b)
+    names, others = names_of(a), names_of(b)
     both = [key for key in others if key in names]
     for key in dict.fromkeys([*both, *names, *others]):
         yield FieldPair("names", "", names.get(key), others.get(key))
@@ -208,12 +208,8 @@ def side_by_side(a: Sketch, b: Sketch) -> Iterator[FieldPair]:
             yield FieldPair(kind, name, one.get(name), other.get(name))
 
 
-def names_of(sketch: Sketch) -> list[str]:
-    """Return the names of a page, the headline first, each once."""
-    return list(_names(sketch).values())
-
-
-def _names(sketch: Sketch) -> dict[tuple[str, ...], str]:
+def names_of(sketch: Sketch) -> dict[tuple[str, ...], str]:
+    """Return the names of a page by their words, the headline first, each once."""
     found: dict[tuple[str, ...], str] = {}
     for name in sketch.all_names:
         found.setdefault(words_of_name(name), name)

@@ -104,7 +104,10 @@ class Side(NamedTuple):
         if self.reason and not digits:
             values["reason"] = self.reason
         if self.sketch is not None:
-            values |= {"names": names_of(self.sketch), "offered": dict(self.sketch.offered)}
+            values |= {
+                "names": [*names_of(self.sketch).values()],
+                "offered": dict(self.sketch.offered),
+            }
             values |= {"fields": dict(self.sketch.compared)} if fields else {}
         return values
 

@@ -91,7 +91,7 @@ def _dropped(summary: Summary, offers: Iterable[LoggedVerdict]) -> Iterator[Find
         pages = how_many(where.total(), "page", ",")
         ranked = (f"{n:,} of {domain or '(no host)'}" for domain, n in where.most_common())
         stricter = f"name what tells them apart, such as {such_as}, in `SIMHASH_GATE_COMPARE`"
-        if summary.setting("VERIFY") == "False":
+        if {crawl.settings.get(f"{PREFIX}VERIFY") for crawl in summary.crawls} == {"False"}:
             stricter = "set `SIMHASH_GATE_VERIFY = True`"
         yield Finding(
             f"{pages} dropped although {what}: {_listed(ranked, 'domain')}.",

@@ -13,7 +13,6 @@ from simhash_gate.gate.policy import registered_domain
 from simhash_gate.report.bounded import Clusters, Timeline, Top
 from simhash_gate.report.doubt import ADVICE, Named, doubt, has_another_name
 from simhash_gate.report.judged import Crawled, CrawlNote, LoggedVerdict, read
-from simhash_gate.values import PREFIX
 
 Key = TypeVar("Key", bound="Hashable")
 
@@ -175,11 +174,6 @@ class Summary:
         """The domains where pages of many names are near each other, the worst first."""
         found = [(domain, it.named) for domain, it in self.domains.items() if it.named.are_many]
         return sorted(found, key=lambda item: -item[1].others)
-
-    def setting(self, name: str) -> str:
-        """Return what all crawls say of a setting, by the end of its name; "" for the default."""
-        values = {crawl.settings.get(PREFIX + name, "") for crawl in self.crawls}
-        return values.pop() if len(values) == 1 else ""
 
     def reasons_of(self, outcome: str) -> list[tuple[str, int]]:
         """Return why pages had an outcome, and how many, the most frequent reason first."""
