@@ -11,13 +11,10 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simhash_gate.common.files import whole_file
 from simhash_gate.common.wording import need
-
-if TYPE_CHECKING:
-    from simhash_gate.page import Page
+from simhash_gate.page import Page
 
 
 def shingles(words: Sequence[str], size: int = 3) -> list[str]:

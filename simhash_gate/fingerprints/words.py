@@ -223,9 +223,8 @@ def is_of_page(text: str) -> bool:
     """
     if _LEGAL.match(text) or _AD_LABEL.match(text):
         return True
-    if len(text) > _LONGEST_LINE or not (
-        _CHANGED if _DIGIT.search(text) is None else _OF_PAGE
-    ).search(text):
+    pattern = _OF_PAGE if _DIGIT.search(text) else _CHANGED
+    if len(text) > _LONGEST_LINE or not pattern.search(text):
         return False
     rest = _LINKING.sub("", _VOLATILE.sub("", _OF_PAGE.sub("", text)))
     return not _WORD.search(rest)

@@ -25,17 +25,8 @@ from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.policy import Policy, without_www
 from simhash_gate.history.versions import Version
 from simhash_gate.page import Page
-from simhash_gate.report.differences import (
-    FieldPair,
-    Line,
-    Part,
-    TextChange,
-    changes_in,
-    lines_of,
-    names_of,
-    parts_of,
-    side_by_side,
-)
+from simhash_gate.report import differences as between
+from simhash_gate.report.differences import FieldPair, Line, Part, TextChange
 from simhash_gate.report.doubt import Doubt, difference, doubt
 from simhash_gate.report.findings import advice_on
 from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
@@ -105,7 +96,7 @@ class Side(NamedTuple):
             values["reason"] = self.reason
         if self.sketch is not None:
             values |= {
-                "names": [*names_of(self.sketch).values()],
+                "names": [*between.names_of(self.sketch).values()],
                 "offered": dict(self.sketch.offered),
             }
             values |= {"fields": dict(self.sketch.compared)} if fields else {}
@@ -164,7 +155,7 @@ class Explanation:
         """What both pages claim, as far as it is known."""
         if self.kept is None or self.kept.sketch is None or self.page.sketch is None:
             return []
-        return list(side_by_side(self.kept.sketch, self.page.sketch))
+        return list(between.side_by_side(self.kept.sketch, self.page.sketch))
 
     @cached_property
     def parts(self) -> list[Part] | None:
@@ -172,15 +163,17 @@ class Explanation:
         if self.kept is None:
             return None
         if self.kept.lines and self.page.lines:
-            return parts_of(self.kept.lines, self.page.lines)
+            return between.parts_of(self.kept.lines, self.page.lines)
         if self.kept.markdown and self.page.markdown:
-            return parts_of(lines_of(self.kept.markdown), lines_of(self.page.markdown))
+            return between.parts_of(
+                between.lines_of(self.kept.markdown), between.lines_of(self.page.markdown)
+            )
         return None
 
     @cached_property
     def changes(self) -> list[TextChange] | None:
         """What only one of the texts says; None if one is not known."""
-        return None if self.parts is None else changes_in(self.parts)
+        return None if self.parts is None else between.changes_in(self.parts)
 
     @property
     def links(self) -> tuple[list[str], list[str]] | None:
