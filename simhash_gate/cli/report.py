@@ -144,16 +144,14 @@ def _logs(
     logs: list[Log] = []
     paths = []
     for source in sources:
-        found = logs_in(source, console.say) if is_folder(source) else [source]
-        for path in found:
+        found = logs_in(source, console.say) if is_folder(source) else []
+        for path in found or [source]:
             if names_store(path):
                 logs.append((shown(path), _kept(path)))
             elif path == STDIN or is_log(path):
                 logs.append((shown(path), json_objects(path, console.complain, _EXAMPLE)))
             else:
                 paths.append(path)
-        if not found:
-            paths.append(source)
     if paths:
         pages = open_pages(paths, console.complain, settings.max_bytes, console.say)
         head = settings.crawl_line("report", shown(*paths))

@@ -70,11 +70,9 @@ class _Unpacked(io.RawIOBase):
         self.failure = ""
 
     def tell(self) -> int:
-        """Return the number of bytes that have been read."""
         return self._position
 
     def read(self, size: int = -1) -> bytes:
-        """Return some of the next bytes, at most `size`, none at the end."""
         try:
             if self._file is None:
                 packed = self._packed.peek(2)[:2] == GZIP

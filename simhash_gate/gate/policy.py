@@ -145,11 +145,10 @@ class Policies:
         policy = of_longest_domain(host, self.of_domains, self.default)
         if self._scope == "host":
             return Site(domain, without_www(host), policy)
-        shared = self.default
-        if self._scope == "domain":
-            shared = of_longest_domain(domain, self.of_domains, self.default)
+        scope = domain if self._scope == "domain" else WHOLE_CRAWL
+        shared = of_longest_domain(scope, self.of_domains, self.default)
         policy = replace(policy, window=shared.window, ttl=shared.ttl)
-        return Site(domain, domain if self._scope == "domain" else WHOLE_CRAWL, policy)
+        return Site(domain, scope, policy)
 
 
 def without_www(host: str) -> str:

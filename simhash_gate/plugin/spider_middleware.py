@@ -164,7 +164,6 @@ class OutputFilter(GateComponent):
         self._left(response)
 
     def _goes_on(self, response: Response, output: Any) -> bool:
-        """Tell whether an output may pass."""
         return True
 
     def _last(self, response: Response) -> list[Any]:

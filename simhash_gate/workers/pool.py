@@ -110,11 +110,6 @@ class WorkerPool:
             self._loop.close()
             self._thread = None
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the processes that run now."""
-        return [worker.process.pid for worker in self._workers]
-
     def _call(self, call: Callable[..., None], *arguments: Any) -> None:
         if self._thread is None:
             call(*arguments)

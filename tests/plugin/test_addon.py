@@ -25,7 +25,7 @@ def test_a_pool_reads_pages_in_the_processes_that_were_started_and_ends_all(size
     pool = WorkerPool(Options(), size, timeout=10, started=started)
     try:
         assert pool.read(BODY, "", None).result(60) == read_page(BODY)
-        assert pool.pids == [process.pid for process in started[:size]]
+        assert [worker.process for worker in pool._workers] == started[:size]
     finally:
         pool.close()
     assert all(process.returncode is not None for process in started)

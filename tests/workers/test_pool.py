@@ -42,6 +42,10 @@ def pool() -> Iterator[WorkerPool]:
         yield pool
 
 
+def pids_of(pool: WorkerPool) -> list[int]:
+    return [worker.process.pid for worker in pool._workers]
+
+
 def saying(word: str) -> bytes:
     return BODY.replace(b"Title", word.encode())
 
@@ -60,14 +64,14 @@ def test_a_worker_reads_what_this_process_would_read_whatever_the_size(pool) -> 
 
 def test_killed_workers_are_replaced_and_closing_ends_the_processes(pool) -> None:
     pool.read(BODY, "", None).result(60)
-    until(lambda: len(pool.pids) == 2)
-    killed = pool.pids
+    until(lambda: len(pids_of(pool)) == 2)
+    killed = pids_of(pool)
     for pid in killed:
         os.kill(pid, signal.SIGKILL)
-    until(lambda: not {*killed} & {*pool.pids})  # a page sent before that could fail
+    until(lambda: not {*killed} & {*pids_of(pool)})  # a page sent before that could fail
     assert pool.read(BODY, "", None).result(60).fingerprint is not None
-    until(lambda: len(pool.pids) == 2)
-    pids = pool.pids
+    until(lambda: len(pids_of(pool)) == 2)
+    pids = pids_of(pool)
     pool.close()
     until(lambda: not any(map(alive, [*killed, *pids])))
 
@@ -76,7 +80,7 @@ def test_killed_workers_are_replaced_and_closing_ends_the_processes(pool) -> Non
 def stopped(pool):
     """The processes of the pool, which are up, and stopped: they read nothing of what they get."""
     wait([pool.read(BODY, "", None) for _ in range(2 * AHEAD)], 60)  # as many for each
-    for pid in (pids := pool.pids):
+    for pid in (pids := pids_of(pool)):
         os.kill(pid, signal.SIGSTOP)
         until(lambda pid=pid: all(map(is_stopped, Path(f"/proc/{pid}/task").iterdir())))
     return pids
@@ -90,7 +94,7 @@ def test_a_page_that_a_killed_process_had_not_begun_is_read_by_another(pool, sto
     first, second = stopped
     page = pool.read(BODY, "", None)
     os.kill(first, signal.SIGKILL)
-    until(lambda: first not in pool.pids)
+    until(lambda: first not in pids_of(pool))
     os.kill(second, signal.SIGCONT)
     assert page.result(60).fingerprint is not None
 
@@ -100,7 +104,7 @@ def test_a_page_that_no_process_lives_to_read_is_given_up_with_the_second(pool, 
     for pid in stopped:
         assert not page.done()
         os.kill(pid, signal.SIGKILL)
-        until(lambda pid=pid: pid not in pool.pids)
+        until(lambda pid=pid: pid not in pids_of(pool))
     with pytest.raises(ReadError, match="ended with status -9"):
         page.result(60)
 
@@ -146,8 +150,8 @@ from simhash_gate.workers.pool import WorkerPool
 pool = WorkerPool(Options(extractor='odd.Odd'), processes=2, timeout=60)
 pool.read(b'<p>endless', '', None)
 pool.read(b'<p>some words here</p>', '', None).result()
-while len(pool.pids) < 2: time.sleep(0.01)
-print(*pool.pids, flush=True)
+while len(pool._workers) < 2: time.sleep(0.01)
+print(*(worker.process.pid for worker in pool._workers), flush=True)
 time.sleep(60)
 """
 
@@ -183,12 +187,12 @@ def odd_pool(request, tmp_path, monkeypatch) -> Iterator[WorkerPool]:
 def test_a_process_that_has_grown_is_replaced_and_no_other_and_no_page_fails(odd_pool) -> None:
     for word in ("one", "broken"):
         odd_pool.read(saying(word), "", None).result(60)
-        assert len(pids := odd_pool.pids) == 1
+        assert len(pids := pids_of(odd_pool)) == 1
     assert odd_pool.read(saying("one"), "", None).result(60).fingerprint is not None
-    assert odd_pool.pids == pids
+    assert pids_of(odd_pool) == pids
     futures = [odd_pool.read(saying(word), "", None) for word in ("greedy", "two", "three")]
     assert all(future.result(60).fingerprint is not None for future in futures)
-    assert not {*pids} & {*odd_pool.pids}
+    assert not {*pids} & {*pids_of(odd_pool)}
 
 
 @pytest.mark.parametrize("odd_pool", [2], indirect=True)
@@ -230,7 +234,7 @@ def test_on_an_event_loop_of_the_callers_it_needs_no_thread_and_a_busy_loop_cost
             futures = [pool.read(body, "", None) for body in bodies]
             pages = await asyncio.gather(*map(asyncio.wrap_future, futures))
             assert threading.active_count() == before
-            pids = pool.pids
+            pids = pids_of(pool)
 
             def keep_busy() -> None:
                 futures[:] = [pool.read(BODY, "", None) for _ in range(AHEAD)]
@@ -240,7 +244,7 @@ def test_on_an_event_loop_of_the_callers_it_needs_no_thread_and_a_busy_loop_cost
             time.sleep(2 * WATCH_INTERVAL)  # so that the pool looks at its processes right after
             await asyncio.sleep(0.01)
             await asyncio.gather(*map(asyncio.wrap_future, futures))
-            assert pool.pids == pids
+            assert pids_of(pool) == pids
         for number, page in enumerate(pages):
             assert f"# Title {number}\n" in page.markdown
 
