@@ -83,10 +83,8 @@ DOMAINS = ValueKind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )
-_WORKERS = ValueKind(
-    "a whole number at least 0",
-    lambda value: kinds.whole_number(0).parse(value) if PROCESSES else 0,
-)
+_WHOLE = kinds.whole_number(0)
+_WORKERS = _WHOLE._replace(parse=lambda value: _WHOLE.parse(value) if PROCESSES else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -187,13 +187,12 @@ def _judge(
 
 
 def _verdict(corpus: CorpusJudge, each: NumberedEntry, console: Console) -> KeptVerdict:
-    verdict, kept, original = corpus.judge(each.entry, each.page, each.number)
+    number, entry, size, page = each
+    verdict, kept, original = corpus.judge(entry, page, number)
     if verdict.outcome == "error":
-        console.complain(each.entry.place, verdict.reason)
-    line = line_of(
-        verdict, url=each.entry.name, id=name_of(each.entry), dropped=not kept, size=each.size
-    )
-    return KeptVerdict(each.number, kept, original, line)
+        console.complain(entry.place, verdict.reason)
+    line = line_of(verdict, url=entry.name, id=name_of(entry), dropped=not kept, size=size)
+    return KeptVerdict(number, kept, original, line)
 
 
 def name_of(entry: Entry) -> str | int:

@@ -133,10 +133,8 @@ def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:
         """Return the pairs of a query and a stored fingerprint, the query first."""
         one, other = portion.look_up(every)
         there, back = asked[one] & answers[other], asked[other] & answers[one]
-        return (
-            np.concatenate((one[there], other[back])),
-            np.concatenate((other[there], one[back])),
-        )
+        queries = np.concatenate((one[there], other[back]))
+        return queries, np.concatenate((other[there], one[back]))
 
     same = np.flatnonzero(asked & answers)
     pairs = [(same, same), *near_pairs(every, radius, both_ways)]

@@ -164,9 +164,8 @@ class HashedLines(NamedTuple):
         hashes = map(_known.__getitem__, chain.from_iterable(lines))
         hashes_and_kinds = np.fromiter(hashes, "<u8", int(sizes.sum()))
         kinds = (hashes_and_kinds >> np.uint64(32)).astype(np.uint8)
-        return cls(
-            hashes_and_kinds.astype(np.uint32), kinds, np.repeat(np.arange(len(lines)), sizes)
-        )
+        numbers = np.repeat(np.arange(len(lines)), sizes)
+        return cls(hashes_and_kinds.astype(np.uint32), kinds, numbers)
 
     def only(self, kept: NDArray[np.bool_]) -> HashedLines:
         """Return the words whose entry in `kept` is True."""

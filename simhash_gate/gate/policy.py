@@ -85,11 +85,7 @@ class Policy:
                 raise SettingsError(
                     f"{where}: unknown key {key!r}; {meant(str(key), POLICY_KINDS)}"
                 )
-        parsed = {
-            key: kind.of(f"{where}[{key!r}]", values[key])
-            for key, kind in POLICY_KINDS.items()
-            if key in values
-        }
+        parsed = {key: POLICY_KINDS[key].of(f"{where}[{key!r}]", it) for key, it in values.items()}
         return replace(self, **parsed)
 
 

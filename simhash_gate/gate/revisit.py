@@ -234,14 +234,14 @@ def record_of(version: Version, visit: Visit) -> Record:
     return Record(visit.scope, version.url or visit.url, visit.key, **fields, settled=True)
 
 
-def unfetched(revisit: Revisit, visit: Visit, policy: Policy, why: str) -> Verdict:
+def unfetched(revisit: Revisit, visit: Visit, policy: Policy) -> Verdict:
     """Return the verdict on a known page that was not fetched: it is said to be as it was."""
     before, kept = revisit.previous, revisit.kept
     assert before is not None
     assert kept is not None
     said = (before.title, before.words, before.fingerprint, before.digest)
     page = Page(*said, False, None, url=visit.url, structure=before.structure)
-    reason = f"{why}, {before.age(visit.at)}"
+    reason = f"not modified (304), {before.age(visit.at)}"
     return Verdict("unchanged", reason, policy, page, Match(kept, 0), previous=before)
 
 

@@ -62,10 +62,8 @@ def conditions(validators: Validators) -> dict[str, str]:
     """
     headers = {}
     if validators.etag:
-        plain = _SUFFIX.sub("", validators.etag)
-        headers["If-None-Match"] = (
-            validators.etag if plain == validators.etag else f"{validators.etag}, {plain}"
-        )
+        names = dict.fromkeys((validators.etag, _SUFFIX.sub("", validators.etag)))
+        headers["If-None-Match"] = ", ".join(names)
     if validators.modified:
         headers["If-Modified-Since"] = validators.modified
     return headers

@@ -103,9 +103,8 @@ class Members:
     def _of_parquet(self, path: str) -> Iterator[Member]:
         file = self._parquet(path)
         for (numbers, values), texts in file.batches(self.complain) if file else ():
-            for row, (number, bits) in enumerate(
-                zip(numbers.tolist(), values.tolist(), strict=True)
-            ):
+            rows = zip(numbers.tolist(), values.tolist(), strict=True)
+            for row, (number, bits) in enumerate(rows):
                 known = {name: column[row] for name, column in texts.items()}
                 yield self._member(f"{path}:{number}", bits, known)
 

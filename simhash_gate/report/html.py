@@ -177,10 +177,8 @@ def _code(text: str) -> Markup:
     from markupsafe import Markup, escape
 
     parts = [escape(part) for part in text.split("`")]
-    coded = (
-        Markup("<code>{}</code>").format(part) if n % 2 else part for n, part in enumerate(parts)
-    )
-    return Markup("").join(coded)
+    parts[1::2] = map(Markup("<code>{}</code>").format, parts[1::2])
+    return Markup("").join(parts)
 
 
 def _size(number: float) -> str:

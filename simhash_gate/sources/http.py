@@ -65,10 +65,8 @@ def is_html(content_type: str, url: str, body: bytes) -> bool:
 
     The header decides if it names a type of text; else the end of the URL; else the first bytes.
     """
-    for name in (
-        content_type.partition(";")[0].strip().lower(),
-        mimetypes.guess_type(url)[0] or "",
-    ):
+    said, guessed = content_type.partition(";")[0].strip().lower(), mimetypes.guess_type(url)[0]
+    for name in (said, guessed or ""):
         if name in HTML:
             return True
         if name.startswith(_OTHER_TEXT) or name.endswith("+xml"):

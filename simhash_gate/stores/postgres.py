@@ -108,9 +108,8 @@ class PostgresDriver(SQLDriver):
         place = (base.number_of(earlier.scope), *earlier[1:], through, as_bytes(earlier.scope))
         marks = (SETTLED * record.settled, float(record.last_seen), record.gave)
         page = (self._run, *marks, head, base.pack(record))
-        ((number, first, removals, earlier_heads),) = self._rows(
-            _APPEND, place + page, prepare=True
-        )
+        rows = self._rows(_APPEND, place + page, prepare=True)
+        ((number, first, removals, earlier_heads),) = rows
         if number is None:
             return self.news(earlier)
         heads = (earlier_heads or b"") + number.to_bytes(8, "big") + head

@@ -39,10 +39,9 @@ FEATURES: tuple[tuple[str, Wanted], ...] = (
 
 def listeners_of(crawl: Crawl) -> Iterator[Listener]:
     """Yield the listeners of a crawl. Raises `SettingsError`."""
-    own_paths = (
-        f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(crawl.settings)
-    )
-    for path in (*own_paths, *crawl.settings.listeners):
+    settings = crawl.settings
+    own_paths = (f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(settings))
+    for path in (*own_paths, *settings.listeners):
         try:
             kind = load_object(path)
         except (ImportError, NameError, ValueError) as error:

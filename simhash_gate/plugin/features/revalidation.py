@@ -249,9 +249,7 @@ class Revalidation(Listener):
         confirm = partial(Gate.confirm, visit=known_page.visit, policy=known_page.policy)
         confirmed = self._crawl.store.submit(confirm)
         confirmed.add_done_callback(lambda done: self._failed(done.exception()))
-        verdict = unfetched(
-            known_page.revisit, known_page.visit, known_page.policy, "not modified (304)"
-        )
+        verdict = unfetched(known_page.revisit, known_page.visit, known_page.policy)
         return replace(verdict, kept=known_page.kept), known_page.visit.key
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
@@ -344,9 +342,8 @@ class Revalidation(Listener):
             self._count("validators/fetched_again")
             self._parked.send(parked.request)
         if self._once(site):
-            fetched = (
-                f"; {how_many(len(again), 'page')} that they spared in this crawl are fetched now"
-            )
+            spared = how_many(len(again), "page")
+            fetched = f"; {spared} that they spared in this crawl are fetched now"
             logger.warning(
                 "The validators (ETag, Last-Modified) of %s are wrong: %s and %s have changed, and "
                 "they have not. They are not believed until %s%s",

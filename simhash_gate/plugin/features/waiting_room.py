@@ -239,9 +239,8 @@ class WaitingRoom(Listener):
                 message += "The crawl was closed before it had nothing else to do."
                 advice = "A later crawl meets them again; a job with JOBDIR goes on with them."
             elif kind == LINKS:
-                message += (
-                    f"Only copies lead there. {came} Endless calendars and session ids look so."
-                )
+                message += f"Only copies lead there. {came} "
+                message += "Endless calendars and session ids look so."
                 advice = f"{PREFIX}ACTION = 'links' fetches all of them."
             else:
                 message += f"They are copies of pages that gave {gave}. {came}"
