@@ -82,9 +82,8 @@ class Policy:
             raise SettingsError(f"{where} = {values!r}: expected a mapping of policy values")
         for key in values:
             if key not in POLICY_KINDS:
-                raise SettingsError(
-                    f"{where}: unknown key {key!r}; {meant(str(key), POLICY_KINDS)}"
-                )
+                known = meant(str(key), POLICY_KINDS)
+                raise SettingsError(f"{where}: unknown key {key!r}; {known}")
         parsed = {key: POLICY_KINDS[key].of(f"{where}[{key!r}]", it) for key, it in values.items()}
         return replace(self, **parsed)
 

@@ -105,9 +105,8 @@ class PageTraces:
         entry = self.entry
         if entry is None:
             return None
-        return read_closely(
-            entry.body, url=entry.url, encoding=entry.encoding, options=settings.options
-        )
+        options = settings.options
+        return read_closely(entry.body, url=entry.url, encoding=entry.encoding, options=options)
 
     def _read_as_judged(self, settings: Settings) -> Reading | None:
         """Return the page, read; None if it is not there, or says something else by now."""

@@ -230,9 +230,8 @@ class ParkedRequests:
 
     def _lose(self, which: str, lost: list[str], why: str) -> None:
         self._crawler.stats.inc_value("simhash_gate/parked/lost", len(lost))
-        logger.warning(
-            "%s %s are lost: %s (%s)", how_many(len(lost), "request"), which, why, lost[0]
-        )
+        requests = how_many(len(lost), "request")
+        logger.warning("%s %s are lost: %s (%s)", requests, which, why, lost[0])
 
     def _lets_go(self, belief: Belief) -> None:
         self._crawler.stats.inc_value(f"simhash_gate/parked/let_go/{belief[0]}")

@@ -112,11 +112,8 @@ def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[
 
 
 def _entries(batch: RecordBatch, max_bytes: int) -> Iterator[Entry]:
-    columns = {
-        name: batch.column(name).to_pylist()
-        for name in ("url", *_TAKEN)
-        if name in batch.schema.names
-    }
+    names = [name for name in ("url", *_TAKEN) if name in batch.schema.names]
+    columns = {name: batch.column(name).to_pylist() for name in names}
     for values in zip(*columns.values(), strict=True):
         row = dict(zip(columns, values, strict=True))
         body, encoding = row["body"] or b"", row.get("encoding")

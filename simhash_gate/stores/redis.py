@@ -199,11 +199,8 @@ class RedisDriver(Driver):
         for start in range(0, len(heads), _AT_ONCE):
             numbers = heads[start : start + _AT_ONCE, 0].tolist()
             pages = self._call(self._client.hmget, self._keys("scope", scope)[0], numbers)
-            yield from (
-                (number, _row(scope, page))
-                for number, page in zip(numbers, pages, strict=True)
-                if page
-            )
+            found = zip(numbers, pages, strict=True)
+            yield from ((number, _row(scope, page)) for number, page in found if page)
 
     def _scopes(self, kind: str) -> list[str]:
         start = f"{self._prefix}{kind}:{{"
