@@ -69,7 +69,7 @@ _NAMES: dict[Answered, tuple[str, ...]] = {
 """What answers call themselves, in small letters and without signs. Few pages have such a name."""
 _LEFT_OUT = frozenset(("404", "error", "http", "status", "code", "oops", "sorry"))
 _UNSEGMENTED = re.compile(f"[{UNSEGMENTED}]")
-_LINKS = re.compile(r"\[[^\]]*\]\([^)]*\)")
+_LINKS = re.compile(r"\[[^][]*\]\([^()]*\)")
 _PARTS = re.compile(r"\s[|\-–—·»]\s|\|")
 
 

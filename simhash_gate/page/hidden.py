@@ -26,7 +26,7 @@ _CONTROLS = ("form", "input", "textarea")
 _LETTER = re.compile(r"[^\W\d_]")
 _ICON_FONT = re.compile(r"\bmaterial-(?:icons|symbols)")
 _ICON = re.compile(rf"{_ICON_FONT.pattern}|\bicons?(?:\s|$)")
-_LIGATURE = re.compile(r"\s*[a-z]+(?:_?[a-z0-9]+)*\s*")
+_LIGATURE = re.compile(r"\s*[a-z][a-z0-9]*(?:_[a-z0-9]+)*\s*")
 
 
 def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
