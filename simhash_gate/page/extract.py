@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from typing import NamedTuple, Protocol, cast
 
 from lxml import html
 from lxml.html import HtmlElement
 
 from simhash_gate.page.asides import (
+    MANY_LINKS,
     cards_in,
     drop_copies,
     drop_link_lists,
     drop_other_products,
     is_gallery,
+    links_in_list,
     post_metadata,
 )
 from simhash_gate.page.clean import Cleaned
@@ -170,8 +172,9 @@ def _is_article(element: HtmlElement) -> bool:
 def _descend(
     element: HtmlElement, headline_path: set[HtmlElement], measures: Measures, listing: bool
 ) -> HtmlElement:
-    """Walk into the child that holds most, unless that stands above the headline: it is a column.
+    """Walk into the child that holds most, unless that is a column above the headline.
 
+    An index above is what a page is about, whatever text follows.
     for: short posts beside a longer column.
     """
     in_article = listing
@@ -192,9 +195,17 @@ def _descend(
             or whole - sum(size for size, _ in sizes) > _OWN_TEXT * whole
             or any(e.tag in FLOW and measures.prose(e) >= least for e in element)
             or not headline_path.isdisjoint(best.itersiblings())
+            or (best not in headline_path and _is_below_index(best, headline_path, measures))
         ):
             return element
         element = best
+
+
+def _is_below_index(
+    element: HtmlElement, headline_path: set[HtmlElement], measures: Measures
+) -> bool:
+    above = takewhile(lambda e: e not in headline_path, element.itersiblings(preceding=True))
+    return any(links_in_list(e, measures) > MANY_LINKS for e in above)
 
 
 def _with_parts(
