@@ -12,8 +12,7 @@ import mmh3
 import numpy as np
 
 from simhash_gate.byline import find_byline
-from simhash_gate.common.encoded import as_bytes
-from simhash_gate.common.sniff import other_than_html
+from simhash_gate.common.encoded import as_bytes, other_than_html
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
 from simhash_gate.compare.apart import EXCUSES, why
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs

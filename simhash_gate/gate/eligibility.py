@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from simhash_gate.common.sniff import other_than_html
+from simhash_gate.common.encoded import other_than_html
 
 CUT_OFF = frozenset({"dataloss", "download_stopped"})
 _TAIL = 4096  # bytes
