@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain, groupby, pairwise, takewhile
+from itertools import chain, groupby, pairwise, product, takewhile
 
 from simhash_gate.fingerprints.words import SIGNS, unsegmented, words
 
@@ -126,23 +126,14 @@ def is_set_off(names: Iterable[str], longer: Iterable[str], shown: Collection[st
     return False
 
 
-def _is_cut(names: Iterable[str], others: Iterable[str]) -> bool:
+def _is_cut(names: Sequence[str], others: Sequence[str]) -> bool:
     """Tell whether a name of one page ends in dots where a name of the other goes on."""
     return any(
-        short.rstrip().endswith(_CUT) and _begins(short, long)
-        for name in names
-        for other in others
-        for short, long in ((name, other), (other, name))
+        short.rstrip().endswith(_CUT)
+        and (start := " ".join(words(_plain(short))))  # its last word may be cut
+        and " ".join(words(_plain(long))).startswith(start)
+        for short, long in chain(product(names, others), product(others, names))
     )
-
-
-def _begins(short: str, long: str) -> bool:
-    """Tell whether a name begins another one. Its last word may be cut."""
-    start, whole = words(_plain(short)), words(_plain(long))
-    last = len(start) - 1
-    if not 0 <= last < len(whole):
-        return False
-    return whole[:last] == start[:last] and whole[last].startswith(start[last])
 
 
 def _plain(name: str) -> str:

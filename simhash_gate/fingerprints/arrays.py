@@ -58,15 +58,6 @@ def is_in(values: Fingerprints, members: Fingerprints) -> NDArray[np.bool_]:
     return np.equal(members[places], values)
 
 
-def locate(values: Fingerprints, members: Fingerprints) -> Positions:
-    """Return the position of each value in the sorted `members`, which have all of them."""
-    # Looking values up in order spares most of the waiting for memory.
-    order = np.argsort(values)
-    places = np.empty(len(values), np.intp)
-    places[order] = np.searchsorted(members, values[order])
-    return places
-
-
 def expand(firsts: Positions, counts: Positions) -> Positions:
     """Return the positions of ranges, one range after the other: `counts` from each of `firsts`."""
     before = np.cumsum(counts) - counts

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from simhash_gate.fingerprints.arrays import CHUNK, distinct, expand, is_in, locate
+from simhash_gate.fingerprints.arrays import CHUNK, distinct, expand, is_in
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS
 
@@ -88,13 +88,15 @@ class Portion(NamedTuple):
 
     def look_up(self, values: Fingerprints) -> tuple[Positions, Positions]:
         """Return the positions of both fingerprints of each pair in the sorted `values`."""
-        back = self.table.back
-        if 2 * len(self.one) < len(self.permuted):
-            ends = permute(self.permuted[np.concatenate((self.one, self.other))], back)
-            places = locate(ends, values)
-            return places[: len(self.one)], places[len(self.one) :]
-        places = locate(permute(self.permuted, back), values)
-        return places[self.one], places[self.other]
+        few = 2 * len(self.one) < len(self.permuted)
+        asked = self.permuted[np.concatenate((self.one, self.other))] if few else self.permuted
+        fingerprints = permute(asked, self.table.back)
+        # Looking them up in order spares most of the waiting for memory.
+        order = np.argsort(fingerprints)
+        places = np.empty(len(order), np.intp)
+        places[order] = np.searchsorted(values, fingerprints[order])
+        count = len(self.one)
+        return (places[:count], places[count:]) if few else (places[self.one], places[self.other])
 
 
 def near_pairs(

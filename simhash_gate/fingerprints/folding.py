@@ -89,7 +89,11 @@ def _learn(unit: int) -> None:
     """Fill in the entry of a code unit by the result of `split` for it between two letters."""
     character = chr(unit)
     folded = _ODD
-    if not any(map(_joins, unicodedata.normalize("NFKC", character))):
+    # A mark, a letter of Hangul or a surrogate may join its neighbour.
+    if not any(
+        unicodedata.category(part) in _JOINING or "\u1100" <= part <= "\u11ff"
+        for part in unicodedata.normalize("NFKC", character)
+    ):
         match split(f"a{character}b"):
             case ["a", "b"]:
                 folded = " "
@@ -102,11 +106,6 @@ def _learn(unit: int) -> None:
                 folded = sign
                 _is_unsegmented[ord(sign)] = True
     _folded[unit] = ord(folded)
-
-
-def _joins(character: str) -> bool:
-    """Tell whether a character may join its neighbour: a mark, a letter of Hangul, a surrogate."""
-    return unicodedata.category(character) in _JOINING or "\u1100" <= character <= "\u11ff"
 
 
 def _text(units: CodeUnits) -> str:
@@ -129,19 +128,16 @@ class _Known(dict[str, int]):
     """A cache of words: the low 32 bits of a value are the hash, those above are the kinds."""
 
     def __missing__(self, word: str) -> int:
-        kind = 0 if word.isascii() and word.isalpha() else _kind_of(word)
+        sign, kind = word in SIGNS, 0
+        if not (word.isascii() and word.isalpha()):
+            kind = SIGN * sign | CHARACTER * bool(unsegmented(word))
+            kind |= MORE * (sign or "0" <= word[:1] <= "9")
+            number = word.isascii() or any(map(str.isdigit, word))
+            kind |= WITH_NUMBER * (number and not word.isalpha())
         hash_and_kind = mmh3.hash(word, 0, False) | kind << 32
         if len(word) <= _LONGEST_KNOWN:
             self[word] = hash_and_kind
         return hash_and_kind
-
-
-def _kind_of(word: str) -> int:
-    sign = word in SIGNS
-    kind = SIGN * sign | CHARACTER * bool(unsegmented(word))
-    if not word.isalpha() and (word.isascii() or any(map(str.isdigit, word))):
-        kind |= WITH_NUMBER
-    return kind | MORE if sign or "0" <= word[:1] <= "9" else kind
 
 
 _known = _Known()

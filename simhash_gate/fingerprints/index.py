@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from simhash_gate.fingerprints import blocks as tables
 from simhash_gate.fingerprints.arrays import as_fingerprints, distinct, first_of_each, is_in
 from simhash_gate.fingerprints.block_sort import Near, join
-from simhash_gate.fingerprints.blocks import (
-    FEW,
-    cheapest,
-    empty_tables,
-    link,
-    probe_count,
-    probes,
-    redirect,
-    split,
-)
 from simhash_gate.fingerprints.hamming import BITS, require_distance, require_fingerprint
 
 if TYPE_CHECKING:
@@ -60,7 +51,7 @@ class HammingIndex:
     def __init__(self, max_distance: int = 3, blocks: int | None = None) -> None:
         self.max_distance = require_distance(max_distance)
         if blocks is not None:
-            split(blocks)
+            tables.split(blocks)
         self._fixed = blocks
         self._values: array[int]  # by slot; slot 0 is none
         self._build(np.empty(0, np.uint64))
@@ -120,13 +111,13 @@ class HammingIndex:
         moved = self._values[slot] = self._values[last]
         for table in self._tables:
             _, _, _, after = table
-            redirect(table, fingerprint, slot, after[slot])
+            tables.redirect(table, fingerprint, slot, after[slot])
             if slot != last:
-                redirect(table, moved, last, slot)
+                tables.redirect(table, moved, last, slot)
                 after[slot] = after[last]
             after.pop()
         self._values.pop()
-        if self._most > FEW and len(self) * _SHRUNK < self._most:
+        if self._most > tables.FEW and len(self) * _SHRUNK < self._most:
             self._build(self._array())
         return True
 
@@ -195,11 +186,11 @@ class HammingIndex:
     def _plan(self, max_distance: int | None) -> list[_Probe] | None:
         """Return the tables and keys of a lookup, None if comparing all is less work."""
         radius = self._radius(max_distance)
-        if not self._tables or probe_count(self._blocks, radius, self._width) > len(self):
+        if not self._tables or tables.probe_count(self._blocks, radius, self._width) > len(self):
             return None
         self._plans[max_distance] = [
             (*self._tables[number], flips)
-            for number, flips in probes(self._blocks, radius, self._width)
+            for number, flips in tables.probes(self._blocks, radius, self._width)
         ]
         return self._plans[max_distance]
 
@@ -221,7 +212,7 @@ class HammingIndex:
                         if (fingerprint ^ values[slot]).bit_count() <= limit:
                             near.append(values[slot])
                         slot = after[slot]
-        elif len(self) <= FEW:
+        elif len(self) <= tables.FEW:
             near = [*self]
         else:
             stored = self._array()
@@ -240,11 +231,11 @@ class HammingIndex:
         self._tables: list[Table] = []  # the old tables are freed first, to save memory
         self._plans: dict[int | None, list[_Probe]] = {}
         size = len(self)
-        layout = cheapest(size, self.max_distance, self._fixed)
+        layout = tables.cheapest(size, self.max_distance, self._fixed)
         self._blocks, self._width, self._most = layout
-        if size > FEW:
-            self._tables = empty_tables(layout, size)
+        if size > tables.FEW:
+            self._tables = tables.empty_tables(layout, size)
             self._link(1)
 
     def _link(self, start: int) -> None:
-        link(self._tables, np.frombuffer(self._values, np.uint64), start)
+        tables.link(self._tables, np.frombuffer(self._values, np.uint64), start)

@@ -87,7 +87,12 @@ def simhash_of_set(names: Iterable[str | bytes]) -> int:
 def simhash_of_hashes(hashes: Fingerprints) -> int:
     """Return the SimHash of features of one weight by their 64-bit hashes, which may repeat."""
     bits = _bits(distinct(hashes))
-    return _pack(2 * _count(bits) > len(bits)) if len(bits) else 0
+    if not len(bits):
+        return 0
+    # Eight columns are added at a time, as bytes up to 255.
+    eights = bits.view(np.uint64)
+    sums = np.add.reduceat(eights, np.arange(0, len(eights), 255), axis=0)
+    return _pack(2 * sums.view(np.uint8).sum(axis=0, dtype=np.int64) > len(bits))
 
 
 def _halves(hashes: bytes) -> Fingerprints:
@@ -98,14 +103,6 @@ def _bits(hashes: Fingerprints) -> NDArray[np.uint8]:
     """Return a row of 64 bits for each hash, the lowest bit first."""
     octets = hashes.astype("<u8").view(np.uint8).reshape(-1, 8)
     return np.unpackbits(octets, axis=1, bitorder="little")
-
-
-def _count(bits: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Sum the rows of ones and zeros. Eight columns are added at a time, as bytes up to 255."""
-    eights = bits.view(np.uint64)
-    sums = np.add.reduceat(eights, np.arange(0, len(eights), 255), axis=0)
-    counts: NDArray[np.int64] = sums.view(np.uint8).sum(axis=0, dtype=np.int64)
-    return counts
 
 
 def _pack(bits: NDArray[np.bool_]) -> int:
