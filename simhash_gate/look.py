@@ -13,16 +13,7 @@ from dataclasses import dataclass
 from itertools import chain, filterfalse, islice, pairwise
 
 from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, words_of_each
-from simhash_gate.fingerprints.lines import (
-    ABOUT,
-    ARTICLE,
-    CAPTION,
-    CONTENT,
-    LABEL,
-    LINK,
-    ORDERED,
-    SENTENCE,
-)
+from simhash_gate.fingerprints.lines import Kind
 from simhash_gate.fingerprints.relative_times import AGO, weekdays, without_relative_times
 from simhash_gate.fingerprints.words import (
     SIGNS,
@@ -108,20 +99,21 @@ class PageText:
         hashed = HashedLines.of(tokens)
         about = _are_about(document, tokens, volatile, first, start)
         for place in bylines:
-            about[place] = ABOUT
+            about[place] = Kind.ABOUT
         for place in range(1, start):
             is_short = len(tokens[place]) < LEAST_SENTENCE
             is_name = is_short and not any(map(str.isdigit, texts[place]))
-            if is_name and ABOUT in about[place - 1 : place + 2]:
-                about[place] |= ABOUT  # beside a date: the other view may not say it
+            if is_name and Kind.ABOUT in about[place - 1 : place + 2]:
+                about[place] |= Kind.ABOUT  # beside a date: the other view may not say it
         kinds = list(_kinds_of_blocks(document, about, entries, listing))
         for place, text in enumerate(texts[len(blocks) :], len(blocks)):
-            leads_on = LINK * (not shown.said[first[text]])
-            kind = CONTENT | leads_on * (text in entries) if place < said else leads_on
-            kinds.append(ABOUT if is_of_page(text) else kind)
+            leads_on = Kind.LINK * (not shown.said[first[text]])
+            kind = Kind.CONTENT | leads_on * (text in entries) if place < said else leads_on
+            kinds.append(Kind.ABOUT if is_of_page(text) else kind)
         counts = hashed.only(~hashed.are(WITH_NUMBER)).counts(len(texts)).tolist()
         kinds = [
-            kind | SENTENCE * (n >= LEAST_SENTENCE) for kind, n in zip(kinds, counts, strict=True)
+            kind | Kind.SENTENCE * (n >= LEAST_SENTENCE)
+            for kind, n in zip(kinds, counts, strict=True)
         ]
         places = [document.places[first[text]] if text in first else 0 for text in texts]
         article = hashed.only(hashed.lines < len(blocks))
@@ -281,14 +273,14 @@ def _are_about(
     alone = sum(dates[start:]) == 1
     about: list[int] = []
     for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):
-        labelled = place > 1 and about[-1] == CONTENT and len(tokens[place - 1]) < _PARAGRAPH
+        labelled = place > 1 and about[-1] == Kind.CONTENT and len(tokens[place - 1]) < _PARAGRAPH
         above = first.get(block.text, top) < top
         if is_of_page(block.text) or (above and is_volatile(block.text, len(tokens[place]))):
-            kind = ABOUT
+            kind = Kind.ABOUT
         elif date and (place < start or alone) and not labelled:
-            kind = ABOUT | CONTENT * (not long)
+            kind = Kind.ABOUT | Kind.CONTENT * (not long)
         else:
-            kind = CONTENT
+            kind = Kind.CONTENT
         about.append(kind)
     return about
 
@@ -301,17 +293,17 @@ def _kinds_of_blocks(
     for place, block in enumerate(document.blocks):
         leads_on = block.linked and before != "term"
         if block.text in captions:
-            kind = CAPTION
+            kind = Kind.CAPTION
         elif block.text in entries or (leads_on and listing):
-            kind = CONTENT | LINK
+            kind = Kind.CONTENT | Kind.LINK
         elif leads_on or block.kind == "choice":
-            kind = LINK
+            kind = Kind.LINK
         else:
             kind = about[place]
         if not place and document.headline:
-            kind &= ~CONTENT
+            kind &= ~Kind.CONTENT
         before = block.kind
         is_short = before == "text" and not _is_sentence(block.text)
         if is_short or before in _IN_ORDER:
-            kind |= ORDERED | LABEL * (before == "term")
-        yield ARTICLE | kind
+            kind |= Kind.ORDERED | Kind.LABEL * (before == "term")
+        yield Kind.ARTICLE | kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any
@@ -18,7 +17,7 @@ from simhash_gate.compare.apart import EXCUSES, why
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.compare.sketch import Sketch, WordSet, hash_of
 from simhash_gate.fingerprints.folding import CHARACTER, MORE, HashedLines, hashes_of
-from simhash_gate.fingerprints.lines import CONTENT, MARK, Lines, cut_lines
+from simhash_gate.fingerprints.lines import Kind, Lines, cut_lines
 from simhash_gate.fingerprints.simhash import (
     shingle_hashes,
     simhash,
@@ -130,7 +129,10 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
     fingerprint = None
     if count and options.features:
         own = kept or list(chain.from_iterable(tokens))
-        fingerprint = _own_fingerprint(made_of(options.features)(own), document.leftover_of)
+        features = made_of(options.features)(own)
+        if leftover_of := document.leftover_of:  # as in `_fingerprint`
+            features = {f"{leftover_of} {name}": weight for name, weight in features.items()}
+        fingerprint = simhash(features) if features else None
     elif count:
         fingerprint = _fingerprint(hashed, document.leftover_of)
     lines, shown = _lines(document, text, base, count)
@@ -163,13 +165,6 @@ def _fingerprint(words: HashedLines, title: str) -> int:
     return simhash_of_hashes(shingle_hashes(words, salt))
 
 
-def _own_fingerprint(features: Mapping[str, float], title: str) -> int | None:
-    """Hash the features that a user's class has made; None of none. `title` is as above."""
-    if title:
-        features = {f"{title} {name}": weight for name, weight in features.items()}
-    return simhash(features) if features else None
-
-
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
@@ -189,12 +184,12 @@ def _lines(document: Document, text: PageText, base: str, words: int) -> tuple[L
     pictured = few or (len(images) >= _PICTURES and words <= _PICTURED * len(images))
     code = [block.code for block in document.blocks if block.code]
     marks = (
-        ("code", CONTENT, code),
-        ("indented", MARK, [_BLANK.sub("_", block) for block in code if "\n" in block]),
-        ("struck", CONTENT, document.struck),
-        ("contact", CONTENT | MARK, document.contacts),
-        ("play", CONTENT | MARK, document.controls(base)),
-        ("image", MARK | CONTENT * few, images if pictured else []),
+        ("code", Kind.CONTENT, code),
+        ("indented", Kind.MARK, [_BLANK.sub("_", block) for block in code if "\n" in block]),
+        ("struck", Kind.CONTENT, document.struck),
+        ("contact", Kind.CONTENT | Kind.MARK, document.contacts),
+        ("play", Kind.CONTENT | Kind.MARK, document.controls(base)),
+        ("image", Kind.MARK | Kind.CONTENT * few, images if pictured else []),
     )
     tokens = [[f"\ue000{sort}", _in_one(text)] for sort, _, texts in marks for text in texts]
     kinds = [kind for _, kind, texts in marks for _ in texts]
@@ -218,9 +213,9 @@ def _digest(document: Document, text: PageText, lines: Lines) -> int:
 
     Of a page of few words, the headline is one.
     """
-    content = lines.are(CONTENT | MARK)
+    content = lines.are(Kind.CONTENT | Kind.MARK)
     article = zip(text.tokens[1 : len(text.volatile)], text.kinds[1:], strict=False)
-    said = chain.from_iterable(line for line, kind in article if kind & CONTENT)
+    said = chain.from_iterable(line for line, kind in article if kind & Kind.CONTENT)
     if document.headline and not is_long([*said]):
         content[:1] = True
     keys = lines.keys[content]
@@ -249,7 +244,7 @@ def _sketch(
     names = (document.name, document.headline, *document.titles.names)
     headline, heading, *other_names = [name[:LONGEST_NAME] for name in names]
     hashed = text.hashed
-    own = (np.array(text.kinds) & CONTENT > 0) & ~np.array(text.entry)
+    own = (np.array(text.kinds) & Kind.CONTENT > 0) & ~np.array(text.entry)
     words = [*chain.from_iterable(text.tokens)]
     numbers = np.flatnonzero(text.article.are(MORE)).tolist()
     characters = hashed.follow(CHARACTER)

@@ -12,19 +12,7 @@ from numpy.typing import NDArray
 
 from simhash_gate.fingerprints.arrays import distinct, is_in
 from simhash_gate.fingerprints.folding import Words
-from simhash_gate.fingerprints.lines import (
-    ABOUT,
-    ARTICLE,
-    CAPTION,
-    CONTENT,
-    LABEL,
-    LINK,
-    MARK,
-    ORDERED,
-    SENTENCE,
-    Lines,
-    found_in,
-)
+from simhash_gate.fingerprints.lines import Kind, Lines, found_in
 
 Excuse = Literal["site", "moves", "page", "shown", "elsewhere", "beside"]
 EXCUSES: dict[Excuse, str] = {
@@ -66,11 +54,12 @@ class Apart(NamedTuple):
 
 def why(kind: int) -> Excuse | None:
     """Return why no page is told from others by a line of some kind; None if it is."""
-    if kind & CONTENT or kind & ~(SENTENCE | ORDERED) == ARTICLE:  # a headline is a name
+    is_headline = kind & ~(Kind.SENTENCE | Kind.ORDERED) == Kind.ARTICLE  # it is a name
+    if kind & Kind.CONTENT or is_headline:
         return None
-    if kind & CAPTION == CAPTION:
+    if kind & Kind.CAPTION == Kind.CAPTION:
         return "shown"
-    return "page" if kind & ABOUT else "elsewhere" if kind & LINK else "beside"
+    return "page" if kind & Kind.ABOUT else "elsewhere" if kind & Kind.LINK else "beside"
 
 
 def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apart:
@@ -80,9 +69,12 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
     nor a control tells if one page has none at all, as a print view, nor does a date if only one
     has any. At a `revisit` they tell.
     """
-    content = CONTENT | MARK * revisit
+    content = Kind.CONTENT | Kind.MARK * revisit
     # Read alike, a word or two in a menu are not what the text says. Copies are read otherwise.
-    said, shown = (lines.are(CONTENT | ARTICLE | SENTENCE) | (not revisit) for lines in (old, new))
+    said, shown = (
+        lines.are(Kind.CONTENT | Kind.ARTICLE | Kind.SENTENCE) | (not revisit)
+        for lines in (old, new)
+    )
     only_old = ~is_in(old.keys, distinct(new.keys[shown]))
     only_new = ~is_in(new.keys, distinct(old.keys[said]))
     covered = np.zeros(len(words), np.bool_)
@@ -116,16 +108,16 @@ def _sorts(lines: Lines) -> list[int]:
 
     The place of a mark is its sort, and dates are one.
     """
-    dates = (lines.kinds & (CONTENT | ABOUT)) == CONTENT | ABOUT
+    dates = (lines.kinds & (Kind.CONTENT | Kind.ABOUT)) == Kind.CONTENT | Kind.ABOUT
     sorts: list[int] = np.where(
-        lines.are(MARK), lines.places.astype(int) + 1, np.where(dates, -1, 0)
+        lines.are(Kind.MARK), lines.places.astype(int) + 1, np.where(dates, -1, 0)
     ).tolist()
     return sorts
 
 
 def entries(lines: Lines, numbers: Iterable[int]) -> list[int]:
     """Return those of some lines that are linked, and beside the article."""
-    return [n for n in numbers if lines.kinds[n] & LINK and not lines.kinds[n] & ARTICLE]
+    return [n for n in numbers if lines.kinds[n] & Kind.LINK and not lines.kinds[n] & Kind.ARTICLE]
 
 
 def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], list[int]]]:
@@ -134,7 +126,7 @@ def moving(old: Lines, new: Lines, found: Apart) -> dict[int, tuple[list[int], l
     for side, (lines, numbers) in enumerate(((old, found.gone), (new, found.come))):
         for number in numbers:
             by_place[int(lines.places[number])][side].append(number)
-    short = (old.sizes <= MOST_WORDS) & (old.forms > 0) & ~old.are(MARK)
+    short = (old.sizes <= MOST_WORDS) & (old.forms > 0) & ~old.are(Kind.MARK)
     return {
         place: (gone, come)
         for place, (gone, come) in by_place.items()
@@ -151,7 +143,7 @@ def are_moved(old: Lines, new: Lines) -> str:
     if any(one[line] != other[line] for line in one.keys() & other.keys()):
         return "the same words in other places"
     times, its = (
-        Counter(lines.keys[lines.are(CONTENT) & lines.are(SENTENCE)].tolist())
+        Counter(lines.keys[lines.are(Kind.CONTENT) & lines.are(Kind.SENTENCE)].tolist())
         for lines in (old, new)
     )
     again = any(times[line] != its[line] for line in times.keys() & its.keys())
@@ -160,13 +152,15 @@ def are_moved(old: Lines, new: Lines) -> str:
 
 def _followers(lines: Lines, others: Collection[int]) -> dict[int, list[int]]:
     """Return what follows each line of a table, a list or a label: what it says something of."""
-    article = lines.only(lines.are(ARTICLE))
-    content = article.kinds * article.are(CONTENT)
+    article = lines.only(lines.are(Kind.ARTICLE))
+    content = article.kinds * article.are(Kind.CONTENT)
     found = defaultdict(list)
     for (line, kind), (after, its) in pairwise(
         zip(article.keys.tolist(), content.tolist(), strict=True)
     ):
-        is_name = kind and not kind & SENTENCE  # of what its values stand under
-        if after in others and (kind & LABEL or (its & ORDERED and (kind & ORDERED or is_name))):
+        is_name = kind and not kind & Kind.SENTENCE  # of what its values stand under
+        if after in others and (
+            kind & Kind.LABEL or (its & Kind.ORDERED and (kind & Kind.ORDERED or is_name))
+        ):
             found[line].append(after)
     return {line: sorted(after) for line, after in found.items()}

@@ -14,7 +14,7 @@ from simhash_gate.compare.offers import same_offer
 from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.compare.sketch import NO_SKETCH, Sketch, decode
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.lines import LINK, MARK, SENTENCE, Lines
+from simhash_gate.fingerprints.lines import Kind, Lines
 from simhash_gate.fingerprints.words import SIGNS, words
 from simhash_gate.page import Page
 from simhash_gate.page.money import find_money
@@ -122,14 +122,14 @@ class CloserLook:
             found = found.without("elsewhere", *map(entries, (old, new), (found.gone, found.come)))
         if same_offer(kept, self._sketch) and same_name(kept, self._sketch):
             labels = [n for n in found.come if n in self._labels]
-            short = [n for n in found.gone if not old.kinds[n] & SENTENCE]
+            short = [n for n in found.gone if not old.kinds[n] & Kind.SENTENCE]
             less = len(labels) if len(found.come) > len(labels) else None  # a print view says less
             found = found.without("shown", short[:less], labels)
         return self._said(kept, found)
 
     def _is_repeated(self, lines: Lines, line: int) -> bool:
         """Tell if the site shows a line on pages of other names. Of an entry this says nothing."""
-        if self._memory is None or lines.kinds[line] & (MARK | LINK):
+        if self._memory is None or lines.kinds[line] & (Kind.MARK | Kind.LINK):
             return False
         return self._memory.is_repeated(self._name, int(lines.keys[line]))
 

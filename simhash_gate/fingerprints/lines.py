@@ -21,13 +21,6 @@ from numpy.typing import NDArray
 from simhash_gate.fingerprints.arrays import Positions, distinct, is_in
 from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, Words
 
-CONTENT, ARTICLE, ABOUT, LINK, ORDERED, SENTENCE, MARK, LABEL = (1 << bit for bit in range(8))
-"""Kinds of lines, as bits: what the page can be told by; a block of its article; what is about the
-page (a date, a clock, a counter); what leads elsewhere; a cell, an entry or a label, which means
-something beside its neighbours; five words or more; a picture or a control; a label.
-What is both `ABOUT` and `LINK` is a caption."""
-CAPTION = ABOUT | LINK
-
 _HEAD = struct.Struct(">2I")
 _CUT = np.uint32(16)  # a long line is cut after a word whose hash this divides
 _LONG, _LONGEST = 24, 200  # words
@@ -38,6 +31,16 @@ _BASE, _MIX = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
 _INVERSE = pow(_BASE, -1, 1 << 64)
 _NUMBER = np.uint64(0x5851F42D)  # stands for any number in the form of a line
 _LEVEL = 1
+
+
+class Kind:
+    """Kinds of lines, as bits: what the page can be told by; a block of its article; what is about
+    the page (a date, a clock, a counter); what leads elsewhere; a cell, an entry or a label, which
+    means something beside its neighbours; five words or more; a picture or a control; a label.
+    """
+
+    CONTENT, ARTICLE, ABOUT, LINK, ORDERED, SENTENCE, MARK, LABEL = (1 << bit for bit in range(8))
+    CAPTION = ABOUT | LINK
 
 
 class Lines(NamedTuple):
@@ -69,7 +72,7 @@ class Lines(NamedTuple):
 
     def said(self) -> Lines:
         """Return what the page says: the lines of its article, and others that it is told by."""
-        return self.only(self.are(CONTENT | ARTICLE))
+        return self.only(self.are(Kind.CONTENT | Kind.ARTICLE))
 
     def beside(self, others: Lines) -> Lines:
         """Return these lines, and others after them."""

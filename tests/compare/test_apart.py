@@ -6,18 +6,7 @@ import pytest
 
 from simhash_gate.compare.apart import EXCUSES, Apart, apart, are_moved, moving, why
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.lines import (
-    ABOUT,
-    ARTICLE,
-    CAPTION,
-    CONTENT,
-    LABEL,
-    LINK,
-    MARK,
-    ORDERED,
-    SENTENCE,
-    Lines,
-)
+from simhash_gate.fingerprints.lines import Kind, Lines
 from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Outcome, Verdict
 from simhash_gate.options import pipeline_version
@@ -45,15 +34,15 @@ def differ(one: tuple[str, int], other: tuple[str, int], *, revisit: bool = Fals
 @pytest.mark.parametrize(
     ("kind", "excuse"),
     [
-        (ARTICLE | ABOUT, "page"),
-        (CAPTION, "shown"),
-        (ARTICLE | LINK, "elsewhere"),
-        (LINK | SENTENCE, "elsewhere"),
-        (SENTENCE, "beside"),
+        (Kind.ARTICLE | Kind.ABOUT, "page"),
+        (Kind.CAPTION, "shown"),
+        (Kind.ARTICLE | Kind.LINK, "elsewhere"),
+        (Kind.LINK | Kind.SENTENCE, "elsewhere"),
+        (Kind.SENTENCE, "beside"),
         (SAID, None),
-        (CONTENT | LINK, None),
-        (CONTENT | MARK, None),
-        (CONTENT | ABOUT, None),
+        (Kind.CONTENT | Kind.LINK, None),
+        (Kind.CONTENT | Kind.MARK, None),
+        (Kind.CONTENT | Kind.ABOUT, None),
     ],
 )
 def test_a_line_by_which_no_page_is_told_has_an_excuse_by_its_kind(kind, excuse) -> None:
@@ -67,7 +56,7 @@ def test_a_line_by_which_no_page_is_told_has_an_excuse_by_its_kind(kind, excuse)
 def test_what_both_pages_show_is_done_with_wherever_it_stands() -> None:
     for old, new, texts in (
         (lines_of(DRILL, GRIP), lines_of(GRIP, DRILL), (GRIP, DRILL)),
-        (STORY, lines_of(DRILL).beside(lines_of(GRIP, kind=LINK)), (DRILL, GRIP)),
+        (STORY, lines_of(DRILL).beside(lines_of(GRIP, kind=Kind.LINK)), (DRILL, GRIP)),
         (STORY, lines_of(f"{DRILL} {GRIP}"), (f"{DRILL} {GRIP}",)),
         (STORY, lines_of(*f"{DRILL}|{GRIP[:10]}|{GRIP[11:]}".split("|")), (DRILL, GRIP)),
     ):
@@ -79,7 +68,9 @@ def test_what_both_pages_show_is_done_with_wherever_it_stands() -> None:
     assert (found.gone, found.come) == ([0], [])
 
 
-@pytest.mark.parametrize("kind", [CONTENT | MARK, SAID | ABOUT], ids=["picture", "date"])
+@pytest.mark.parametrize(
+    "kind", [Kind.CONTENT | Kind.MARK, SAID | Kind.ABOUT], ids=["picture", "date"]
+)
 def test_pictures_controls_and_dates_tell_nothing_if_one_page_has_none(kind) -> None:
     shown = ("bees.jpg 1", kind)
     assert not differ(shown, ("", kind))
@@ -93,7 +84,7 @@ def test_pictures_tell_nothing_of_controls() -> None:
     def marks(*places: int) -> Lines:
         lines = STORY
         for place in places:
-            mark = lines_of(f"mark_{place}", kind=CONTENT | MARK, place=place)
+            mark = lines_of(f"mark_{place}", kind=Kind.CONTENT | Kind.MARK, place=place)
             lines = lines.beside(mark)
         return lines
 
@@ -102,8 +93,8 @@ def test_pictures_tell_nothing_of_controls() -> None:
 
 
 def test_a_picture_that_tells_at_a_revisit_only() -> None:
-    assert not differ(("bees.jpg", MARK), ("wasps.jpg", MARK))
-    assert differ(("bees.jpg", MARK), ("wasps.jpg", MARK), revisit=True)
+    assert not differ(("bees.jpg", Kind.MARK), ("wasps.jpg", Kind.MARK))
+    assert differ(("bees.jpg", Kind.MARK), ("wasps.jpg", Kind.MARK), revisit=True)
 
 
 def at_place(*texts: str, place: int = 7) -> Lines:
@@ -129,7 +120,7 @@ def test_short_lines_with_numbers_may_move_at_one_place(old, new, moves) -> None
         assert bool(moving(kept, now, found)) is (moves and place == 7)
 
 
-def table(*lines: str, kind: int = ORDERED) -> Lines:
+def table(*lines: str, kind: int = Kind.ORDERED) -> Lines:
     return lines_of(*lines, kind=SAID | kind)
 
 
@@ -138,7 +129,7 @@ def test_values_that_stand_under_other_names_have_moved() -> None:
         oak, ash = (lines_of(name, kind=SAID | kind) for name in ("oak", "ash"))
         return oak.beside(table(*values[:2])).beside(ash).beside(table(*values[2:]))
 
-    for kind in (ORDERED, LABEL, 0):
+    for kind in (Kind.ORDERED, Kind.LABEL, 0):
         one = cards(kind, "12", "left", "14", "gone")
         other = cards(kind, "14", "gone", "12", "left")
         assert are_moved(one, other) == "the same words in other places", kind

@@ -5,7 +5,7 @@ from contextlib import closing
 from simhash_gate.compare.contradictions import contradiction
 from simhash_gate.compare.site_memory import MOST_SENTENCES, OTHERS, SiteMemories, SiteMemory
 from simhash_gate.compare.sketch import Sketch
-from simhash_gate.fingerprints.lines import LINK, NO_LINES
+from simhash_gate.fingerprints.lines import NO_LINES, Kind
 from simhash_gate.stores import open_store
 from tests.fingerprints.made_lines import lines_of
 
@@ -40,7 +40,7 @@ def test_what_three_other_names_have_is_the_sites_however_often_each_is_met() ->
 def test_what_a_page_shows_beside_what_it_says_is_not_learned() -> None:
     memory = SiteMemory()
     for number in range(1, OTHERS + 1):
-        memory.learn(number, lines_of(*NOTES, kind=LINK))
+        memory.learn(number, lines_of(*NOTES, kind=Kind.LINK))
     assert not memory.is_repeated(9, NOTE)
 
 

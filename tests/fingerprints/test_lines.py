@@ -9,17 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_gate.fingerprints.folding import HashedLines
-from simhash_gate.fingerprints.lines import (
-    ABOUT,
-    ARTICLE,
-    CAPTION,
-    CONTENT,
-    LINK,
-    NO_LINES,
-    Lines,
-    cut_lines,
-    found_in,
-)
+from simhash_gate.fingerprints.lines import NO_LINES, Kind, Lines, cut_lines, found_in
 from tests.fingerprints.made_lines import lines_of
 
 DICE = random.Random(1)
@@ -80,7 +70,7 @@ def test_a_page_without_words_has_no_lines() -> None:
 
 
 def test_a_page_may_have_more_lines_than_are_kept_and_pictures_besides() -> None:
-    lines = cut_lines(HashedLines.of([["a"]] * 70_000), [CONTENT] * 70_000, [0] * 70_000)[0]
+    lines = cut_lines(HashedLines.of([["a"]] * 70_000), [Kind.CONTENT] * 70_000, [0] * 70_000)[0]
     assert len(lines.hashes) == 65_535
     more = lines.beside(lines_of("image bees.jpg"))
     assert len(Lines.decode(more.encode()).hashes) == 65_536
@@ -123,7 +113,8 @@ def test_a_line_without_an_end_is_cut_where_its_words_are_all_one() -> None:
 
 
 def test_what_a_page_says_is_its_article_and_what_it_can_be_told_by() -> None:
-    kinds = [ARTICLE | CONTENT, ARTICLE | ABOUT, ARTICLE | CAPTION, CONTENT, LINK, 0]
+    of_article = [Kind.ARTICLE | kind for kind in (Kind.CONTENT, Kind.ABOUT, Kind.CAPTION)]
+    kinds = [*of_article, Kind.CONTENT, Kind.LINK, 0]
     lines, _ = cut_lines(hashed(*"abcdef"), kinds, [0] * 6)
     assert lines.said().kinds.tolist() == kinds[:4]
-    assert lines.only(lines.are(LINK)).kinds.tolist() == [ARTICLE | CAPTION, LINK]
+    assert lines.only(lines.are(Kind.LINK)).kinds.tolist() == [of_article[2], Kind.LINK]

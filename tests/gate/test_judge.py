@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.compare.sketch import Sketch, WordSet, hash_of
-from simhash_gate.fingerprints.lines import ABOUT, CONTENT, LINK, MARK
+from simhash_gate.fingerprints.lines import Kind
 from simhash_gate.gate.judge import FEW_WORDS, MOST_CONTRADICTIONS, MOST_LOOKS, Gate
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict, line_of
@@ -566,9 +566,9 @@ def test_an_exact_copy_is_found_among_any_number_of_short_pages_that_look_alike(
 def says(*lines: str, beside: str = "", dated: str = "", image: str = "", **values) -> Page:
     """Return a page with the words of some lines, and others beside its article."""
     name, offered = values.pop("name", ""), values.pop("offered", ())
-    kept = lines_of(*lines).beside(lines_of(dated, kind=SAID | ABOUT))
-    kept = kept.beside(lines_of(*beside.split("\n"), kind=LINK))
-    kept = kept.beside(lines_of(image, kind=CONTENT | MARK))
+    kept = lines_of(*lines).beside(lines_of(dated, kind=SAID | Kind.ABOUT))
+    kept = kept.beside(lines_of(*beside.split("\n"), kind=Kind.LINK))
+    kept = kept.beside(lines_of(image, kind=Kind.CONTENT | Kind.MARK))
     words = WordSet.of(" ".join(lines).split(), beside.split())
     sketch = Sketch(name, (name,) if name else (), offered, words=words, lines=kept).encode()
     shown = "\n".join([*lines, *filter(None, [dated]), "", *filter(None, [beside, image])])
