@@ -47,7 +47,10 @@ def validators_of(headers: Mapping[str, str]) -> Validators:
     """
     if "*" in headers.get("vary", ""):
         return NOTHING
-    etag, modified = (_usable(headers.get(name, "")) for name in ("etag", "last-modified"))
+    values = (headers.get(name, "").strip() for name in ("etag", "last-modified"))
+    etag, modified = (
+        it if len(it) <= _LONGEST and it.isascii() and it.isprintable() else "" for it in values
+    )
     changed, sent = _moment(modified), _moment(headers.get("date", ""))
     if changed is None or (sent is not None and changed > sent - _GENERATED):
         modified = ""
@@ -86,11 +89,6 @@ def is_strong(validators: Validators) -> bool:
 def contradict(versions: Iterable[Validators]) -> bool:
     """Tell whether two successive versions of a page had the same validators."""
     return any(same_version(one, two) for one, two in pairwise(versions))
-
-
-def _usable(value: str) -> str:
-    value = value.strip()
-    return value if len(value) <= _LONGEST and value.isascii() and value.isprintable() else ""
 
 
 def _moment(value: str) -> float | None:

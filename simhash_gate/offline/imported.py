@@ -143,7 +143,12 @@ class Import:
     def _add(self, thing: Record | Blob) -> None:
         """Add a page, unless this very page is there, or what is known beside pages."""
         if isinstance(thing, Blob):
-            self._add_blob(thing)
+            with complaining(self._complain, f"{KINDS[thing.kind].named} of {thing.scope}"):
+                known = self._store.get(thing.kind, thing.scope, thing.key, run=self.gate.run)
+                if (data := KINDS[thing.kind].merge(known, thing.data)) != known:
+                    at, run = thing.at, self.gate.run
+                    self._store.put(Blob(thing.kind, thing.scope, thing.key, data, at, run))
+                self.blobs[thing.kind] += 1
             return
         record = replace(thing, run=self.gate.run)
         added, match = self._store.check_and_add(record, 0, exact=True, window=_EVERYTHING)
@@ -153,12 +158,3 @@ class Import:
         if not added:
             self._store.check_and_add(record, None, window=_EVERYTHING)
         self._count(record, self._settings.policies.site_of(record.url).policy)
-
-    def _add_blob(self, blob: Blob) -> None:
-        """Add what is known beside pages to what the store knows."""
-        with complaining(self._complain, f"{KINDS[blob.kind].named} of {blob.scope}"):
-            kind, scope, key, run = blob.kind, blob.scope, blob.key, self.gate.run
-            known = self._store.get(kind, scope, key, run=run)
-            if (data := KINDS[kind].merge(known, blob.data)) != known:
-                self._store.put(Blob(kind, scope, key, data, blob.at, run))
-            self.blobs[blob.kind] += 1

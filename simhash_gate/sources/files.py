@@ -105,17 +105,14 @@ def url_of_path(path: str, folder: str = "") -> str:
     named = Path(folder).parts if folder else ()
     parts = Path(path).parts
     places = [*range(len(named), len(parts) - 1), *range(len(named))]
-    host = next((place for place in places if is_public_host(_host_in(parts[place]))), None)
+    hosts = [re.split("[:+]", it)[0].lower() if _HOST.fullmatch(it) else "" for it in parts]
+    host = next((place for place in places if is_public_host(hosts[place])), None)
     if host is None:
         return ""
     scheme = parts[host - 1] if host and parts[host - 1] in ("http", "https") else "https"
     rest = os.fsencode("/".join(parts[host + 1 :]))
     address = _INDEX.sub("/", "/" + quote(rest, safe=_SAFE))
     return f"{scheme}://{parts[host].lower().replace('+', ':')}{address}"
-
-
-def _host_in(name: str) -> str:
-    return re.split("[:+]", name)[0].lower() if _HOST.fullmatch(name) else ""
 
 
 def is_pages(keys: Iterable[str]) -> bool:
