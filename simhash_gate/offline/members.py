@@ -13,7 +13,7 @@ from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.settings import Settings
-from simhash_gate.sources import File, find
+from simhash_gate.sources import File, Known, find
 from simhash_gate.sources.files import is_pages
 from simhash_gate.sources.fingerprints import Numbered, fingerprinted, is_list, read_list
 from simhash_gate.sources.jsonl import first_object
@@ -128,10 +128,9 @@ class Members:
         for entry, page in read_pages(entries, self.settings, known=True):
             if isinstance(page, ReadError):
                 self.complain(entry.place, str(page))
-            elif page is None or page.fingerprint is None:
-                yield None
-            else:
-                scope = entry.scope or scope_of(entry.url, self.settings.scope)
-                made_by = entry.known.pipeline if entry.known else version
-                said = page.fingerprint, page.title, page.words
-                yield Member(entry.own_name, scope, *said, made_by)
+                continue
+            said = None if entry.skipped else entry.known
+            if page is not None and page.fingerprint is not None:
+                said = Known(page.fingerprint, page.title, page.words, version)
+            scope = entry.scope or scope_of(entry.url, self.settings.scope)
+            yield Member(entry.own_name, scope, *said) if said else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,11 +38,9 @@ class Numbered(NamedTuple):
 
 def is_list(path: str) -> bool:
     """Tell whether the first line of a file is 16 hex digits."""
-    try:
-        with Path(path).open("rb") as file:
-            return bool(_FIRST.match(file.readline(64)))
-    except (OSError, ValueError):
-        return False
+    with suppress(OSError, ValueError), Path(path).open("rb") as file:
+        return bool(_FIRST.match(file.readline(64)))
+    return False
 
 
 def read_list(path: str, complain: Complain) -> Iterator[Numbered]:

@@ -86,8 +86,6 @@ def first_object(path: str) -> dict[str, Any]:
 
 def count_lines(path: str) -> int | None:
     """Return the number of lines that are not empty, None if the file can't be read."""
-    try:
-        with _open(path) as file:
-            return sum(1 for line in _lines(file) if line.strip())
-    except (OSError, ValueError):
-        return None
+    with suppress(OSError, ValueError), _open(path) as file:
+        return sum(1 for line in _lines(file) if line.strip())
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,12 +41,9 @@ def open_parquet(path: str, **options: Any) -> Any:
 
 def columns_of(path: str) -> list[str]:
     """Return the names of the columns of a Parquet file, none if it can't be read."""
-    try:
-        with open_parquet(path) as file:
-            names: list[str] = file.schema_arrow.names
-            return names
-    except (ValueError, OSError):
-        return []
+    with suppress(ValueError, OSError), open_parquet(path) as file:
+        return [*file.schema_arrow.names]
+    return []
 
 
 class ParquetFile:

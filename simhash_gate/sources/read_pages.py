@@ -13,9 +13,7 @@ from simhash_gate.options import Options
 from simhash_gate.page import Page
 from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry
-from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool
-
-Reader = WorkerPool | InlineReader
+from simhash_gate.workers.pool import InlineReader, ReadError, WorkerPool, page_of
 
 T = TypeVar("T")
 
@@ -28,18 +26,9 @@ def read_pages(
 ) -> Iterator[tuple[Entry, Page | ReadError | None]]:
     """Yield each entry, in order, with its page, the error of reading it, or None if skipped.
 
-    With `known`, an entry of a corpus is not read again: its title, words and fingerprint are used.
+    With `known`, an entry of a corpus is not read again, and has None for a page.
     """
-
-    def read(reader: Reader, entry: Entry) -> Future[Page]:
-        if not (known and entry.known):
-            return reader.read(entry.body, entry.url, entry.encoding)
-        bits, title, words, _ = entry.known
-        future: Future[Page] = Future()
-        future.set_result(Page(title, words, bits, 0, listing=False, reason=None))
-        return future
-
-    for entry, page in _in_order(entries, read, settings):
+    for entry, page in extract_pages(entries, settings, page_of, known=known):
         if isinstance(page, Page) and page.unreadable:
             yield entry, ReadError(page.reason)
         else:
@@ -50,30 +39,26 @@ def extract_pages(
     entries: Iterable[Entry],
     settings: Settings,
     function: Callable[[bytes, str, str | None, Options], T],
+    *,
+    known: bool = False,
 ) -> Iterator[tuple[Entry, T | ReadError | None]]:
     """Yield each entry, in order, with the result of `function` for it, or the error of reading it.
 
-    The function must be picklable, and must not return None, which stands for a skipped entry.
+    The function must be picklable, and must not return None, which stands for a skipped entry, and
+    for one of a corpus if `known` is True.
     """
-
-    def read(reader: Reader, entry: Entry) -> Future[T]:
-        return reader.read(entry.body, entry.url, entry.encoding, function)
-
-    return _in_order(entries, read, settings)
-
-
-def _in_order(
-    entries: Iterable[Entry], read: Callable[[Reader, Entry], Future[T]], settings: Settings
-) -> Iterator[tuple[Entry, T | ReadError | None]]:
-    """Yield each entry, in order, with the result of `read` or its error, or None if skipped."""
     waiting: deque[tuple[Entry, Future[T] | None]] = deque()
     most, waiting_bytes = AHEAD * max(1, settings.workers), 0
-    reader: Reader = InlineReader(settings.options)
+    reader: WorkerPool | InlineReader = InlineReader(settings.options)
     if settings.workers:
         reader = WorkerPool(settings.options, settings.workers, memory=settings.worker_memory)
     with closing(reader):
         for entry in entries:
-            waiting.append((entry, None if entry.skipped else read(reader, entry)))
+            if entry.skipped or (known and entry.known):
+                waiting.append((entry, None))
+            else:
+                read = reader.read(entry.body, entry.url, entry.encoding, function)
+                waiting.append((entry, read))
             waiting_bytes += len(entry.body)
             while len(waiting) > most or waiting_bytes > AHEAD_BYTES:
                 for first, result in _results(waiting, (len(waiting) + 1) // 2):

@@ -11,14 +11,8 @@ from threading import Thread
 from typing import Any
 
 from simhash_gate.options import Options
-from simhash_gate.workers.process import (
-    Function,
-    Job,
-    WorkerProcess,
-    end_process,
-    page_of,
-    start_process,
-)
+from simhash_gate.page import Page
+from simhash_gate.workers.process import Function, Job, WorkerProcess, end_process, start_process
 
 TIMEOUT = 10.0
 """Seconds that reading one page may take."""
@@ -30,6 +24,13 @@ MOST_WAITING_BYTES = 256 * 1024 * 1024
 
 class ReadError(Exception):
     """A page could not be read. The message says why."""
+
+
+def page_of(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
+    """Read a page. The modules that read pages are loaded now, and not before."""
+    from simhash_gate.pipeline import read_page
+
+    return read_page(body, url=url, encoding=encoding, options=options)
 
 
 class InlineReader:

@@ -19,7 +19,6 @@ from concurrent.futures import Future
 from typing import Any, NamedTuple
 
 from simhash_gate.options import Options
-from simhash_gate.page import Page
 from simhash_gate.workers import READER
 
 Function = Callable[[bytes, str, str | None, Options], Any]
@@ -40,13 +39,6 @@ _COMMAND = (
 _PIPE_BYTES = 1024 * 1024  # the most that Linux allows users: most pages need one call
 _CHUNK = 64 * 1024
 LENGTH = struct.Struct(">Q")
-
-
-def page_of(body: bytes, url: str, encoding: str | None, options: Options) -> Page:
-    """Read a page. The modules that read pages are loaded now, and not before."""
-    from simhash_gate.pipeline import read_page
-
-    return read_page(body, url=url, encoding=encoding, options=options)
 
 
 class Job(NamedTuple):
