@@ -9,14 +9,13 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 _FORMAT = 1
 _HEAD = struct.Struct(">BI")  # the format, and the length of the part before the source
 _LEVEL = 3
-_NOTHING = {"url": "", "title": "", "markdown": "", "time": 0.0, "links": [], "source": None}
 
 
 class Link(NamedTuple):
@@ -41,54 +40,26 @@ class FetchedPage(NamedTuple):
 
 @dataclass(frozen=True)
 class KeptPage:
-    """A kept text of a page. It is unpacked when it is first used.
+    """A kept text of a page, `packed` and unpacked.
 
-    All values are empty if it can't be unpacked, for example if a later release wrote it.
+    `markdown` is its article, `time` the Unix time at which it was fetched. `links` are those of
+    the whole page. `source` is the page as it was fetched, None if that was not kept.
     """
 
     packed: bytes = field(repr=False)
+    url: str = ""
+    title: str = ""
+    markdown: str = ""
+    time: float = 0.0
+    links: tuple[Link, ...] = ()
+    source: FetchedPage | None = None
 
-    @property
-    def url(self) -> str:
-        """The URL of the page."""
-        return str(self._values["url"])
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        return str(self._values["title"])
-
-    @property
-    def markdown(self) -> str:
-        """Its article as Markdown."""
-        return str(self._values["markdown"])
-
-    @property
-    def time(self) -> float:
-        """The Unix time at which it was fetched."""
-        return float(self._values["time"])
-
-    @property
-    def links(self) -> tuple[Link, ...]:
-        """The links of the whole page: `url` and `text` of each."""
-        return tuple(Link(url, text) for url, text in self._values["links"])
-
-    @property
-    def source(self) -> FetchedPage | None:
-        """The page as it was fetched, None if that was not kept."""
-        source = self._values["source"]
-        if source is None:
-            return None
-        key, headers, encoding = source
-        pairs = tuple((name, value) for name, value in headers)
-        return FetchedPage(key, self._values["body"], pairs, encoding)
-
-    @cached_property
-    def _values(self) -> dict[str, Any]:
-        try:
-            return _read(self.packed)
-        except ValueError:
-            return _NOTHING
+    @classmethod
+    def of(cls, packed: bytes) -> KeptPage:
+        """Unpack a text. All is empty if that fails, for example if a later release wrote it."""
+        with suppress(ValueError):
+            return unpack(packed)
+        return cls(packed)
 
 
 def pack(
@@ -117,20 +88,19 @@ def pack(
 
 def unpack(packed: bytes) -> KeptPage:
     """Return the text that `pack` wrote. Raises ValueError for other bytes."""
-    _read(packed)
-    return KeptPage(packed)
-
-
-def _read(packed: bytes) -> dict[str, Any]:
     try:
         kind, length = _HEAD.unpack_from(packed)
         if kind != _FORMAT:
             raise ValueError(f"its format is {kind}")
-        start = _HEAD.size
-        text = zlib.decompress(packed[start : start + length]).decode("utf-8", "surrogatepass")
-        stored = json.loads(text)
-        values = {name: stored[name] for name in _NOTHING}
-        body = packed[start + length :]
-        return {**values, "body": zlib.decompress(body) if body else b""}
+        head, rest = packed[_HEAD.size :][:length], packed[_HEAD.size + length :]
+        stored = json.loads(zlib.decompress(head).decode("utf-8", "surrogatepass"))
+        url, title, markdown = (str(stored[name]) for name in ("url", "title", "markdown"))
+        links, source = tuple(Link(*link) for link in stored["links"]), None
+        body = zlib.decompress(rest) if rest else b""
+        if stored["source"] is not None:
+            key, headers, encoding = stored["source"]
+            pairs = tuple((name, value) for name, value in headers)
+            source = FetchedPage(key, body, pairs, encoding)
+        return KeptPage(packed, url, title, markdown, float(stored["time"]), links, source)
     except (struct.error, zlib.error, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"no text of a page: {error}") from error

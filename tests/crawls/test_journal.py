@@ -166,7 +166,8 @@ def test_verdicts_and_the_journal_know_the_text_of_the_kept_page_and_the_store_t
         (history,) = histories(store)
         versions = History.decode(history.history).versions
         texts = [
-            KeptPage(text_of(store, history.scope, version.digest)).markdown for version in versions
+            KeptPage.of(text_of(store, history.scope, version.digest)).markdown
+            for version in versions
         ]
     assert [each.count("updated") for each in later] == [1, 0]
     assert ["Lately." in text for text in texts] == [False, True]

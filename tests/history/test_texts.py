@@ -46,4 +46,4 @@ def test_a_long_text_takes_little_room() -> None:
 def test_what_was_not_packed_is_refused_and_reads_as_nothing(data) -> None:
     with pytest.raises(ValueError, match="no text of a page"):
         unpack(data)
-    assert (KeptPage(data).markdown, KeptPage(data).links, KeptPage(data).source) == ("", (), None)
+    assert KeptPage.of(data) == KeptPage(data)

@@ -37,14 +37,17 @@ class KeptTexts(Listener):
         address = standing(verdict)
         if address is None:
             return verdict
+        scope, key = address[0], to_hex(address[1])
+
+        def read(gate: Gate) -> KeptPage:
+            return KeptPage.of(gate.store.get(KEPT_TEXT, scope, key))
+
         try:
-            scope, key = address[0], to_hex(address[1])
-            future = self._crawl.store.submit(lambda gate: gate.store.get(KEPT_TEXT, scope, key))
-            packed = await result(future)
+            kept = await result(self._crawl.store.submit(read))
         except Exception as error:
             self._failed(error)
             return verdict
-        return replace(verdict, kept=KeptPage(packed)) if packed else verdict
+        return replace(verdict, kept=kept) if kept.packed else verdict
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Keep the text of a kept page in the store, or keep that of an unchanged page longer."""

@@ -290,10 +290,8 @@ class Revalidation(Listener):
             packed = b""
             if self._settings.keep_markdown and before is not None and before.digest:
                 packed = gate.store.get(KEPT_TEXT, visit.scope, to_hex(before.digest))
-            kept = KeptPage(packed) if packed else None
-            if kept is not None:
-                _ = kept.source  # unpacks the text on this thread: the event loop does not wait
-            return revisit, kept
+            # It is unpacked on this thread: the event loop does not wait.
+            return revisit, KeptPage.of(packed) if packed else None
 
         revisit, kept = await result(self._crawl.store.submit(ask))
         self._trusts.learned.has(site.scope)  # the store has answered this, too
