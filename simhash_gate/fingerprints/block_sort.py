@@ -17,22 +17,17 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from itertools import combinations
 from math import comb, log2
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simhash_gate.fingerprints.arrays import CHUNK, distinct, expand, is_in
+from simhash_gate.fingerprints.arrays import CHUNK, Fingerprints, Positions, distinct, expand, is_in
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_gate.fingerprints.arrays import Fingerprints, Positions
-
-    # Moves bits to another place: the shift from where they are, their mask, the shift to there.
-    Move = tuple[np.uint64, np.uint64, np.uint64]
-
+# Moves bits to another place: the shift from where they are, their mask, the shift to there.
+Move = tuple[np.uint64, np.uint64, np.uint64]
 Result = TypeVar("Result")
 
 # Comparisons that fit the cache of a core.

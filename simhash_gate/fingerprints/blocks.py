@@ -20,18 +20,16 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import comb
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from simhash_gate.fingerprints.arrays import Fingerprints
 from simhash_gate.fingerprints.hamming import BITS
 
-if TYPE_CHECKING:
-    from simhash_gate.fingerprints.arrays import Fingerprints
-
-    # Shift and mask of the block, heads, and the next slot of each slot. It is a plain tuple
-    # because CPython unpacks that faster than a NamedTuple.
-    Table = tuple[int, int, array[int], array[int]]
+# Shift and mask of the block, heads, and the next slot of each slot. It is a plain tuple because
+# CPython unpacks that faster than a NamedTuple.
+Table = tuple[int, int, "array[int]", "array[int]"]
 
 FEW = 32
 """At most this many are compared one by one: tables would take more memory than they do."""

@@ -26,7 +26,6 @@ from simhash_gate.fingerprints.words import (
     words,
 )
 
-CodeUnits = NDArray[np.uint16]
 Words = NDArray[Any]  # of numpy.uint32
 
 _ASCII_LINES = ASCII | {ord("\n"): "\n"}
@@ -108,7 +107,7 @@ def _learn(unit: int) -> None:
     _folded[unit] = ord(folded)
 
 
-def _text(units: CodeUnits) -> str:
+def _text(units: NDArray[np.uint16]) -> str:
     return units.astype("<u2").tobytes().decode("utf-16-le")
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from simhash_gate.fingerprints.arrays import Fingerprints
-    from simhash_gate.fingerprints.blocks import Table
 
     # A table, and the flips of keys: a lookup tries the key of the query, xor each flip.
     _Probe = tuple[int, int, array[int], array[int], tuple[int, ...]]
@@ -228,7 +227,7 @@ class HammingIndex:
         self._make_tables()
 
     def _make_tables(self) -> None:
-        self._tables: list[Table] = []  # the old tables are freed first, to save memory
+        self._tables: list[tables.Table] = []  # the old tables are freed first, to save memory
         self._plans: dict[int | None, list[_Probe]] = {}
         size = len(self)
         layout = tables.cheapest(size, self.max_distance, self._fixed)
