@@ -11,10 +11,6 @@ Complain = Callable[[str, str], None]
 """Called with the place of an input that can't be used (`file`, `file:line`), and why."""
 
 
-class DamagedError(ValueError):
-    """An input is cut off or damaged, or can't be decoded. The message says how."""
-
-
 class MissingExtraError(Exception):
     """An optional dependency is not installed. The message says how to install it."""
 

@@ -14,7 +14,7 @@ from http.client import responses
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from simhash_gate.common.wording import DamagedError, MissingExtraError, need
+from simhash_gate.common.wording import MissingExtraError, need
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
@@ -49,19 +49,19 @@ class Drop:
 
     @classmethod
     def of_json(cls, values: Any) -> Drop:
-        """Read a drop from JSON values. Other keys are ignored. Raises `DamagedError`."""
+        """Read a drop from JSON values. Other keys are ignored. Raises `ValueError`."""
         if not isinstance(values, dict):
-            raise DamagedError("metadata that are no JSON object")
+            raise ValueError("metadata that are no JSON object")
         present = {f.name: values[f.name] for f in fields(cls) if f.name in values}
         needed = [f.name for f in fields(cls) if f.default is MISSING]
         missing = [name for name in needed if name not in present]
         if missing:
-            raise DamagedError(f"metadata without {', '.join(missing)}")
+            raise ValueError(f"metadata without {', '.join(missing)}")
         for name, value in present.items():
             if not isinstance(value, _TYPES[name]):
-                raise DamagedError(f"metadata whose {name!r} is {value!r}")
+                raise ValueError(f"metadata whose {name!r} is {value!r}")
         if not 0 <= present["time"] < _LAST_TIME:
-            raise DamagedError(f"metadata whose 'time' is {present['time']!r}")
+            raise ValueError(f"metadata whose 'time' is {present['time']!r}")
         return cls(**present)
 
 
@@ -120,28 +120,28 @@ def pack(drop: Drop, stored: Stored) -> bytes:
 
 
 def drop_of(metadata: WarcRecord, block: bytes) -> Drop | None:
-    """Return the dropped page of a metadata record, None for other kinds. Raises `DamagedError`."""
+    """Return the dropped page of a metadata record, None for other kinds. Raises `ValueError`."""
     if metadata.headers.get("Content-Type") != "application/json":
         return None
     _check(metadata, block)
     try:
         values = json.loads(block)
     except (ValueError, RecursionError) as error:
-        raise DamagedError(f"metadata that are no JSON: {error}") from None
+        raise ValueError(f"metadata that are no JSON: {error}") from None
     return Drop.of_json(values)
 
 
 def body_of(response: WarcRecord, block: bytes) -> bytes:
-    """Return the body of a response record. Raises `DamagedError`."""
+    """Return the body of a response record. Raises `ValueError`."""
     _check(response, block)
     return block.partition(b"\r\n\r\n")[2]
 
 
 def _check(record: WarcRecord, block: bytes) -> None:
-    """Raise `DamagedError` if a block is not as it was written: gzip tells it too late."""
+    """Raise `ValueError` if a block is not as it was written: gzip tells it too late."""
     digest = b32encode(sha1(block, usedforsecurity=False).digest()).decode()
     if record.headers.get("WARC-Block-Digest") != f"sha1:{digest}":
-        raise DamagedError("damaged: its digest is another")
+        raise ValueError("damaged: its digest is another")
 
 
 def _http(stored: Stored) -> bytes:

@@ -16,7 +16,6 @@ from w3lib.http import headers_raw_to_dict
 
 from simhash_gate.common.encoded import charset_in
 from simhash_gate.common.warc import GZIP
-from simhash_gate.common.wording import DamagedError
 from simhash_gate.gate.eligibility import is_success, why_ineligible
 from simhash_gate.sources import Entry
 
@@ -38,7 +37,7 @@ def response(
 ) -> Entry:
     """Return a stored response as an entry. It is skipped if a crawl would not judge it.
 
-    `headers` come from `read_headers`, `fields` go into the entry. Raises `DamagedError`.
+    `headers` come from `read_headers`, `fields` go into the entry. Raises `ValueError`.
     """
     content_type = headers.get("content-type", "")
     if is_success(status):
@@ -81,7 +80,7 @@ def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
     """Return a body without its content encodings, cut off soon after `max_bytes`.
 
     If a body ends too early, the part that can be decoded is returned, as in a crawl. Markup is
-    returned as it is: some archives decode the body, and keep the header. Raises `DamagedError`.
+    returned as it is: some archives decode the body, and keep the header. Raises `ValueError`.
     """
     if _MARKUP.match(body):
         return body
@@ -90,27 +89,27 @@ def decoded(body: bytes, content_encoding: str, max_bytes: int) -> bytes:
         if coding in ("", "identity"):
             continue
         if coding not in _DECODERS:
-            raise DamagedError(f"unknown content encoding {coding!r}")
+            raise ValueError(f"unknown content encoding {coding!r}")
         try:
             body = _DECODERS[coding](body, max_bytes)
         except ImportError as error:
             package = "backports.zstd" if coding == "zstd" else error.name
             needs = f"content encoding {coding!r} needs {package}: pip install {package}"
-            raise DamagedError(needs) from None
+            raise ValueError(needs) from None
         except Exception as error:  # each library raises errors of its own
-            raise DamagedError(f"content encoding {coding!r}: {error}") from error
+            raise ValueError(f"content encoding {coding!r}: {error}") from error
     return body
 
 
 def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
-    """Read until the end, an error, or more than `max_bytes`. Raises `DamagedError`."""
+    """Read until the end, an error, or more than `max_bytes`. Raises `ValueError`."""
     content = bytearray()
     while len(content) <= max_bytes:
         try:
             chunk = read(_CHUNK)
         except (OSError, EOFError, zlib.error) as error:
             if not content:
-                raise DamagedError(str(error)) from None
+                raise ValueError(str(error)) from None
             break
         if not chunk:
             break
@@ -119,7 +118,7 @@ def _drain(read: Callable[[int], bytes], max_bytes: int) -> bytes:
 
 
 def gunzip(body: bytes, max_bytes: int) -> bytes:
-    """Return what a gzip file holds, or any other body as it is. Raises `DamagedError`."""
+    """Return what a gzip file holds, or any other body as it is. Raises `ValueError`."""
     if not body.startswith(GZIP):
         return body
     return _drain(GzipFile(fileobj=BytesIO(body)).read1, max_bytes)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.warc import Opened, read_records
-from simhash_gate.common.wording import Complain, DamagedError, complaining, printable
+from simhash_gate.common.wording import Complain, complaining, printable
 from simhash_gate.sources import TOO_LARGE, Entry, File
 from simhash_gate.sources.http import read_headers, response
 
@@ -39,7 +39,7 @@ def responses(file: Opened, path: str, complain: Complain, max_bytes: int) -> It
 
 
 def _entry(record: WarcRecord, block: bytes, place: str, max_bytes: int) -> Entry | None:
-    """Return the page of a record, None if it has none. Raises `DamagedError`."""
+    """Return the page of a record, None if it has none. Raises `ValueError`."""
     from fastwarc.warc import WarcRecordType
 
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # wget writes <…>
@@ -51,7 +51,7 @@ def _entry(record: WarcRecord, block: bytes, place: str, max_bytes: int) -> Entr
     if not is_page:
         return None
     if not url:
-        raise DamagedError("a response without WARC-Target-URI")
+        raise ValueError("a response without WARC-Target-URI")
     time = unix_time(record.headers.get("WARC-Date"))
     fields: dict[str, Any] = {"url": url, "id": record.record_id, "time": time}
     if record.record_type == WarcRecordType.revisit:
@@ -67,13 +67,13 @@ def _entry(record: WarcRecord, block: bytes, place: str, max_bytes: int) -> Entr
 
 
 def _response(block: bytes, place: str, max_bytes: int, **fields: Any) -> Entry:
-    """Return an entry for an HTTP response as the server sent it. Raises `DamagedError`."""
+    """Return an entry for an HTTP response as the server sent it. Raises `ValueError`."""
     head, _, body = block.partition(b"\r\n\r\n")
     status_line, _, head = head.partition(b"\r\n")
     version, _, rest = status_line.partition(b" ")
     status = rest[:3]
     if not version.startswith(b"HTTP/") or not status.isdigit():
-        raise DamagedError("no HTTP status line")
+        raise ValueError("no HTTP status line")
     headers = read_headers(head)
     if "chunked" in headers.get("transfer-encoding", "").lower():
         whole = _dechunked(body)
