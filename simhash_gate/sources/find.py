@@ -187,9 +187,7 @@ def _given(
 def _counted(path: str, failed: list[OSError]) -> tuple[Counter[str], Counter[str], Counter[str]]:
     """Count the files of a folder by kind, those with fingerprints alone by kind, and those that
     can't be read by message."""
-    counts: Counter[str] = Counter()
-    alone: Counter[str] = Counter()
-    unread: Counter[str] = Counter()
+    counts, alone, unread = Counter[str](), Counter[str](), Counter[str]()
     for place, kind in _walk(path, failed.append):
         if missing := _missing(kind):
             unread[missing] += 1
