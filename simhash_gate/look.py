@@ -12,18 +12,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import chain, filterfalse, islice, pairwise
 
+from simhash_gate.fingerprints import words
 from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, words_of_each
 from simhash_gate.fingerprints.lines import Kind
 from simhash_gate.fingerprints.relative_times import AGO, weekdays, without_relative_times
-from simhash_gate.fingerprints.words import (
-    SIGNS,
-    beside_date,
-    is_of_page,
-    is_volatile,
-    without_counters,
-    without_dates,
-    words,
-)
 from simhash_gate.page.asides import MANY_LINKS
 from simhash_gate.page.blocks import Block
 from simhash_gate.page.document import Document
@@ -90,9 +82,9 @@ class PageText:
         start = _start(blocks, tokens, volatile)
         bylines: list[int] = []
         for place in range(start):
-            text = without_counters(texts[place])
-            byline = _without_times(words(text), times)
-            rest = _without_times(words(without_dates(text)), times)
+            text = words.without_counters(texts[place])
+            byline = _without_times(words.words(text), times)
+            rest = _without_times(words.words(words.without_dates(text)), times)
             if text != texts[place] or (AGO in byline and not any(map(_DIGIT.search, rest))):
                 bylines.append(place)
                 tokens[place] = [word for word in byline if word not in _UPDATED]
@@ -109,7 +101,7 @@ class PageText:
         for place, text in enumerate(texts[len(blocks) :], len(blocks)):
             leads_on = Kind.LINK * (not shown.said[first[text]])
             kind = Kind.CONTENT | leads_on * (text in entries) if place < said else leads_on
-            kinds.append(Kind.ABOUT if is_of_page(text) else kind)
+            kinds.append(Kind.ABOUT if words.is_of_page(text) else kind)
         counts = hashed.only(~hashed.are(WITH_NUMBER)).counts(len(texts)).tolist()
         kinds = [
             kind | Kind.SENTENCE * (n >= LEAST_SENTENCE)
@@ -125,7 +117,7 @@ def is_long(tokens: list[str]) -> bool:
     """Tell if a page says so much that a date or an image makes no other one of it."""
     if len(tokens) <= _LONG:
         return False
-    return sum(1 for _ in islice(filterfalse(SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
+    return sum(1 for _ in islice(filterfalse(words.SIGNS.__contains__, tokens), _LONG + 1)) > _LONG
 
 
 def _without_times(line: list[str], times: Collection[tuple[str, ...]]) -> list[str]:
@@ -170,7 +162,9 @@ def _entries(document: Document) -> set[str]:
     """
     shown, blocks = document.shown, document.blocks
     begin = [block.text for block in blocks[:_BYLINE]]
-    if not document.left or any(_is_date(text) or text != without_counters(text) for text in begin):
+    if not document.left or any(
+        _is_date(text) or text != words.without_counters(text) for text in begin
+    ):
         return set()
     own = {block.text for block in blocks}
     article = [place for place, line in enumerate(shown.lines) if line in own]
@@ -179,7 +173,7 @@ def _entries(document: Document) -> set[str]:
     start = article[0]
     parts = zip(shown.lines[start:], shown.said[start:], document.left[start:], strict=True)
     found = [(line, said) for line, said, left in parts if left and (line not in own or not said)]
-    linked = {line for line, said in found if not said and words(line)}
+    linked = {line for line, said in found if not said and words.words(line)}
     text = sum(len(block.text) for block in blocks if not block.linked)
     enough = (
         len(linked) >= _FEW and sum(map(len, linked)) >= _ENTRIES * text and text <= _INTRODUCTION
@@ -222,19 +216,19 @@ def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -
         block.kind == "choice"
         or (
             block.kind in _VOLATILE_KINDS
-            and ((block.linked and not listing) or is_volatile(block.text, len(block_words)))
+            and ((block.linked and not listing) or words.is_volatile(block.text, len(block_words)))
         )
         for block, block_words in zip(blocks, tokens, strict=False)
     ]
     lines = list(zip(blocks, volatile, strict=True))
     if sum(gone and not block.linked for block, gone in lines) <= max(_FEW_LINES, len(blocks) / 2):
         return volatile
-    return [gone and (block.linked or is_of_page(block.text)) for block, gone in lines]
+    return [gone and (block.linked or words.is_of_page(block.text)) for block, gone in lines]
 
 
 def _is_date(text: str) -> bool:
     """Tell if a line says a date, and no more than a weekday, a clock or a counter beside it."""
-    rest = beside_date(text)
+    rest = words.beside_date(text)
     return rest is not None and weekdays().issuperset(rest)
 
 
@@ -275,7 +269,9 @@ def _are_about(
     for place, (block, date) in enumerate(zip(blocks, dates, strict=True)):
         labelled = place > 1 and about[-1] == Kind.CONTENT and len(tokens[place - 1]) < _PARAGRAPH
         above = first.get(block.text, top) < top
-        if is_of_page(block.text) or (above and is_volatile(block.text, len(tokens[place]))):
+        if words.is_of_page(block.text) or (
+            above and words.is_volatile(block.text, len(tokens[place]))
+        ):
             kind = Kind.ABOUT
         elif date and (place < start or alone) and not labelled:
             kind = Kind.ABOUT | Kind.CONTENT * (not long)

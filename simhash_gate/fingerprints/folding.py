@@ -15,20 +15,12 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_gate.fingerprints import words
 from simhash_gate.fingerprints.arrays import Positions, distinct
-from simhash_gate.fingerprints.words import (
-    ASCII,
-    ASCII_SIGNS,
-    SIGNS,
-    split,
-    unsegmented,
-    without_typography,
-    words,
-)
 
 Words = NDArray[Any]  # of numpy.uint32
 
-_ASCII_LINES = ASCII | {ord("\n"): "\n"}
+_ASCII_LINES = words.ASCII | {ord("\n"): "\n"}
 # Maps each UTF-16 code unit to its folded form, or to a space if it separates words. Entries are
 # filled in when a text has the unit.
 _folded = np.zeros(1 << 16, np.uint16)
@@ -44,16 +36,16 @@ _JOINING = frozenset({"Mn", "Mc", "Me", "Cs"})
 
 def words_of_each(texts: Sequence[str]) -> list[list[str]]:
     """Return the words of each text, faster than `words` one by one. Texts have no line feeds."""
-    plain = without_typography("\n".join(filter(str.isascii, texts))).translate(_ASCII_LINES)
-    of_plain = map(str.split, _spaced(plain, ASCII_SIGNS).split("\n"))
-    rest = without_typography("\n".join([text for text in texts if not text.isascii()]))
+    plain = words.without_typography("\n".join(filter(str.isascii, texts))).translate(_ASCII_LINES)
+    of_plain = map(str.split, _spaced(plain, words.ASCII_SIGNS).split("\n"))
+    rest = words.without_typography("\n".join([text for text in texts if not text.isascii()]))
     lines = iter(_fold(rest).split("\n"))
     each_words = []
     for text in texts:
         if text.isascii():
             each_words.append(next(of_plain))
         elif _ODD in (line := next(lines)):
-            each_words.append(words(text))
+            each_words.append(words.words(text))
         else:
             each_words.append(line.split())
     return each_words
@@ -93,15 +85,15 @@ def _learn(unit: int) -> None:
         unicodedata.category(part) in _JOINING or "\u1100" <= part <= "\u11ff"
         for part in unicodedata.normalize("NFKC", character)
     ):
-        match split(f"a{character}b"):
+        match words.split(f"a{character}b"):
             case ["a", "b"]:
                 folded = " "
             case [word] if len(word) == 3:
                 folded = word[1]
-            case ["a", sign, "b"] if sign in SIGNS and sign < _ODD:
+            case ["a", sign, "b"] if sign in words.SIGNS and sign < _ODD:
                 folded = sign
                 _is_sign[ord(sign)] = True
-            case ["a", sign, "b"] if unsegmented([sign]) and sign < _ODD:
+            case ["a", sign, "b"] if words.unsegmented([sign]) and sign < _ODD:
                 folded = sign
                 _is_unsegmented[ord(sign)] = True
     _folded[unit] = ord(folded)
@@ -127,9 +119,9 @@ class _Known(dict[str, int]):
     """A cache of words: the low 32 bits of a value are the hash, those above are the kinds."""
 
     def __missing__(self, word: str) -> int:
-        sign, kind = word in SIGNS, 0
+        sign, kind = word in words.SIGNS, 0
         if not (word.isascii() and word.isalpha()):
-            kind = SIGN * sign | CHARACTER * bool(unsegmented(word))
+            kind = SIGN * sign | CHARACTER * bool(words.unsegmented(word))
             kind |= MORE * (sign or "0" <= word[:1] <= "9")
             number = word.isascii() or any(map(str.isdigit, word))
             kind |= WITH_NUMBER * (number and not word.isalpha())

@@ -5,22 +5,18 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from simhash_gate.fingerprints import arrays
 from simhash_gate.fingerprints import blocks as tables
-from simhash_gate.fingerprints.arrays import as_fingerprints, distinct, first_of_each, is_in
 from simhash_gate.fingerprints.block_sort import Near, join
 from simhash_gate.fingerprints.hamming import BITS, require_distance, require_fingerprint
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from simhash_gate.fingerprints.arrays import Fingerprints
-
-    # A table, and the flips of keys: a lookup tries the key of the query, xor each flip.
-    _Probe = tuple[int, int, array[int], array[int], tuple[int, ...]]
+# A table, and the flips of keys: a lookup tries the key of the query, xor each flip.
+_Probe = tuple[int, int, "array[int]", "array[int]", tuple[int, ...]]
 
 # Tables are made anew when this many times fewer fingerprints are left than they are made for.
 _SHRUNK = 16
@@ -132,10 +128,10 @@ class HammingIndex:
 
     def insert_bulk(self, fingerprints: ArrayLike) -> int:
         """Add an array of fingerprints (numpy.uint64, may repeat); return how many were new."""
-        batch = distinct(as_fingerprints(fingerprints))
+        batch = arrays.distinct(arrays.as_fingerprints(fingerprints))
         if len(batch) * _BULK < len(self):
             return sum(map(self.insert, batch.tolist()))
-        fresh = batch[~is_in(batch, distinct(self._array()))]
+        fresh = batch[~arrays.is_in(batch, arrays.distinct(self._array()))]
         if len(self) + len(fresh) > self._most:
             self._build(np.concatenate((self._array(), fresh)))
         else:
@@ -152,9 +148,9 @@ class HammingIndex:
         Returns the nearest neighbour of each (n numpy.uint64, 0 if there is none) and its distance
         (n numpy.int8, -1 if there is none).
         """
-        queries = as_fingerprints(fingerprints)
+        queries = arrays.as_fingerprints(fingerprints)
         near = self.find_all_bulk(queries, max_distance)
-        first = first_of_each(near.query)
+        first = arrays.first_of_each(near.query)
         nearest = np.zeros(len(queries), np.uint64)
         distances = np.full(len(queries), -1, np.int8)
         nearest[near.query[first]] = near.fingerprint[first]
@@ -167,7 +163,7 @@ class HammingIndex:
         Returns three arrays with an element for each neighbour: the position of its query in
         `fingerprints`, the stored fingerprint, and the distance; in this order.
         """
-        queries, radius = as_fingerprints(fingerprints), self._radius(max_distance)
+        queries, radius = arrays.as_fingerprints(fingerprints), self._radius(max_distance)
         if len(queries) * _BULK >= len(self):
             return join(queries, self._array(), radius)
         near = [self.find_all(query, radius) for query in queries.tolist()]
@@ -178,7 +174,7 @@ class HammingIndex:
     def _radius(self, max_distance: int | None) -> int:
         return self.max_distance if max_distance is None else require_distance(max_distance)
 
-    def _array(self) -> Fingerprints:
+    def _array(self) -> arrays.Fingerprints:
         """Return a copy of the stored fingerprints: while a view exists, the array can't grow."""
         return np.frombuffer(self._values, np.uint64)[1:].copy()
 
@@ -221,7 +217,7 @@ class HammingIndex:
         pairs = (((fingerprint ^ other).bit_count(), other) for other in near)
         return [pair for pair in pairs if pair[0] <= limit]
 
-    def _build(self, stored: Fingerprints) -> None:
+    def _build(self, stored: arrays.Fingerprints) -> None:
         self._values = array("Q", [0])
         self._values.frombytes(stored.tobytes())
         self._make_tables()
