@@ -94,13 +94,11 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
     found = Apart(gone, come, {}, covered)
     if revisit:
         return found
-    sorts = _sorts(old), _sorts(new)
-    both = {*sorts[0]}.intersection(sorts[1]) | {0}
-    its = (
-        [n for n in numbers if of[n] not in both]
-        for numbers, of in zip((gone, come), sorts, strict=True)
-    )
-    return found.without("shown", *its)
+    before, now = _sorts(old), _sorts(new)
+    both = {0, *before} & {0, *now}
+    gone = [n for n in gone if before[n] not in both]
+    come = [n for n in come if now[n] not in both]
+    return found.without("shown", gone, come)
 
 
 def _sorts(lines: Lines) -> list[int]:

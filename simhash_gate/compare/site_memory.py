@@ -117,14 +117,10 @@ class SiteMemory:
             self._names[sentence] = names << _NAME_BITS | name
 
     def _forget(self) -> None:
-        if len(self._names) <= MOST_SENTENCES:
-            return
-        left = int(_KEPT * MOST_SENTENCES)
-        alone = [sentence for sentence, names in self._names.items() if names <= _NAME]
-        for sentence in alone[: len(self._names) - left]:
-            del self._names[sentence]
-        for sentence in list(self._names)[: max(0, len(self._names) - left)]:
-            del self._names[sentence]
+        if len(self._names) > MOST_SENTENCES:
+            order = sorted(self._names, key=lambda sentence: self._names[sentence] > _NAME)
+            for sentence in order[: len(order) - int(_KEPT * MOST_SENTENCES)]:
+                del self._names[sentence]
 
 
 class SiteMemories:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass, replace
+from itertools import starmap
 from typing import Any
 
 from simhash_gate.common.times import span_of
@@ -112,10 +113,7 @@ class History:
             kind, versions, gone = json.loads(zlib.decompress(data))
             if kind != _FORMAT:
                 raise ValueError(f"its format is {kind!r}")
-            return cls(
-                tuple(_version(*fields) for fields in versions),
-                None if gone is None else float(gone),
-            )
+            return cls(tuple(starmap(_version, versions)), None if gone is None else float(gone))
         except (zlib.error, TypeError, ValueError) as error:
             raise ValueError(f"no history of a page: {error}") from error
 
