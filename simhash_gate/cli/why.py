@@ -1,7 +1,4 @@
-"""`simhash-gate why`: what became of a page, and why; or two pages side by side.
-
-Verdict logs, stores, journals and files of pages are searched by any address of the page.
-"""
+"""`simhash-gate why`: what became of a page, and why; or two pages side by side."""
 
 from __future__ import annotations
 

@@ -137,14 +137,13 @@ class Sketch:
 def decode(data: bytes) -> Sketch:
     """Return the sketch that `encode` wrote. Raises ValueError for other bytes."""
     try:
-        _, *sizes = _HEAD.unpack_from(data)
-        start, parts = _HEAD.size, []
-        for size in sizes:
-            parts.append(data[start : start + size])
-            start += size
-        (headline, heading, *names), offered, compared, single = json.loads(data[start:])
+        _, words, lines = _HEAD.unpack_from(data)
+        rest = data[_HEAD.size :]
+        claims = json.loads(rest[words + lines :])
+        (headline, heading, *names), offered, compared, single = claims
+        parts = WordSet.decode(rest[:words]), Lines.decode(rest[words:][:lines])
         values = headline, tuple(names), _frozen(offered), _frozen(compared)
-        return Sketch(*values, WordSet.decode(parts[0]), Lines.decode(parts[1]), heading, single)
+        return Sketch(*values, *parts, heading, single)
     except (struct.error, TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"no sketch: {error}") from None
 

@@ -190,11 +190,11 @@ def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
 
 
 def _is_canonical(parameters: str) -> bool:
-    for parameter in parameters.lower().split(";"):
-        name, _, value = parameter.partition("=")
-        if name.strip() == "rel" and "canonical" in value.strip(" \t\"',").split():
-            return True
-    return False
+    pairs = (parameter.partition("=") for parameter in parameters.lower().split(";"))
+    relations = (
+        value.strip(" \t\"',").split() for name, _, value in pairs if name.strip() == "rel"
+    )
+    return any("canonical" in each for each in relations)
 
 
 def _canonical_tags(start: bytes) -> Iterator[slice]:

@@ -23,10 +23,8 @@ def default_workers() -> int:
 
 def cores(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int:
     """Return the number of processor cores that this process may use."""
-    if sys.platform == "linux":
-        available = len(os.sched_getaffinity(0))
-    else:
-        available = os.cpu_count() or 1
+    mine = os.sched_getaffinity(0) if sys.platform == "linux" else ()
+    available = len(mine) or os.cpu_count() or 1
     return min(available, _quota(cgroups, own) or available)
 
 
