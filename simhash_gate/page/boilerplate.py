@@ -191,7 +191,10 @@ def _is_between(element: HtmlElement) -> bool:
 
 
 def _is_note(element: HtmlElement, size: int) -> bool:
-    """Tell if this says that it is a note, or is text below a paragraph: a note, a warning."""
+    """Tell if this says that it is a note, or is text below a paragraph or a heading: a warning.
+
+    for: handbooks, and statutes with remarks on their sections.
+    """
     names = f"{element.get('class', '')} {element.get('id', '')}"
     if (
         size < _NOTE
@@ -199,10 +202,13 @@ def _is_note(element: HtmlElement, size: int) -> bool:
         or speaks_of_boilerplate(names)
     ):
         return False
+    above = element.getprevious()
+    is_headed = above is not None and above.tag in HEADINGS and above.tag != "h1"
     paragraphs = element.itersiblings("p", preceding=True)
     return element.get("role") == "note" or (
-        any(letters(p.text or "") >= _PARAGRAPH for p in paragraphs)
+        (is_headed or any(letters(p.text or "") >= _PARAGRAPH for p in paragraphs))
         and sum(map(size_of, element.iter("a"))) <= _LINKED * size
+        and next(element.iter("form"), None) is None
     )
 
 

@@ -79,7 +79,7 @@ PAGE_HEADS = word_set("page layout main title heading headline text")
 CONTENT_STARTS = word_set("is not hide show category tag")
 # `td-no-pagination`, `body-and-footer` and `sidebar-off` speak of what the page has, or has not.
 HAVING = word_set("has with no without and")
-STATES = word_set("off none enabled disabled")
+STATES = word_set("off none enabled disabled false")
 LINK_LISTS = word_set("ul ol dl div section")
 # What no cell of a table of data holds.
 LAYOUT = HEADINGS | word_set("table pre blockquote")
@@ -88,7 +88,10 @@ LISTS = word_set("ul ol dl")
 FLOW = word_set("p pre ul ol table dl blockquote figure")
 LEAVES = FLOW | HEADINGS | INLINE | word_set("header footer hgroup")
 
-_PIECE = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))")
+# The five characters that CSS modules end a name with are a hash: `table__adKqa`.
+_PIECE = re.compile(
+    r"(?<![A-Za-z0-9])(?!(?<=__)(?=\w*[A-Z])\w{5}$)[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))"
+)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MEAN_WORD = 2.5  # letters: `topAd` is a name
 _CODE = frozenset("])")  # `top-[var(--nav-height)]` is a style, and no name
