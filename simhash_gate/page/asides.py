@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain, islice
-from typing import cast
+from typing import TypeVar, cast
 
 from lxml.etree import iterwalk
 from lxml.html import HtmlElement
@@ -21,14 +21,18 @@ from simhash_gate.page.address import host_and_path
 from simhash_gate.page.boilerplate import DATE, is_called, is_dated, is_signed
 from simhash_gate.page.facts import Facts
 from simhash_gate.page.measure import LARGEST, Measures, drop_all, text_in
+from simhash_gate.page.title import text_of
 from simhash_gate.page.vocabulary import FORUMS, HEADINGS, LEAVES, LINK_LISTS, has_word
 
 MANY_LINKS = 10
 """More links than this are no list of related pages, but what a page is about."""
 
+T = TypeVar("T")
+
 _LINK_DENSE = 0.8
 _FEW_SITES = 2
 _OTHER_SITES = 0.8  # of the links in a list
+_PARAGRAPH = 60  # characters of a link, on average: more is no entry of a list, but a card
 _INDEX = 0.15  # of an article's text: less is no index, however many links
 _BOXES = ("div", "section", "article", "aside", "header", "figure", "blockquote")
 _TIMES_READ = 20
@@ -39,9 +43,10 @@ _COPY = 60  # characters: what is shorter may well be said again
 def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
     """Remove the lists of links, and the paid links, that stand within an article.
 
-    A list of more than `MANY_LINKS` stays, if it says enough: those are the entries of an index.
+    A list of more than `MANY_LINKS` stays, if it says enough: those are the entries of an index. So
+    does one whose links say as much as paragraphs: cards.
     for: news with related stories and paid links between the paragraphs; not for what an article
-    recommends on other sites, nor for tables of `div`s.
+    recommends on other sites, what a service offers, nor for tables of `div`s.
     """
     largest = LARGEST * measures.text[article]
     least = _INDEX * measures.text[article]
@@ -57,7 +62,12 @@ def drop_link_lists(article: HtmlElement, measures: Measures) -> None:
         if links > MANY_LINKS and size >= least:
             walk.skip_subtree()
         elif size <= largest and (
-            paid or (links and not _in_grid(element, grids) and not _leads_away(element))
+            paid
+            or (
+                0 < measures.links[element] < _PARAGRAPH * links
+                and not _in_grid(element, grids)
+                and not _leads_away(element)
+            )
         ):
             gone.append(element)
             walk.skip_subtree()
@@ -133,6 +143,8 @@ def _in_grid(element: HtmlElement, grids: dict[HtmlElement, bool]) -> bool:
 
 _POST = 100  # characters outside of links, on average: less is an entry of a list
 _MOST = 0.5  # of an article's text, in all entries or posts together
+_ALL = 0.9  # of what some neighbours say: one with more holds the posts
+_WHOLE = LEAVES - {"table"}  # a post may well be laid out by one
 _BODY = 0.5  # of what posts say: the box with more is where they say it
 _METADATA_SHARE = 0.25  # of what posts say, and characters a post: what is less is metadata
 _SHORT = 80
@@ -196,20 +208,39 @@ def _is_entry(box: HtmlElement) -> bool:
     return next(box.iter("a"), None) is not None and next(box.iter("img"), None) is not None
 
 
-def post_metadata(article: HtmlElement, measures: Measures) -> list[HtmlElement]:
+def post_metadata(
+    article: HtmlElement, measures: Measures, *, known: bool = True
+) -> list[HtmlElement]:
     """Return what stands around the posts of an article, in document order; none if it has none.
 
-    Of what says who wrote them, the names stay.
+    Of what says who wrote them, the names stay. Where nothing makes a thread `known`, posts are
+    three or more, have a date and a name that is a link, and no heading that is one.
     for: threads with an author, a date and counters around each post.
     """
-    found = list(_places(_posts(article, measures), measures))
-    if not any(_are_mostly(is_dated, boxes) for boxes in found):
+    posts = _posts(article, measures)
+    if not known and (len(posts) < _ENTRIES or any(map(_is_headed, posts))):
         return []
-    gone = {box for boxes in found for box in boxes}
-    for box, name in next(filter(None, map(_authors, found)), []):
-        gone.remove(box)
+    found = list(_places(posts, measures))
+    dated = [boxes for boxes in found if _are_mostly(is_dated, boxes)]
+    names = next(filter(None, map(_authors, found)), [])
+    if not dated or not (known or _are_mostly(_is_linked, names)):
+        return []
+    gone = {box for boxes in (found if known else dated) for box in boxes}
+    for box, name in names:
+        gone.discard(box)
         keep_name(box, name, measures)
     return [element for element in article.iter("*") if element in gone]
+
+
+def _is_linked(author: tuple[HtmlElement, str]) -> bool:
+    box, name = author
+    return any(text_of(link) == name for link in box.iter("a"))
+
+
+def _is_headed(post: HtmlElement) -> bool:
+    """Tell if a heading in a box is a link, as that of an entry is."""
+    headings = post.iter(*HEADINGS)
+    return any(True for h in headings for _ in chain(h.iter("a"), h.iterancestors("a")))
 
 
 def keep_name(box: HtmlElement, name: str, measures: Measures) -> None:
@@ -262,7 +293,8 @@ def _majority(box: HtmlElement, size: Callable[[HtmlElement], int]) -> Iterator[
 def _posts(article: HtmlElement, measures: Measures) -> Sequence[HtmlElement]:
     """Return the neighbours of one kind that together say most of an article, if there are any."""
     for group in _majority(article, measures.prose):
-        if len(group) > 1 and sum(map(measures.prose, group)) >= _POST * len(group):
+        sizes = list(map(measures.prose, group))
+        if sum(sizes) >= _POST * len(group) and max(sizes) < _ALL * sum(sizes):
             return group
     return []
 
@@ -270,7 +302,7 @@ def _posts(article: HtmlElement, measures: Measures) -> Sequence[HtmlElement]:
 def _places(posts: Sequence[HtmlElement], measures: Measures) -> Iterator[Sequence[HtmlElement]]:
     """Yield the boxes in each place around what posts say, going down into where they say it."""
     total = sum(map(measures.prose, posts))
-    while posts and posts[0].tag not in LEAVES:
+    while posts and posts[0].tag not in _WHOLE:
         body: Sequence[HtmlElement] = []
         for boxes in _by_kind(chain.from_iterable(posts)).values():
             size = sum(map(measures.prose, boxes))
@@ -285,5 +317,5 @@ def _places(posts: Sequence[HtmlElement], measures: Measures) -> Iterator[Sequen
         posts = body
 
 
-def _are_mostly(kind: Callable[[HtmlElement], bool], boxes: Sequence[HtmlElement]) -> bool:
-    return sum(map(kind, boxes)) >= _OFTEN * len(boxes)
+def _are_mostly(kind: Callable[[T], bool], boxes: Sequence[T]) -> bool:
+    return len(boxes) > 0 and sum(map(kind, boxes)) >= _OFTEN * len(boxes)

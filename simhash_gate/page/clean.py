@@ -85,10 +85,11 @@ def clean(root: HtmlElement, titles: Titles | None = None, facts: Facts | None =
     measures = shown.measures
     size = measures.text[root]
     headline_path = _headline_path(elements.by_tag["h1"][:HEADLINES], titles)
-    boilerplate = _Boilerplate(root, headline_path, measures, thread=thread)
+    signed = thread or facts.kind == "forum"
+    boilerplate = _Boilerplate(root, headline_path, measures, thread=thread, signed=signed)
     if not thread and facts.kind not in ("article", "product") and boilerplate.is_thread():
         thread = True
-        boilerplate = _Boilerplate(root, headline_path, measures, thread=True)
+        boilerplate = _Boilerplate(root, headline_path, measures, thread=True, signed=True)
     boilerplate.drop(titles)
     _drop_forms(boilerplate.forms, text_forms, root, measures)
     _drop_large(boilerplate.large, root, measures, titles)
@@ -101,8 +102,9 @@ class _Boilerplate:
     """What is boilerplate in a tree, and what is left of it without that.
 
     `headline_path` is what the headline stands in. In a thread of a forum, what is called a comment
-    is a post. Of `large`, which is too large to be boilerplate, the outer ones come first, and of
-    neighbours the last; `forms` are boilerplate if they are small, and `authors` but for a name.
+    is a post, and answers are `signed` as posts are. Of `large`, which is too large to be
+    boilerplate, the outer ones come first, and of neighbours the last; `forms` are boilerplate if
+    they are small, and `authors` but for a name.
     """
 
     def __init__(
@@ -112,10 +114,12 @@ class _Boilerplate:
         measures: Measures,
         *,
         thread: bool,
+        signed: bool,
     ) -> None:
         self._root = root
         self._headline_path = headline_path
         self._thread = thread
+        self._signed = signed
         self._measures = measures
         whole = measures.text[root]
         self._largest = LARGEST * whole
@@ -182,7 +186,7 @@ class _Boilerplate:
         self._left_to_read -= size
         if self._thread and _is_post(element):
             return True
-        if self._thread and element.get("itemprop") == "author":
+        if self._signed and element.get("itemprop") == "author":
             for name in (e for e in element.iter("*") if e.get("itemprop") == "name"):
                 self.authors.append((element, text_of(name)))
                 return False

@@ -83,9 +83,9 @@ class SteadyExtractor:
         if page.facts.kind == "product":
             drop_other_products(element, headline_path, measures)
         if not listing:
+            found = post_metadata(element, measures, known=page.thread)
+            drop_all(found, measures, rule="post_metadata")
             drop_link_lists(element, measures)
-            if page.thread:
-                drop_all(post_metadata(element, measures), measures, rule="post_metadata")
         drop_copies(element, measures)
         if _start_at_headline(element, page):
             return Article(element, listing)

@@ -63,6 +63,46 @@ def test_who_said_what_is_known_where_machines_are_told_the_name():
     assert re.findall("Ada|Ben|Cleo|Dora|Joined", markdown) == NAMES
 
 
+USER = "<a href=/u/{name}>{name}</a>"
+TEXT = "<p>{text}</p>"
+DATE = "<span>1{n} hours ago</span>"
+BUTTONS = "<div><a href=#up>up</a> <a href=#re>reply</a></div>"
+SOFTWARE = {
+    "boxes": f"<div class=q7><div>{USER}<p>Senior</div><div class=z9>{DATE}{TEXT}</div></div>",
+    "tables": (
+        "<tr class=c><td><table><tr><td><img src=up.gif></td><td class=t>"
+        f"<div>{USER} {DATE} | <a href=#n>up</a></div><div class=b5>{TEXT}</div></td></tr></table>"
+    ),
+    "lists": f"<li><div><b>{USER}</b> {DATE} | {BUTTONS}</div><div class=b5>{TEXT}</div></li>",
+    "answers": (
+        f"<div class=answer><div>{TEXT}</div><div><time>2026-01-0{{n}}</time><div itemprop=author>"
+        f"{USER}<b itemprop=name>{{name}}</b> 1,2{{n}}9</div></div></div>"
+    ),
+}
+ROUND = {
+    "tables": "<table>{}</table>",
+    "lists": "<ol>{}</ol>",
+    "answers": "<div itemscope itemtype=https://schema.org/QAPage>{}</div>",
+}
+
+
+@pytest.mark.parametrize("software", SOFTWARE)
+def test_who_said_what_is_known_in_threads_of_software_that_nobody_named(software):
+    posts = [
+        SOFTWARE[software].format(n=n, name=name, text=said(n)) for n, name in enumerate(NAMES)
+    ]
+    around = ROUND.get(software, "<div>{}</div>").format("".join(posts))
+    markdown = read(f"<div><a href=/>Home</a> <a href=/b>Boards</a></div><h1>Floods</h1>{around}")
+    assert re.findall("Ada|Ben|Cleo|Dora|hours|next|reply|1,2", markdown) == NAMES
+    assert [said(n) in markdown for n in range(4)] == [True] * 4
+
+
+def test_an_entry_with_a_page_of_its_own_keeps_its_date():
+    entry = f"<div class=e><h2><a href=/{{n}}>Of {{n}}</a></h2><div>{USER} {DATE}</div>{TEXT}</div>"
+    entries = (entry.format(n=n, name=name, text=said(n)) for n, name in enumerate(NAMES))
+    assert read(f"<h1>Floods</h1>{''.join(entries)}").count("hours ago") == 4
+
+
 def test_what_stands_around_parts_of_another_page_or_has_no_date_stays():
     assert "Joined: 2019" in read(f"<h1>Floods</h1>{POSTS}")
     parts = "".join(
