@@ -67,7 +67,8 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
 
     What both show is done with, wherever it stands, and whatever its lines are. Neither a picture
     nor a control tells if one page has none at all, as a print view, nor does a date if only one
-    has any. At a `revisit` they tell.
+    has any. At a `revisit` they tell, and so do links that are
+    blocks of the article.
     """
     content = Kind.CONTENT | Kind.MARK * revisit
     # Read alike, a word or two in a menu are not what the text says. Copies are read otherwise.
@@ -88,8 +89,8 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
     known = only_new.copy()
     known[only_new] = np.logical_and.reduceat(covered, starts)[only_new]
     gone, come = (
-        np.flatnonzero(only & lines.are(content)).tolist()
-        for only, lines in ((only_old, old), (only_new & ~known, new))
+        np.flatnonzero(only & (lines.are(content) | (revisit & _are_linked(lines, other)))).tolist()
+        for only, lines, other in ((only_old, old, new), (only_new & ~known, new, old))
     )
     found = Apart(gone, come, {}, covered)
     if revisit:
@@ -99,6 +100,17 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
     gone = [n for n in gone if before[n] not in both]
     come = [n for n in come if now[n] not in both]
     return found.without("shown", gone, come)
+
+
+def _are_linked(lines: Lines, other: Lines) -> NDArray[np.bool_]:
+    """Tell of each line if it is a block of an article that is a link, as another page has there.
+
+    for: minutes of meetings, dishes, the parts of a thing; not for links that come or go.
+    """
+    linked = Kind.ARTICLE | Kind.LINK
+    ours, theirs = (each.kinds & (linked | Kind.ABOUT) == linked for each in (lines, other))
+    there: NDArray[np.bool_] = ours & np.isin(lines.places, other.places[theirs])
+    return there
 
 
 def _sorts(lines: Lines) -> list[int]:

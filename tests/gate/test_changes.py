@@ -218,6 +218,12 @@ def test_a_line_of_links_that_comes_or_goes_is_no_change() -> None:
     assert outcomes(f"<h1>Oaks</h1>{TEXT}", f"{links}{TEXT}") == ("duplicate", "unchanged")
 
 
+def test_a_link_of_the_text_that_says_something_else_is_a_change() -> None:
+    minutes = "{}<p><a href=/1.pdf>Minutes of April 22</a></p><p><a href=/2.pdf>{}</a></p>"
+    one, other = (minutes.format(TEXT, f"Minutes of May {day}") for day in (27, 29))
+    assert outcomes(one, other)[1] == "updated"
+
+
 def test_indentation_is_seen_in_the_next_crawl_and_spaces_at_the_end_are_not() -> None:
     code = "<pre>while bees:\n    feed()\n{}look()</pre>"
     assert outcomes(TEXT + code.format("    "), TEXT + code.format(""))[1] == "updated"
