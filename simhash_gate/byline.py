@@ -25,9 +25,13 @@ def find_byline(document: Document, url: str) -> dict[str, str | None]:
     end = next((lines.index(text) for text in texts if text in lines), 0)
     heads = {document.titles.headline, document.titles.title, *(it.text for it in blocks[:1])}
     top = max((at for at in range(max(end - 14, 0), end) if lines[at] in heads), default=end + 2)
-    placed = [*zip(document.places, lines, map(_YEAR.search, lines), strict=True)]
-    again = {at for at, _, year in placed[end:] if year}
-    near = [line for at, line, year in placed[max(top - 2, 0) : end] if not year or at not in again]
+    head, rest = [
+        [*zip(document.places[part], lines[part], strict=True)]
+        for part in (slice(max(top - 2, 0), end), slice(end, None))
+    ]
+    dated = {place for place, line in head if _YEAR.search(line)}
+    again = {place for place, line in rest if place in dated and _YEAR.search(line)}
+    near = [line for place, line in head if place not in again or not _YEAR.search(line)]
     entries = {block.text for block in blocks if block.linked and block.kind == "heading"} - heads
     near = near if entries.isdisjoint(near) and facts.kind != "product" else []
     links = [a for a in facts.elements.by_tag["a"] if "author" in a.get("rel", "").split()]
