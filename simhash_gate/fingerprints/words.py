@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import chain, groupby
 
 UNSEGMENTED = (
@@ -221,10 +222,14 @@ def is_of_page(text: str) -> bool:
     It is a counter, the label of an advertisement, a copyright, the source of a printed page or the
     time of the last change, and no more.
     """
-    if _LEGAL.match(text) or _AD_LABEL.match(text):
+    return _LEGAL.match(text) is not None or (len(text) <= _LONGEST_LINE and _is_of_page(text))
+
+
+@lru_cache(maxsize=8_192)  # the lines around the articles of some dozens of sites
+def _is_of_page(text: str) -> bool:
+    if _AD_LABEL.match(text):
         return True
-    pattern = _OF_PAGE if _DIGIT.search(text) else _CHANGED
-    if len(text) > _LONGEST_LINE or not pattern.search(text):
+    if not (_OF_PAGE if _DIGIT.search(text) else _CHANGED).search(text):
         return False
     rest = _LINKING.sub("", _VOLATILE.sub("", _OF_PAGE.sub("", text)))
     return not _WORD.search(rest)
