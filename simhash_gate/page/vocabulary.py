@@ -90,7 +90,7 @@ LEAVES = FLOW | HEADINGS | INLINE | word_set("header footer hgroup")
 
 # The five characters that CSS modules end a name with are a hash: `table__adKqa`.
 _PIECE = re.compile(
-    r"(?<![A-Za-z0-9])(?!(?<=__)(?=\w*[A-Z])\w{5}$)[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))"
+    r"(?<![A-Za-z0-9])(?!(?<=__)(?=\w{0,4}[A-Z])\w{5}$)[A-Za-z]+(?=[0-9]*(?![A-Za-z0-9]))"
 )
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MEAN_WORD = 2.5  # letters: `topAd` is a name
