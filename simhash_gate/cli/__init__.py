@@ -31,6 +31,17 @@ COMMANDS = {
     "why": "Tell what became of a page, and why; or compare two.",
 }
 """The commands, and what each does, in short."""
+_FILES = {"duplicates", "journal", "other", "output", "page", "pages", "report", "sources"}
+QUIET = "simhash_gate.quiet"
+"""Says in the context of a command that the option -q was given."""
+_QUIET = click.Option(
+    ["-q", "--quiet"],
+    is_flag=True,
+    is_eager=True,  # before the console is made
+    expose_value=False,
+    callback=lambda context, _, quiet: context.meta.update({QUIET: quiet}),
+    help="Tell only what could not be used.",
+)
 
 
 class Commands(click.Group):
@@ -49,7 +60,11 @@ class Commands(click.Group):
         module = {"similar": "pairs"}.get(cmd_name, cmd_name)
         found: click.Command = getattr(import_module(f"{__name__}.{module}"), cmd_name)
         for each in (found, *getattr(found, "commands", {}).values()):
+            if each.params[-1:] != [_QUIET]:
+                each.params.append(_QUIET)
             for parameter in each.params:
+                if parameter.name in _FILES and parameter.type is click.STRING:
+                    parameter.type = click.Path(readable=False)  # a shell completes it
                 if isinstance(parameter, click.Argument) or parameter.name in ("sources", "pages"):
                     parameter.callback = _plausible
         return found

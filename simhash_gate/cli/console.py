@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
+from simhash_gate.cli import QUIET
 from simhash_gate.common.files import check_writable, private_folder, private_lock, whole_file
 from simhash_gate.common.times import seconds_of
+from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import printable, why
 from simhash_gate.gate.verdict import encode
 from simhash_gate.offline.logs import settings_of_crawl
 from simhash_gate.settings import Settings
+from simhash_gate.sources import STDIN
 from simhash_gate.values import PREFIX
 
 if TYPE_CHECKING:
@@ -31,13 +34,16 @@ BROKEN_PIPE = 141  # what a shell reports of a process that SIGPIPE ended: 128 +
 class Console:
     """Writes results and messages, and counts the inputs that can't be used.
 
-    A progress bar is shown if `progress` is True; if it is None, on a terminal.
+    A progress bar is shown if `progress` is True; if it is None, on a terminal. After `-q`, only
+    what can't be used is told.
     """
 
     def __init__(self, progress: bool | None = None) -> None:
         self.complaints = 0
         self._similar: Counter[tuple[str, str]] = Counter()
-        self._progress = progress
+        context = click.get_current_context(silent=True)
+        self.quiet = bool(context and context.meta.get(QUIET))
+        self._progress = False if self.quiet and progress is None else progress
         self._echo: Callable[[str], Any] = lambda message: click.echo(message, err=True)
 
     def complain(self, place: str, message: str) -> None:
@@ -67,7 +73,8 @@ class Console:
 
     def say(self, message: str) -> None:
         """Write a message to stderr."""
-        self._echo(printable(message))
+        if not self.quiet:
+            self._echo(printable(message))
 
     def bar(
         self,
@@ -123,15 +130,21 @@ class Console:
             file.write(encode(line))
 
     @contextmanager
-    def sink(self, output: str | None) -> Iterator[BinaryIO]:
-        """Give stdout, or a file that is replaced at the end. Raises click.ClickException."""
-        if output is None:
+    def sink(self, output: str | None, *, private: bool = False) -> Iterator[BinaryIO]:
+        """Give stdout, or a file that is replaced at the end. Raises click.ClickException.
+
+        A `private` file is for its owner alone, and its folder is made if needed.
+        """
+        if output in (None, STDIN):
             with _stdout():
                 yield sys.stdout.buffer
                 sys.stdout.buffer.flush()
             return
-        with disk(output), whole_file(output, private=False) as file:
-            yield file
+        with disk(output):
+            if private:
+                private_folder(Path(output).parent)
+            with whole_file(output, private=private) as file:
+                yield file
 
     def show(self, lines: Iterable[str]) -> None:
         """Write lines to stdout, coloured on a terminal without NO_COLOR. Raises ClickException."""
@@ -149,7 +162,7 @@ class Console:
 
 def check_place(path: str | None, sources: Iterable[str] = ()) -> None:
     """Raise click.ClickException, before hours of reading, if `-o` is no place, or a source."""
-    if path:
+    if path not in (None, STDIN):
         with disk(path):
             target, given = Path(path), map(Path, sources)
             if target.exists() and any(it.exists() and target.samefile(it) for it in given):
@@ -270,7 +283,8 @@ def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
     def run(*, domain: Any, scope: Any, page: Any, age: Any, **given: Any) -> int:
         from simhash_gate.offline.chosen import Chosen  # with what asks stores
 
-        return command(chosen=Chosen(domain, scope, page, age), **given)
+        own = page and without_credentials(page)  # as pages are remembered
+        return command(chosen=Chosen(domain, scope, own, age), **given)
 
     for option in (older, page, scope, domain):
         run = option(run)

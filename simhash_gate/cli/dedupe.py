@@ -11,6 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
@@ -25,18 +26,25 @@ from simhash_gate.cli.console import (
     with_console,
 )
 from simhash_gate.collection.table import Row, format_of, write_rows
-from simhash_gate.common.files import whole_file
+from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.verdict import OUTCOMES, line_of
 from simhash_gate.identity.keys import precise
-from simhash_gate.offline.corpus import COLUMNS, OF_ITSELF, form_of, is_empty_folder, write_corpus
+from simhash_gate.offline.corpus import (
+    COLUMNS,
+    OF_ITSELF,
+    form_of,
+    is_empty_folder,
+    write_file,
+    write_folder,
+)
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, open_gate
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
-from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import Entry
+from simhash_gate.sources import STDIN, Entry
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import extract_pages
@@ -88,25 +96,30 @@ def dedupe(
 
     The command can be interrupted. The same command then goes on where it ended.
     """
-    # A crawl compares with recent pages only.
-    settings = settings_of([f"SIMHASH_GATE_WINDOW={ALL_PAGES}", *assignments])
+    # A crawl compares with recent pages of a domain only.
+    own = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", "SIMHASH_GATE_SCOPE=crawl"]
+    settings = settings_of([*own, *assignments])
     _check(output, duplicates, report, sources)
     with disk(output), _work_folder(output, console) as folder:
-        file = WorkFile(folder / "pages.sqlite", settings.options)
+        file = WorkFile(folder / "pages.sqlite", settings)
         with closing(file) as work:
             _read(work, sources, settings, console)
             if not work.count:
                 console.complain_of_nothing(shown(*sources), "no page in it")
                 return console.status()
-            outcomes, kept = _judge(work, folder, settings, console, keep, len(sources))
+            outcomes, kept, scopes = _judge(work, folder, settings, console, keep, len(sources))
             if duplicates:
-                _write_others(work, duplicates)
+                _write_others(work, duplicates, console)
             if report:
-                _write_report(work, report, shown(*sources), settings)
+                with console.sink(report, private=True) as written:
+                    written.write(_report(work, shown(*sources), settings))
             _write_corpus(work, output, folder / "corpus", settings, console)
     no_pages = [it for it, means in OUTCOMES.items() if not means.page and outcomes[it]]
+    counted = [str(outcomes.total())]
+    if scopes:  # none is asked for where a corpus is converted
+        counted.append(f"in {how_many(scopes, 'scope')} (SIMHASH_GATE_SCOPE = {settings.scope!r})")
     console.say(
-        f"pages: {outcomes.total()}, kept: {kept}, copies: {outcomes['duplicate']}, "
+        f"pages: {' '.join(counted)}, kept: {kept}, copies: {outcomes['duplicate']}, "
         f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
         + "".join(f", {outcome}: {outcomes[outcome]}" for outcome in no_pages)
     )
@@ -116,19 +129,25 @@ def dedupe(
 def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
     form, target = form_of(output), Path(output)
+    if (output, duplicates, report).count(STDIN) > 1:
+        raise click.UsageError("two outputs can't both be stdout. Name a file")
     if form == "folder" and target.exists() and not is_empty_folder(target):
         raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
     if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
         load()
     if report:
         check_installed()
-    for path in (duplicates, report, output if form != "folder" else None):
+    for path in (duplicates, report, None if form == "folder" else output):
         check_place(path, sources)
 
 
 @contextmanager
 def _work_folder(output: str, console: Console) -> Iterator[Path]:
     """Make the folder of what has been done so far; it goes when all has been done."""
+    if output == STDIN:  # nobody knows which command would go on
+        with TemporaryDirectory() as temporary:
+            yield Path(temporary)
+        return
     with own_folder(output, "work") as folder:
         # Its folder may be in a source: half a corpus must not be read as pages.
         shutil.rmtree(folder / "corpus", ignore_errors=True)
@@ -167,8 +186,11 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
 
 def _judge(
     work: WorkFile, folder: Path, settings: Settings, console: Console, keep: str, sources: int
-) -> tuple[Counter[str], int]:
-    """Judge all pages as a crawl would that meets them in this order; count the outcomes."""
+) -> tuple[Counter[str], int, int]:
+    """Judge all pages as a crawl would that meets them in this order.
+
+    Return how many have each outcome, how many are kept, and how many scopes they have.
+    """
     for file in folder.glob("kept.sqlite*"):
         file.unlink()
     outcomes: Counter[str] = Counter()
@@ -183,7 +205,7 @@ def _judge(
                 work.judged(verdicts)
             outcomes.update(found.line["outcome"] for found in verdicts)
             kept += sum(found.kept for found in verdicts)
-    return outcomes, kept
+    return outcomes, kept, corpus.scopes
 
 
 def _verdict(corpus: CorpusJudge, each: NumberedEntry, console: Console) -> KeptVerdict:
@@ -202,7 +224,7 @@ def name_of(entry: Entry) -> str | int:
     return entry.id if isinstance(entry.id, str | int) else json.dumps(entry.id)
 
 
-def _write_others(work: WorkFile, path: str) -> None:
+def _write_others(work: WorkFile, path: str, console: Console) -> None:
     form = format_of(path)
 
     def rows() -> Iterator[Row]:
@@ -214,11 +236,11 @@ def _write_others(work: WorkFile, path: str) -> None:
                     name, kept_name = str(name), None if kept_name is None else str(kept_name)
                 yield name, entry.url, kept_name, line["distance"], line["reason"]
 
-    with whole_file(path, private=False) as file:
+    with console.sink(path) as file:
         write_rows(rows(), OTHERS, form, file)
 
 
-def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> None:
+def _report(work: WorkFile, name: str, settings: Settings) -> bytes:
     summary = Summary()
     head = settings.crawl_line("dedupe", name)
     if settings.policies.default.window == ALL_PAGES:
@@ -228,7 +250,7 @@ def _write_report(work: WorkFile, path: str, name: str, settings: Settings) -> N
         if original is not None:
             line |= {"matched_url": original.name, "matched_id": name_of(original)}
         summary.add_line(line)
-    write(render(summary, name=name, texts=work.texts_of), path)
+    return render(summary, name=name, texts=work.texts_of)
 
 
 def _write_corpus(
@@ -251,9 +273,10 @@ def _write_corpus(
     if form != "folder":
         entries = work.verdicts() if form == "parquet" else ()
         more = {name for entry, *_ in entries for name in entry.fields} - {*COLUMNS}
-        write_corpus(pages(), output, form, sorted(more))
+        with console.sink(output) as file:
+            write_file(pages(), file, form, sorted(more))
         return
-    write_corpus(pages(), str(part), form)
+    write_folder(pages(), part)
     if is_empty_folder(Path(output)):
         Path(output).rmdir()
     part.rename(output)

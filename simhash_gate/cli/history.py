@@ -102,13 +102,13 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
     `history list` shows the numbers. The words and links that differ are shown if the crawl kept
     the text of both versions: see SIMHASH_GATE_KEEP_MARKDOWN.
     """
+    own = without_credentials(url)  # others may be copies that were pages of their own once
     with open_kept(store) as kept:
-        pasts = _pasts_of(kept, Chosen(page=url), console.complain)
+        pasts = _pasts_of(kept, Chosen(page=own), console.complain)
         if not pasts:
             if not console.complaints:
-                console.complain(without_credentials(url), NOTHING)
+                console.complain(own, NOTHING)
             return console.status()
-        own = without_credentials(url)  # others may be copies that were pages of their own once
         page, past = max(pasts, key=lambda past: (past[0].url == own, past[0].seen))
         two = _two_of(past.versions, versions)
         earlier, later = (_side(kept, page, version, console) for version in two)

@@ -12,19 +12,19 @@ from typing import Any
 
 import click
 
-from simhash_gate.cli.console import Console, check_place, disk, output, with_console, with_settings
+from simhash_gate.cli.console import Console, check_place, output, with_console, with_settings
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.segments import drops
 from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
 from simhash_gate.offline.replay import replay
 from simhash_gate.page import Page
-from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import Entry
+from simhash_gate.sources import STDIN, Entry
 from simhash_gate.sources.find import is_folder
-from simhash_gate.sources.jsonl import STDIN, count_lines, json_objects
+from simhash_gate.sources.jsonl import count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.values import PREFIX
@@ -97,12 +97,8 @@ def report(
     texts = _texts(summary, settings, console, own, pages, journal)
     name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
     report = render(summary, name=name, texts=texts)
-    if output is None:
-        with console.sink(None) as file:
-            file.write(report)
-    else:
-        with disk(output):
-            write(report, output)
+    with console.sink(output, private=True) as file:
+        file.write(report)
     console.say(f"verdicts in the report: {summary.seen}")
     return console.status()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -15,6 +15,8 @@ from simhash_gate.common.times import shown
 from simhash_gate.compare.site_memory import SiteMemory
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import notes_of
+from simhash_gate.journal.segments import drops
+from simhash_gate.journal.segments import forget as forget_dropped
 from simhash_gate.offline.chosen import Chosen, forget_all, forget_notes_on, left_over
 from simhash_gate.offline.exported import KINDS, exported
 from simhash_gate.offline.imported import Import
@@ -23,7 +25,7 @@ from simhash_gate.settings import Settings
 from simhash_gate.sources import find
 from simhash_gate.sources.open import open_kept
 from simhash_gate.stores import Record
-from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES, Blob
+from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 
 _NOTHING = "the store has no pages that count"
 
@@ -115,9 +117,18 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
     metavar="N",
     help="Keep the last N of these pages of each scope.",
 )
+@click.option("--journal", metavar="PATH", help="Remove them and their copies from it, too.")
+@click.option("--dry-run", is_flag=True, help="Remove nothing. Print the pages, as `list` does.")
 @with_chosen
 @with_console
-def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int:
+def forget(
+    console: Console,
+    url: str,
+    chosen: Chosen,
+    pages: int | None,
+    journal: str | None,
+    dry_run: bool,
+) -> int:
     """Remove the pages that match all of the options. Pages like them are new again.
 
     Their histories and texts, what is remembered of sites that have no pages left, and the pages of
@@ -127,29 +138,36 @@ def forget(console: Console, url: str, chosen: Chosen, pages: int | None) -> int
         raise click.UsageError(
             "Name the pages to remove: --domain, --scope, --page, --age or --pages."
         )
+    if journal and (chosen.scope or pages is not None):
+        raise click.UsageError("--journal goes with --page, --domain and --age")
+    chosen, removed, dropped = replace(chosen, beyond=pages or 0), 0, 0
+    copies = (found.drop for found in drops(journal, lambda *_: None)) if journal else ()
     with open_kept(url) as store:
-        with live_run(url):
-            pass  # every new run removes what dead runs left
-        blobs_removed: Counter[str] = Counter()
-        left = Counter(record.scope for record in chosen.of(store)) if pages else None
-        removed = 0
+        if not dry_run:
+            with live_run(url):
+                pass  # every new run removes what dead runs left
+        chosen = chosen.resolved(store, copies)
+        blobs = [*(it.blob for it in chosen.histories(store)), *chosen.notes(store)]
         for record in console.bar(chosen.of(store)):
-            if left is not None:
-                left[record.scope] -= 1
-                if left[record.scope] < (pages or 0):
-                    continue
-                store.put(Blob(HISTORY, record.scope, record.key, b""))
-            store.forget(record)
             removed += 1
-        if left is None:
-            blobs_removed += forget_all(store, (it.blob for it in chosen.histories(store)))
-            blobs_removed += forget_all(store, chosen.notes(store))
-            blobs_removed[SITE_NOTES] += forget_notes_on(store, chosen)
-        blobs_removed += forget_all(store, left_over(store))
-    console.say(f"pages removed: {removed}")
-    for kind, known in KINDS.items():
-        if blobs_removed[kind]:
-            console.say(f"{known.named} removed: {blobs_removed[kind]}")
+            console.write(_listed(record)) if dry_run else store.forget(record)
+        counts, like = Counter(blob.kind for blob in blobs), chosen.like(store)
+        if not dry_run:
+            forget_all(store, blobs)
+            counts[SITE_NOTES] += forget_notes_on(store, chosen)
+            counts += forget_all(store, left_over(store))
+    if journal:
+        dropped = forget_dropped(journal, chosen.has_dropped, console.complain, dry_run=dry_run)
+    named = chosen.page or chosen.domain or chosen.scope
+    if named and chosen.age is None and not removed + len(blobs) + (0 if like else dropped):
+        hint = f". Is it one of these? {', '.join(sorted(like)[:3])}" if like else ""
+        console.complain(named, f"nothing is remembered of it{hint}")
+    done = "to remove" if dry_run else "removed"
+    console.say(f"pages {done}: {removed}")
+    told = Counter({known.named: counts[kind] for kind, known in KINDS.items()})
+    told["dropped pages in the journal"] = dropped
+    for what, number in (+told).items():
+        console.say(f"{what} {done}: {number}")
     return console.status()
 
 

@@ -12,8 +12,9 @@ from simhash_gate.common.wording import complaining
 from simhash_gate.offline.logs import is_log, last_log, logs_in
 from simhash_gate.offline.url_evidence import FEWEST, Crawls
 from simhash_gate.offline.url_rules import FOUND_LATER, Suggestion, as_json
+from simhash_gate.sources import STDIN
 from simhash_gate.sources.find import is_folder
-from simhash_gate.sources.jsonl import STDIN, json_objects
+from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import shown
 
 _EXAMPLES = 3

@@ -15,12 +15,12 @@ from simhash_gate.offline.why import compared
 from simhash_gate.pipeline import Reading, read_closely
 from simhash_gate.report.explanation import Explanation
 from simhash_gate.settings import Settings
-from simhash_gate.sources import read_body
+from simhash_gate.sources import STDIN, read_body
 from simhash_gate.sources.open import shown
 
 
 @click.command(
-    epilog="Examples: simhash-gate why https://example.com/a?print=1; simhash-gate why a.html "
+    epilog="Examples: simhash-gate why 'https://example.com/a?print=1'; simhash-gate why a.html "
     "b.html"
 )
 @click.argument("page", metavar="PAGE")
@@ -52,7 +52,7 @@ def why(
     is the one that the gate reaches on OTHER after PAGE.
     """
     console = Console()
-    if "-" in sources:
+    if [*sources, page, other].count(STDIN) > (STDIN not in sources):
         raise click.UsageError("stdin can't be read twice. Name a file")
     answer: Explanation | None = None
     if other is not None:
@@ -90,7 +90,7 @@ def _read(
         if read is None:
             console.complain(found.url, "no such page. Name where it is: --in SOURCE")
         return read
-    if is_log(name):
+    if name != STDIN and is_log(name):
         raise click.UsageError(f"{name} is a verdict log. To look in it: --in {name}")
     with complaining(console.complain, name):
         body = read_body(name, settings.max_bytes)

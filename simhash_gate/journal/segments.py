@@ -7,16 +7,17 @@ process ends, however it ends.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
 
-from simhash_gate.common.files import is_locked, new_file, private_folder, private_lock
+from simhash_gate.common.files import is_locked, new_file, private_folder, private_lock, whole_file
 from simhash_gate.common.warc import read_records
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.journal.warc import Drop, body_of, drop_of, need_fastwarc, warcinfo
@@ -162,6 +163,43 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
     for file in files:
         with complaining(complain, str(file)):
             yield from _drops(str(file), complain)
+
+
+def forget(path: str, is_gone: Callable[[Drop], bool], complain: Complain, *, dry_run: bool) -> int:
+    """Remove dropped pages from a journal, or only count them. Raises `MissingExtraError`.
+
+    `complain` gets what can't be read, and the files that a crawl is writing: these stay.
+    """
+    need_fastwarc()
+    files: list[Path] = []
+    removed = 0
+    with complaining(complain, path):
+        files = journal_files(path)
+    for file in files:
+        with complaining(complain, str(file)):
+            if is_locked(file):
+                raise OSError("a crawl is writing it. Repeat this when the crawl has ended")
+            gone = [is_gone(found.drop) for found in _drops(str(file), complain)]
+            if any(gone) and not dry_run:
+                _rewrite(file, gone)
+            removed += sum(gone)
+    return removed
+
+
+def _rewrite(file: Path, gone: Sequence[bool]) -> None:
+    """Write a file without some of its pages: two records each, after the first one of all."""
+    from fastwarc.warc import ArchiveIterator
+
+    data = file.read_bytes()
+    records = ArchiveIterator(io.BytesIO(data), parse_http=False)
+    starts = [*(record.stream_pos for record in records), len(data)]
+    if len(starts) != 2 * len(gone) + 2:
+        raise ValueError("damaged: no page of it can be removed. Remove the file")
+    with whole_file(file) as whole:
+        whole.write(data[: starts[1]])
+        for number, is_page_gone in enumerate(gone):
+            if not is_page_gone:
+                whole.write(data[starts[2 * number + 1] : starts[2 * number + 3]])
 
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from simhash_gate.common.urls import is_of_domain, without_credentials
+from simhash_gate.common.urls import is_of_domain
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.history.notes import without_domain
 from simhash_gate.history.texts import KeptPage, unpack
 from simhash_gate.history.versions import History
 from simhash_gate.identity.keys import key_of, own_key
+from simhash_gate.journal.warc import Drop
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import PageHistory
@@ -24,56 +25,94 @@ from simhash_gate.stores.store import Store
 class Chosen:
     """Which pages a command is about: those that agree with all of this.
 
-    `domain` stands for its subdomains too; `page` is any address of a page. `age` is in seconds:
-    pages are chosen whose own URL was last seen longer ago.
+    `domain` stands for its subdomains too; `page` is any address of a page: where none has its key,
+    the one whose address only adds parameters. `age` is in seconds: pages are chosen whose own URL
+    was last seen longer ago. `beyond` spares so many of each scope, the last ones. `keys` are more
+    keys of the page.
     """
 
     domain: str | None = None
     scope: str | None = None
     page: str | None = None
     age: float | None = None
+    beyond: int = 0
+    keys: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
         return self != Chosen()
 
     def of(self, store: Store) -> Iterator[Record]:
         """Yield the pages of a store that are chosen, oldest first."""
-        is_page = self._page_test()
+        chosen, left = self.resolved(store), Counter[str]()
+        if self.beyond:
+            left.update(record.scope for record in replace(self, beyond=0).of(store))
         for record in store.records(self.scope):
-            if self._has(record.url, record.last_seen) and is_page(record):
-                yield record
+            if chosen._has(record.url, record.last_seen) and chosen._is_page(record):
+                left[record.scope] -= 1
+                if not self.beyond or left[record.scope] >= self.beyond:
+                    yield record
 
     def histories(self, store: Store) -> Iterator[PageHistory]:
         """Yield what is known of the visits to the pages that are chosen, in any order."""
-        is_page = self._page_test()
-        for history in map(PageHistory.of, store.blobs(HISTORY, self.scope)):
-            if self._has(history.url, history.seen) and is_page(history):
-                yield history
+        chosen = self.resolved(store)
+        old = {(it.scope, it.key) for it in chosen.of(store)} if self.beyond else None
+        for it in map(PageHistory.of, store.blobs(HISTORY, self.scope)):
+            if old is None:
+                is_chosen = chosen._has(it.url, it.seen) and chosen._is_page(it)
+            else:
+                is_chosen = (it.scope, it.key) in old
+            if is_chosen:
+                yield it
+
+    def resolved(self, store: Store, drops: Iterable[Drop] = ()) -> Chosen:
+        """Return this with the keys of all addresses of the page that a store and drops know."""
+        if self.page is None or self.keys:
+            return self
+        keys, like = {key_of(self.page)}, self.like(store)
+        if len(like) == 1 and not any(map(self._is_page, store.records(self.scope))):
+            keys.update(map(key_of, like))
+        pairs = [*map(_keys_of, drops)]
+        while more := {key for pair in pairs if keys & pair for key in pair} - keys:
+            keys |= more
+        return replace(self, keys=frozenset(keys))
+
+    def like(self, store: Store) -> set[str]:
+        """Return the URLs that are that of the page, and more parameters."""
+        pages = [PageHistory.of(blob).url for blob in store.blobs(HISTORY, self.scope)]
+        pages += [record.url for record in store.records(self.scope)]
+        key = key_of(self.page or "")
+        return {url for url in pages if key_of(url.partition("?")[0]) == key != key_of(url)}
 
     def notes(self, store: Store) -> Iterator[Blob]:
         """Yield the notes on the scopes that are chosen, whatever pages they have."""
-        if self.page is None and self.age is None:
+        if self.page is None and self.age is None and not self.beyond:
             for blob in store.blobs(SITE_NOTES, self.scope):
                 of_site = f"http://{blob.scope}/"
                 if self.domain is None or is_of_domain(of_site, self.domain):
                     yield blob
+
+    def has_dropped(self, drop: Drop) -> bool:
+        """Tell whether a dropped page is chosen, itself or as a copy of one that is."""
+        is_page = self.page is None or not self.keys.isdisjoint(_keys_of(drop))
+        return is_page and self._has(drop.url, drop.time)
 
     def _has(self, url: str, seen: float) -> bool:
         return (self.age is None or seen < time.time() - self.age) and (
             self.domain is None or is_of_domain(url, self.domain)
         )
 
-    def _page_test(self) -> Callable[[Record | PageHistory], bool]:
+    def _is_page(self, kept: Record | PageHistory) -> bool:
         if self.page is None:
-            return lambda _: True
-        page = without_credentials(self.page)  # as pages are remembered
+            return True
+        if kept.key.endswith("#"):  # its other addresses show another page
+            return kept.key == own_key(self.page)
+        keys = {kept.key, key_of(kept.url)}
+        return key_of(self.page) in keys or not keys.isdisjoint(self.keys)
 
-        def is_page(kept: Record | PageHistory) -> bool:
-            if kept.key.endswith("#"):  # its other addresses show another page
-                return kept.key == own_key(page)
-            return key_of(page) in (kept.key, key_of(kept.url))
 
-        return is_page
+def _keys_of(drop: Drop) -> set[str]:
+    """Return the keys of a dropped page and, if it is a copy, of its kept page."""
+    return {key_of(drop.url), *([key_of(drop.matched_url)] if drop.outcome == "duplicate" else ())}
 
 
 def forget_all(store: Store, blobs: Iterable[Blob]) -> Counter[str]:
@@ -86,7 +125,7 @@ def forget_all(store: Store, blobs: Iterable[Blob]) -> Counter[str]:
 
 def forget_notes_on(store: Store, chosen: Chosen) -> int:
     """Forget the notes on a domain in scopes that have several; return in how many."""
-    if chosen.domain is None or chosen.page is not None or chosen.age is not None:
+    if chosen != Chosen(chosen.domain, chosen.scope) or chosen.domain is None:
         return 0
     parts = 0
     for blob in [*store.blobs(SITE_NOTES, chosen.scope)]:

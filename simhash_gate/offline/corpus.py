@@ -9,14 +9,15 @@ from contextlib import suppress
 from hashlib import blake2b
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 import click
 
 from simhash_gate.collection.table import NUMBERS, write_rows
-from simhash_gate.common.files import whole_file, write_new
+from simhash_gate.common.files import write_new
 from simhash_gate.gate.verdict import encode
 from simhash_gate.page import METADATA
+from simhash_gate.sources import STDIN
 
 Form = Literal["folder", "jsonl", "parquet"]
 
@@ -39,8 +40,8 @@ COLUMNS = ("id", "url", "canonical_url", *OF_ITSELF, "fingerprint", "pipeline", 
 def form_of(path: str) -> Form:
     """Return the form that a name tells. Raises click.UsageError for the name of another file."""
     suffix = Path(path).suffix.lower()
-    if suffix in (".jsonl", ".parquet"):
-        return "jsonl" if suffix == ".jsonl" else "parquet"
+    if path == STDIN or suffix in (".jsonl", ".parquet"):
+        return "parquet" if suffix == ".parquet" else "jsonl"
     if suffix in _FILES:
         raise click.UsageError(
             f"-o {path}: a corpus is a folder, or a file that ends in .jsonl or .parquet."
@@ -53,25 +54,26 @@ def is_empty_folder(path: Path) -> bool:
     return path.is_dir() and next(path.iterdir(), None) is None
 
 
-def write_corpus(
-    pages: Iterable[dict[str, Any]], path: str, form: Form, more: Iterable[str] = ()
+def write_folder(pages: Iterable[dict[str, Any]], path: Path) -> None:
+    """Write pages as files in a folder. Raises OSError."""
+    for page in pages:
+        data = f"{front_matter(page)}\n{page['markdown']}\n".encode("utf-8", "backslashreplace")
+        for name in _names(page):
+            with suppress(FileExistsError, NotADirectoryError):
+                write_new(path / name, data)
+                break
+
+
+def write_file(
+    pages: Iterable[dict[str, Any]], file: BinaryIO, form: Form, more: Iterable[str] = ()
 ) -> None:
-    """Write pages, with `more` columns in Parquet; a file is there whole or not. Raises OSError."""
-    if form == "folder":
-        for page in pages:
-            data = f"{front_matter(page)}\n{page['markdown']}\n".encode("utf-8", "backslashreplace")
-            for name in _names(page):
-                with suppress(FileExistsError, NotADirectoryError):
-                    write_new(Path(path, name), data)
-                    break
+    """Write pages as rows, with `more` columns in Parquet. Raises OSError."""
+    if form == "jsonl":
+        file.writelines(map(encode, pages))
         return
-    with whole_file(path, private=False) as file:
-        if form == "jsonl":
-            file.writelines(map(encode, pages))
-            return
-        columns = (*COLUMNS, *more)
-        rows = (tuple(_cell(name, page.get(name)) for name in columns) for page in pages)
-        write_rows(rows, columns, form, file, batch=_ROWS)
+    columns = (*COLUMNS, *more)
+    rows = (tuple(_cell(name, page.get(name)) for name in columns) for page in pages)
+    write_rows(rows, columns, form, file, batch=_ROWS)
 
 
 def _cell(name: str, value: Any) -> Any:

@@ -17,9 +17,9 @@ from simhash_gate.history.notes import merged as merged_notes
 from simhash_gate.history.texts import unpack
 from simhash_gate.history.versions import History
 from simhash_gate.offline.chosen import Chosen, texts_of
-from simhash_gate.sources import File, find
+from simhash_gate.sources import STDIN, File, find
 from simhash_gate.sources.fingerprints import FINGERPRINT
-from simhash_gate.sources.jsonl import STDIN, first_object, json_objects
+from simhash_gate.sources.jsonl import first_object, json_objects
 from simhash_gate.stores import Blob, Record
 from simhash_gate.stores.base import HISTORY, KEPT_TEXT, NEVER, SITE_MEMORY, SITE_NOTES
 from simhash_gate.stores.histories import history_in
@@ -113,11 +113,13 @@ def _base64(data: bytes) -> str:
 
 
 def is_exported(file: File) -> bool:
-    """Tell if the first line of a file is one that `store export` writes; stdin is taken for it."""
-    if file.kind != find.JSONL or file.path == STDIN:
-        return file.kind == find.JSONL
+    """Tell if the first line of a file is one that `store export` writes."""
+    if file.kind != find.JSONL:
+        return False
     first = first_object(file.path)
-    return any(all(key in first for key in keys) for keys in (_PAGE, _BLOB))
+    return any(all(key in first for key in keys) for keys in (_PAGE, _BLOB)) or (
+        file.path == STDIN and not first
+    )
 
 
 def read_exported(path: str, complain: Complain) -> Iterator[Record | Blob]:

@@ -94,13 +94,15 @@ class CorpusJudge:
     """Judges pages as one crawl would, scope by scope, and knows what each is a copy of.
 
     If it `converts`, pages of a corpus that was written by a gate are kept: they were judged then.
+    `scopes` counts those in which a page was kept so far.
     """
 
     def __init__(self, gate: Gate, settings: Settings, *, converts: bool = False) -> None:
         self.gate = gate
         self._converts = converts
         self._settings = settings
-        self._scope = ""
+        self._scope: str | None = None
+        self.scopes = 0
         self._names: dict[tuple[object, ...], Any] = {}  # of the pages that are kept of a scope
 
     def judge(
@@ -118,6 +120,7 @@ class CorpusJudge:
         if (record := verdict.record) is not None:
             if record.scope != self._scope:
                 self._scope, self._names = record.scope, {}
+                self.scopes += 1
             self._names[record.identity] = name
         original = None
         if verdict.outcome == "duplicate" and verdict.match is not None:

@@ -176,16 +176,13 @@ class PageTraces:
 
     def _take(self, line: dict[str, Any], crawl: dict[str, Any]) -> None:
         """Take a verdict, unless a known one is more surely on this page. Raises ValueError."""
-        url = line.get("url")
-        if url == self.url:
-            rank = 5
-        elif self._is_page(url):
-            rank = 3
-        else:
-            rank = 1 if self._is_page(line.get("canonical_url")) else 0
-        if rank and not self._is_page(line.get("matched_url")):
-            rank += 1  # it was not seen again only: it became something
-        if rank and rank >= self._rank:
+        url, outcome = line.get("url"), line["outcome"]
+        by_canonical = self._is_page(line.get("canonical_url"))
+        sure = 3 if url == self.url else 2 if self._is_page(url) else int(by_canonical)
+        of_itself = sure == 1 or self._is_page(line.get("matched_url"))
+        # What it became counts more than that it was seen again, and its copies count least.
+        rank = sure * 3 - (2 if outcome == "duplicate" else outcome == "unchanged") * of_itself
+        if rank > 0 and rank >= self._rank:
             self.verdict, self.crawl, self._rank = LoggedVerdict.of(line), crawl, rank
 
     def _look_in_journal(self, path: str, complain: Complain) -> None:

@@ -17,6 +17,7 @@ from simhash_gate.common.times import unix_time
 from simhash_gate.options import Options, pipeline_version
 from simhash_gate.page import Page
 from simhash_gate.pipeline import read_page
+from simhash_gate.settings import Settings
 from simhash_gate.sources import Entry
 from simhash_gate.workers.pool import ReadError
 
@@ -86,9 +87,10 @@ class WorkFile:
     these.
     """
 
-    def __init__(self, path: Path, options: Options) -> None:
-        made_by = f"{_SCHEMA} {pipeline_version(options)} {options.compare} {options.without}"
-        self._salt = made_by.encode("utf-8", "surrogatepass")
+    def __init__(self, path: Path, settings: Settings) -> None:
+        options = settings.options
+        made_by = (_SCHEMA, settings.scope, pipeline_version(options), options.compare)
+        self._salt = as_bytes(f"{made_by} {options.without}")
         self._db = open_database(path, isolation_level=None)
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")

@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from simhash_gate.common.urls import without_credentials
 
 TOO_LARGE = "too large"
+STDIN = "-"
 
 
 class Known(NamedTuple):
@@ -111,10 +114,20 @@ def request_fingerprint(url: str) -> str:
     return hashlib.sha1(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
+    """Open a file, or STDIN, which is read once: `peek` shows its first bytes."""
+    if path == STDIN:
+        yield cast(BufferedReader, sys.stdin.buffer)
+    else:
+        with Path(path).open("rb") as file:
+            yield file
+
+
 def read_body(path: str | os.PathLike[str], max_bytes: int) -> bytes | None:
     """Return a file's content, or None if that is more than `max_bytes`. Raises OSError."""
     try:
-        with Path(path).open("rb") as file:
+        with opened(path) as file:
             body = file.read(max_bytes + 1)
     except ValueError as error:  # no file can have such a name
         raise OSError(str(error)) from None

@@ -17,7 +17,7 @@ from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.gate.policy import is_public_host
 from simhash_gate.identity.keys import canonical_urls
 from simhash_gate.sources import TOO_LARGE, Entry, File, Known, read_body
-from simhash_gate.sources.jsonl import json_objects
+from simhash_gate.sources.jsonl import json_objects, shown_path
 from simhash_gate.sources.markdown import front_matter, markdown_as_html
 from simhash_gate.values import TEXT, checked
 
@@ -37,11 +37,12 @@ def read_file(
     file: File, complain: Complain, max_bytes: int, *, of_text: bool = False
 ) -> Iterator[Entry]:
     """Yield the page of a file of HTML or text; front matter gives the values of the entry."""
-    with complaining(complain, file.path):
+    place = shown_path(file.path)
+    with complaining(complain, place):
         path = Path(file.path)
         if file.folder and path.exists() and not path.is_file():
             raise OSError("no ordinary file")  # to open a pipe would wait for its writer
-        content = read_body(path, max_bytes)
+        content = read_body(file.path, max_bytes)
         body, metadata = content or b"", dict[str, Any]()
         if of_text and body:
             text = body.decode("utf-8-sig", "replace")
@@ -54,7 +55,7 @@ def read_file(
         url = text_of(metadata, "url")
         guess = guess_url(b"" if of_text else body, file.path, file.folder)
         yield Entry(
-            file.path,
+            place,
             body,
             file.path,
             url or guess,

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
+from simhash_gate.common.warc import GZIP
 from simhash_gate.common.wording import Complain, MissingExtraError, how_many, need, why
-from simhash_gate.sources import File, files, httpcache, jsonl, parquet, warc
+from simhash_gate.sources import STDIN, File, files, httpcache, jsonl, opened, parquet, warc
 from simhash_gate.stores.base import without_password
 
 HTML, TEXT, WARC, WACZ, JSONL, PARQUET = "HTML", "text", "WARC", "WACZ", "JSON Lines", "Parquet"
@@ -232,14 +235,19 @@ def _kind_of_name(path: str) -> str:
 def _kind_of_file(path: str) -> str:
     """Return the kind of a file by its name, else by its first bytes."""
     kind = _kind_of_name(path)
-    if kind != _OTHER or path == jsonl.STDIN:
-        return JSONL if kind == _OTHER else kind
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
-    except (OSError, ValueError):
-        return JSONL
-    return next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), JSONL)
+    if kind != _OTHER:
+        return kind
+    with suppress(OSError, ValueError), opened(path) as file:
+        start = file.peek()
+        if start.startswith(GZIP):
+            with suppress(zlib.error):
+                start = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(start, 64)
+            return WARC if start.startswith(b"WARC/") else JSONL
+        start = start[:64].removeprefix(b"\xef\xbb\xbf").lstrip()
+        kind = next((kind for mark, kind in _STARTS.items() if start.startswith(mark)), JSONL)
+    if path == STDIN and kind in (PARQUET, WACZ):
+        raise OSError(f"<stdin>: {kind} can't be read from a pipe. Name the file")
+    return JSONL if kind == _OTHER else kind
 
 
 def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:

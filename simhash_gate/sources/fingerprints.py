@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from simhash_gate.common.wording import Complain, complaining
 from simhash_gate.fingerprints.hamming import from_hex
+from simhash_gate.sources import opened
 from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
 from simhash_gate.values import TEXT, ValueKind, checked
 
@@ -38,17 +38,17 @@ class Numbered(NamedTuple):
 
 def is_list(path: str) -> bool:
     """Tell whether the first line of a file is 16 hex digits."""
-    with suppress(OSError, ValueError), Path(path).open("rb") as file:
-        return bool(_FIRST.match(file.readline(64)))
+    with suppress(OSError, ValueError), opened(path) as file:
+        return bool(_FIRST.match(file.peek(64)[:64].partition(b"\n")[0]))
     return False
 
 
 def read_list(path: str, complain: Complain) -> Iterator[Numbered]:
     """Yield the fingerprints of a list, many at once. Empty lines are skipped."""
     number = 1
-    with complaining(complain, path), Path(path).open("rb") as file:
-        if file.read(3) != b"\xef\xbb\xbf":
-            file.seek(0)
+    with complaining(complain, path), opened(path) as file:
+        if file.peek(3).startswith(b"\xef\xbb\xbf"):
+            file.read(3)
         # Lines of equal length are read as one array, which is faster. Others are read one by one.
         width = _DIGITS + 1
         while data := file.read(_LINES * width):

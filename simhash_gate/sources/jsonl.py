@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from gzip import GzipFile
-from pathlib import Path
-from typing import Any, BinaryIO
+from io import BufferedReader
+from typing import Any
 
 from simhash_gate.common.warc import GZIP
 from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.sources import STDIN, opened
 
-STDIN = "-"
 OF_A_LOG = frozenset({"outcome", "crawl_note"})
 """Each line of a verdict log has one of these keys."""
 _LONGEST = 1 << 26  # bytes of a line
@@ -43,15 +42,12 @@ def json_objects(
 
 
 @contextmanager
-def _open(path: str) -> Iterator[BinaryIO | GzipFile]:
-    if path == STDIN:
-        yield sys.stdin.buffer
-        return
-    with Path(path).open("rb") as file:
+def _open(path: str) -> Iterator[BufferedReader | GzipFile]:
+    with opened(path) as file:
         yield GzipFile(fileobj=file) if file.peek(2)[:2] == GZIP else file
 
 
-def _lines(file: BinaryIO | GzipFile) -> Iterator[bytes]:
+def _lines(file: BufferedReader | GzipFile) -> Iterator[bytes]:
     try:
         while line := file.readline(_LONGEST):
             if len(line) == _LONGEST:  # it may never end: gzip packs zeros to a thousandth
@@ -76,6 +72,10 @@ def _object(line: bytes, example: str) -> dict[str, Any]:
 def first_object(path: str) -> dict[str, Any]:
     """Return the first object of a file, an empty one if there is none near its start."""
     left = _MOST
+    if path == STDIN:
+        with suppress(ValueError), opened(path) as pipe:
+            return _object(pipe.peek().partition(b"\n")[0], "")
+        return {}
     with suppress(OSError, ValueError, EOFError, zlib.error), _open(path) as file:
         while line := file.readline(left):
             with suppress(ValueError):
@@ -85,7 +85,9 @@ def first_object(path: str) -> dict[str, Any]:
 
 
 def count_lines(path: str) -> int | None:
-    """Return the number of lines that are not empty, None if the file can't be read."""
+    """Return the number of lines that are not empty, None if the file can't be read twice."""
+    if path == STDIN:
+        return None
     with suppress(OSError, ValueError), _open(path) as file:
         return sum(1 for line in _lines(file) if line.strip())
     return None

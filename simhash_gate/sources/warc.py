@@ -7,14 +7,14 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from simhash_gate.common.times import unix_time
 from simhash_gate.common.warc import Opened, read_records
 from simhash_gate.common.wording import Complain, complaining, printable
-from simhash_gate.sources import TOO_LARGE, Entry, File
+from simhash_gate.sources import TOO_LARGE, Entry, File, opened
 from simhash_gate.sources.http import read_headers, response
+from simhash_gate.sources.jsonl import shown_path
 
 if TYPE_CHECKING:
     from fastwarc.warc import WarcRecord
@@ -26,8 +26,8 @@ _HEADERS = 1 << 16  # bytes of HTTP headers that may come on top of a body
 
 def warc(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the HTTP responses of a WARC file, in its order. Needs fastwarc."""
-    with complaining(complain, file.path), Path(file.path).open("rb") as opened:
-        yield from responses(opened, file.path, complain, max_bytes)
+    with complaining(complain, file.path), opened(file.path) as packed:
+        yield from responses(packed, shown_path(file.path), complain, max_bytes)
 
 
 def responses(file: Opened, path: str, complain: Complain, max_bytes: int) -> Iterator[Entry]:
@@ -102,15 +102,15 @@ _ZIP_FAILURES = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, Runtime
 
 def wacz(file: File, complain: Complain, max_bytes: int) -> Iterator[Entry]:
     """Yield the HTTP responses of a WACZ file: its WARC files in the order of their names."""
-    with complaining(complain, file.path), Path(file.path).open("rb") as opened:
-        yield from _members(opened, file.path, complain, max_bytes, nested=False)
+    with complaining(complain, file.path), opened(file.path) as packed:
+        yield from _members(packed, file.path, complain, max_bytes, nested=False)
 
 
 def _members(
-    opened: Opened, place: str, complain: Complain, max_bytes: int, *, nested: bool
+    file: Opened, place: str, complain: Complain, max_bytes: int, *, nested: bool
 ) -> Iterator[Entry]:
     try:
-        packed = zipfile.ZipFile(opened)
+        packed = zipfile.ZipFile(file)
     except _ZIP_FAILURES as error:
         complain(place, f"no WACZ file, or damaged: {error}")
         return

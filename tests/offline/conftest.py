@@ -6,6 +6,7 @@ left running) is tested in processes.
 
 import contextlib
 import fcntl
+import io
 import json
 import os
 import pty
@@ -57,12 +58,14 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture
 def run_with_input(tmp_path: Path, environment, monkeypatch) -> Run:
-    def run(text: str, *arguments: object) -> Result:
+    def run(text: str | bytes, *arguments: object) -> Result:
         words = [*map(str, arguments)]
         if "SIMHASH_GATE_WORKERS" not in str(words) and not READS_PAGES.isdisjoint(words[:2]):
             words += ["-s", INLINE]
         monkeypatch.chdir(tmp_path)
-        with CliRunner(env=environment).isolation(text) as (out, err, _):
+        given = text.encode() if isinstance(text, str) else text
+        stdin = io.BufferedReader(io.BytesIO(given))
+        with CliRunner(env=environment).isolation(stdin) as (out, err, _):
             status = main(words)
             sys.stdout.flush()
             sys.stderr.flush()

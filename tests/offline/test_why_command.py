@@ -122,6 +122,18 @@ def test_any_address_of_a_page_leads_to_its_verdict_in_a_log(run, log) -> None:
     assert "https://example.com/other in verdicts.jsonl: no verdict on it" in result.err
 
 
+def test_what_became_of_a_page_counts_more_than_what_became_of_its_copies(run, tmp_path) -> None:
+    one, page = "https://example.com/a?ref=mail", "https://example.com/a"
+    for canonical, first in ((page, one), (page, page)):
+        lines = [
+            {"url": url, "canonical_url": canonical, "outcome": outcome, "matched_url": first}
+            for url, outcome in ((first, "unchanged"), (first, "duplicate"), ("x:/b", "duplicate"))
+        ]
+        log = write_lines(tmp_path / "log.jsonl", lines)
+        found = json.loads(run("why", page, "--in", log, "--json").out)
+        assert (found["outcome"], found["page"]["name"]) == ("unchanged", first)
+
+
 def test_the_words_that_differ_come_from_where_the_pages_are(run, log, pages) -> None:
     shown = run("why", "https://example.com/copy", "--in", log)
     assert "name where both pages are: --in SOURCE" in shown.out
