@@ -26,18 +26,10 @@ from simhash_gate.cli.console import (
     with_console,
 )
 from simhash_gate.collection.table import Row, format_of, write_rows
-from simhash_gate.common.wording import how_many
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.gate.verdict import OUTCOMES, line_of
 from simhash_gate.identity.keys import precise
-from simhash_gate.offline.corpus import (
-    COLUMNS,
-    OF_ITSELF,
-    form_of,
-    is_empty_folder,
-    write_file,
-    write_folder,
-)
+from simhash_gate.offline import corpus
 from simhash_gate.offline.replay import ALL_PAGES, CorpusJudge, open_gate
 from simhash_gate.offline.work_file import KeptVerdict, NumberedEntry, WorkFile, read_whole
 from simhash_gate.options import pipeline_version
@@ -92,7 +84,7 @@ def dedupe(
     """Read the pages of all SOURCEs, in order, and write those that are no near-duplicates.
 
     SOURCE is anything with pages that `pairs` reads. A page is judged as a crawl judges it, and
-    compared with all kept pages of its domain; -s changes that, as in a crawl.
+    compared with all kept pages, whatever their domains; -s changes that.
 
     The command can be interrupted. The same command then goes on where it ended.
     """
@@ -115,11 +107,9 @@ def dedupe(
                     written.write(_report(work, shown(*sources), settings))
             _write_corpus(work, output, folder / "corpus", settings, console)
     no_pages = [it for it, means in OUTCOMES.items() if not means.page and outcomes[it]]
-    counted = [str(outcomes.total())]
-    if scopes:  # none is asked for where a corpus is converted
-        counted.append(f"in {how_many(scopes, 'scope')} (SIMHASH_GATE_SCOPE = {settings.scope!r})")
     console.say(
-        f"pages: {' '.join(counted)}, kept: {kept}, copies: {outcomes['duplicate']}, "
+        f"pages: {outcomes.total()}, scopes: {scopes} (SIMHASH_GATE_SCOPE = {settings.scope!r}), "
+        f"kept: {kept}, copies: {outcomes['duplicate']}, "
         f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
         + "".join(f", {outcome}: {outcomes[outcome]}" for outcome in no_pages)
     )
@@ -128,10 +118,10 @@ def dedupe(
 
 def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
-    form, target = form_of(output), Path(output)
+    form, target = corpus.form_of(output), Path(output)
     if (output, duplicates, report).count(STDIN) > 1:
         raise click.UsageError("two outputs can't both be stdout. Name a file")
-    if form == "folder" and target.exists() and not is_empty_folder(target):
+    if form == "folder" and target.exists() and not corpus.is_empty_folder(target):
         raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
     if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
         load()
@@ -196,21 +186,21 @@ def _judge(
     outcomes: Counter[str] = Counter()
     kept = 0
     with open_gate(replace(settings, store=f"sqlite:///{folder / 'kept.sqlite'}")) as gate:
-        corpus = CorpusJudge(gate, settings, converts=sources == 1)
+        judge = CorpusJudge(gate, settings, converts=sources == 1)
         pages = iter(console.bar(work.pages(keep), lambda: work.count, "pages judged"))
         while some := list(islice(pages, _TOGETHER)):
             with work.together():
                 with gate.store.batch():
-                    verdicts = [_verdict(corpus, each, console) for each in some]
+                    verdicts = [_verdict(judge, each, console) for each in some]
                 work.judged(verdicts)
             outcomes.update(found.line["outcome"] for found in verdicts)
             kept += sum(found.kept for found in verdicts)
-    return outcomes, kept, corpus.scopes
+    return outcomes, kept, judge.scopes
 
 
-def _verdict(corpus: CorpusJudge, each: NumberedEntry, console: Console) -> KeptVerdict:
+def _verdict(judge: CorpusJudge, each: NumberedEntry, console: Console) -> KeptVerdict:
     number, entry, size, page = each
-    verdict, kept, original = corpus.judge(entry, page, number)
+    verdict, kept, original = judge.judge(entry, page, number)
     if verdict.outcome == "error":
         console.complain(entry.place, verdict.reason)
     line = line_of(verdict, url=entry.name, id=name_of(entry), dropped=not kept, size=size)
@@ -262,21 +252,22 @@ def _write_corpus(
         for entry, page, markdown in console.bar(work.kept(), unit="pages written"):
             bits = "" if page.fingerprint is None else to_hex(page.fingerprint)
             key = precise(entry.url) if entry.url else ""
-            said = (getattr(page, name) for name in OF_ITSELF)
+            said = (getattr(page, name) for name in corpus.OF_ITSELF)
             found = (name_of(entry), entry.url, key, *said, bits, pipeline, markdown)
             # What the source says of a text is what the corpus says, too.
-            given = {n: v for n, v in entry.fields.items() if v is not None or n not in COLUMNS}
+            said_before = entry.fields.items()
+            given = {n: v for n, v in said_before if v is not None or n not in corpus.COLUMNS}
             own = {"url": entry.url} | ({"markdown": markdown} if settings.options.without else {})
-            yield dict(zip(COLUMNS, found, strict=True)) | given | own
+            yield dict(zip(corpus.COLUMNS, found, strict=True)) | given | own
 
-    form = form_of(output)
+    form = corpus.form_of(output)
     if form != "folder":
         entries = work.verdicts() if form == "parquet" else ()
-        more = {name for entry, *_ in entries for name in entry.fields} - {*COLUMNS}
+        more = {name for entry, *_ in entries for name in entry.fields} - {*corpus.COLUMNS}
         with console.sink(output) as file:
-            write_file(pages(), file, form, sorted(more))
+            corpus.write_file(pages(), file, form, sorted(more))
         return
-    write_folder(pages(), part)
-    if is_empty_folder(Path(output)):
+    corpus.write_folder(pages(), part)
+    if corpus.is_empty_folder(Path(output)):
         Path(output).rmdir()
     part.rename(output)

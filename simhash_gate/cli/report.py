@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from simhash_gate.cli.console import Console, check_place, output, with_console, with_settings
-from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.common.wording import complaining
 from simhash_gate.journal.segments import drops
 from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
 from simhash_gate.offline.replay import replay
@@ -38,13 +38,6 @@ Pages = Callable[[], Iterable[Entry]]  # opens a source of pages
 @click.argument("sources", nargs=-1, metavar="[SOURCE...]")
 @output
 @click.option(
-    "--journal",
-    metavar="PATH",
-    help="The journal of the crawl, for the texts of dropped pages: the folder that "
-    "SIMHASH_GATE_JOURNAL names. A log that names it needs no --journal in the folder of the "
-    "crawl.",
-)
-@click.option(
     "--pages",
     metavar="SOURCE",
     multiple=True,
@@ -58,7 +51,6 @@ def report(
     console: Console,
     sources: Sequence[str],
     output: str | None,
-    journal: str | None,
     pages: Sequence[str],
 ) -> int:
     """Make one HTML file of the verdicts in all SOURCEs. Open it in a browser.
@@ -94,7 +86,7 @@ def report(
         return console.status()
     # Pages that a replay can't judge are complained of, and are in the figures all the same.
     summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
-    texts = _texts(summary, settings, console, own, pages, journal)
+    texts = _texts(summary, settings, console, own, pages)
     name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
     report = render(summary, name=name, texts=texts)
     with console.sink(output, private=True) as file:
@@ -112,21 +104,17 @@ def _texts(
     console: Console,
     own: Sequence[str],
     pages: Sequence[str],
-    journal: str | None,
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
-    complain, most = console.complain, settings.max_bytes
+    most = settings.max_bytes
     found: list[Pages] = []
     if own:  # what can't be read of them was told when they were judged
         found.append(lambda: open_pages(own, lambda *_: None, most, lambda _: None).entries)
     if pages:
-        found.append(lambda: open_pages(pages, complain, most, console.say).entries)
-    if journal:
-        found.append(partial(_in_journal, journal, complain))
-    else:
-        journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
-        known = sorted(path for path in journals if path and Path(path).exists())
-        found += [partial(_in_journal, path, lambda *_: None) for path in known]
+        found.append(lambda: open_pages(pages, console.complain, most, console.say).entries)
+    journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
+    known = sorted(path for path in journals if path and Path(path).exists())
+    found += [partial(_in_journal, path) for path in known]
     return partial(_texts_in, found, settings) if found else None
 
 
@@ -187,5 +175,5 @@ def _wanted(source: Pages, left: set[str]) -> Iterator[Entry]:
             return
 
 
-def _in_journal(path: str, complain: Complain) -> Iterator[Entry]:
-    return map(entry_of, drops(path, complain))
+def _in_journal(path: str) -> Iterator[Entry]:
+    return map(entry_of, drops(path, lambda *_: None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
@@ -107,16 +107,11 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
 
 
 @store.command(
-    short_help="Remove the pages of a domain, a URL or an age, or those that are too many.",
+    short_help="Remove the pages of a domain, a URL or an age, or all.",
     epilog="Example: simhash-gate store forget sqlite:///pages.sqlite --domain example.com",
 )
 @click.argument("url")
-@click.option(
-    "--pages",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Keep the last N of these pages of each scope.",
-)
+@click.option("--all", "everything", is_flag=True, help="Remove everything that is remembered.")
 @click.option("--journal", metavar="PATH", help="Remove them and their copies from it, too.")
 @click.option("--dry-run", is_flag=True, help="Remove nothing. Print the pages, as `list` does.")
 @with_chosen
@@ -125,7 +120,7 @@ def forget(
     console: Console,
     url: str,
     chosen: Chosen,
-    pages: int | None,
+    everything: bool,
     journal: str | None,
     dry_run: bool,
 ) -> int:
@@ -134,13 +129,13 @@ def forget(
     Their histories and texts, what is remembered of sites that have no pages left, and the pages of
     dead runs go too: of crawls that did not end normally. At least one of the options is needed.
     """
-    if not chosen and pages is None:
+    if bool(chosen) is everything:
         raise click.UsageError(
-            "Name the pages to remove: --domain, --scope, --page, --age or --pages."
+            "Name the pages to remove: --domain, --scope, --page, --age, or --all"
         )
-    if journal and (chosen.scope or pages is not None):
-        raise click.UsageError("--journal goes with --page, --domain and --age")
-    chosen, removed, dropped = replace(chosen, beyond=pages or 0), 0, 0
+    if journal and chosen.scope:
+        raise click.UsageError("a journal has no scopes: --journal goes with the other options")
+    removed = dropped = 0
     copies = (found.drop for found in drops(journal, lambda *_: None)) if journal else ()
     with open_kept(url) as store:
         if not dry_run:
@@ -151,7 +146,10 @@ def forget(
         for record in console.bar(chosen.of(store)):
             removed += 1
             console.write(_listed(record)) if dry_run else store.forget(record)
-        counts, like = Counter(blob.kind for blob in blobs), chosen.like(store)
+        counts, like = (
+            Counter(blob.kind for blob in blobs),
+            set() if removed else chosen.like(store),
+        )
         if not dry_run:
             forget_all(store, blobs)
             counts[SITE_NOTES] += forget_notes_on(store, chosen)

@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime, timezone
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -171,18 +172,16 @@ def forget(path: str, is_gone: Callable[[Drop], bool], complain: Complain, *, dr
     `complain` gets what can't be read, and the files that a crawl is writing: these stay.
     """
     need_fastwarc()
-    files: list[Path] = []
     removed = 0
     with complaining(complain, path):
-        files = journal_files(path)
-    for file in files:
-        with complaining(complain, str(file)):
-            if is_locked(file):
-                raise OSError("a crawl is writing it. Repeat this when the crawl has ended")
-            gone = [is_gone(found.drop) for found in _drops(str(file), complain)]
-            if any(gone) and not dry_run:
-                _rewrite(file, gone)
-            removed += sum(gone)
+        for file in journal_files(path):
+            with complaining(complain, str(file)):
+                if is_locked(file):
+                    raise OSError("a crawl is writing it. Repeat this when the crawl has ended")
+                gone = [is_gone(found.drop) for found in _drops(str(file), complain)]
+                if any(gone) and not dry_run:
+                    _rewrite(file, gone)
+                removed += sum(gone)
     return removed
 
 
@@ -195,11 +194,10 @@ def _rewrite(file: Path, gone: Sequence[bool]) -> None:
     starts = [*(record.stream_pos for record in records), len(data)]
     if len(starts) != 2 * len(gone) + 2:
         raise ValueError("damaged: no page of it can be removed. Remove the file")
+    pages = (data[start:end] for start, end in pairwise(starts[1::2]))
     with whole_file(file) as whole:
         whole.write(data[: starts[1]])
-        for number, is_page_gone in enumerate(gone):
-            if not is_page_gone:
-                whole.write(data[starts[2 * number + 1] : starts[2 * number + 3]])
+        whole.writelines(page for page, is_gone in zip(pages, gone, strict=True) if not is_gone)
 
 
 def _drops(path: str, complain: Complain) -> Iterator[Found]:

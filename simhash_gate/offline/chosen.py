@@ -27,15 +27,13 @@ class Chosen:
 
     `domain` stands for its subdomains too; `page` is any address of a page: where none has its key,
     the one whose address only adds parameters. `age` is in seconds: pages are chosen whose own URL
-    was last seen longer ago. `beyond` spares so many of each scope, the last ones. `keys` are more
-    keys of the page.
+    was last seen longer ago. `keys` are more keys of the page.
     """
 
     domain: str | None = None
     scope: str | None = None
     page: str | None = None
     age: float | None = None
-    beyond: int = 0
     keys: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
@@ -43,26 +41,17 @@ class Chosen:
 
     def of(self, store: Store) -> Iterator[Record]:
         """Yield the pages of a store that are chosen, oldest first."""
-        chosen, left = self.resolved(store), Counter[str]()
-        if self.beyond:
-            left.update(record.scope for record in replace(self, beyond=0).of(store))
+        chosen = self.resolved(store)
         for record in store.records(self.scope):
             if chosen._has(record.url, record.last_seen) and chosen._is_page(record):
-                left[record.scope] -= 1
-                if not self.beyond or left[record.scope] >= self.beyond:
-                    yield record
+                yield record
 
     def histories(self, store: Store) -> Iterator[PageHistory]:
         """Yield what is known of the visits to the pages that are chosen, in any order."""
         chosen = self.resolved(store)
-        old = {(it.scope, it.key) for it in chosen.of(store)} if self.beyond else None
-        for it in map(PageHistory.of, store.blobs(HISTORY, self.scope)):
-            if old is None:
-                is_chosen = chosen._has(it.url, it.seen) and chosen._is_page(it)
-            else:
-                is_chosen = (it.scope, it.key) in old
-            if is_chosen:
-                yield it
+        for history in map(PageHistory.of, store.blobs(HISTORY, self.scope)):
+            if chosen._has(history.url, history.seen) and chosen._is_page(history):
+                yield history
 
     def resolved(self, store: Store, drops: Iterable[Drop] = ()) -> Chosen:
         """Return this with the keys of all addresses of the page that a store and drops know."""
@@ -85,7 +74,7 @@ class Chosen:
 
     def notes(self, store: Store) -> Iterator[Blob]:
         """Yield the notes on the scopes that are chosen, whatever pages they have."""
-        if self.page is None and self.age is None and not self.beyond:
+        if self.page is None and self.age is None:
             for blob in store.blobs(SITE_NOTES, self.scope):
                 of_site = f"http://{blob.scope}/"
                 if self.domain is None or is_of_domain(of_site, self.domain):

@@ -126,7 +126,7 @@ def test_a_store_that_is_named_by_its_path_is_named(run, tmp_path, command: str)
         ("pairs a.html -k 9", "-k"),
         ("pairs a.html --format parquet", "-o FILE"),  # a terminal can't show it
         ("dedupe a.html -o corpus.csv", "a corpus is a folder"),
-        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page, --age or --pages"),
+        ("store forget sqlite:///pages.sqlite", "--domain, --scope, --page, --age, or --all"),
         ("store forget sqlite:///pages.sqlite --age -7d", "such as 7d"),
     ],
 )
@@ -185,7 +185,7 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
     assert "crawl: 2 HTML files, 2 other files not read\n" in result.err
 
 
-OF_STORES = ["store info", "store list", "store export", "store forget --pages 1"]
+OF_STORES = ["store info", "store list", "store export", "store forget --all"]
 OF_PAGES = ["pairs", "report"]
 OTHERS = [*("store forget --age 1d", "history list")]
 

@@ -120,10 +120,8 @@ def test_a_store_of_which_no_page_counts_says_so(run, url) -> None:
         ("forget --page http://www.example.com/1/?fbclid=x", (0, 2, 3, 4, 5), "*a", "ab"),
         ("forget --domain other.example", ALL, "*a", "ab"),
         ("forget --domain a.example", ALL, "*", "ab"),
-        ("forget --pages 9", ALL, "*a", "ab"),
         ("forget --age 10d", (3, 4, 5), "*a", "ab"),
-        ("forget --pages 0", (), "", ""),
-        ("forget --pages 1 --domain example.com", (3, 4, 5), "*a", "ab"),
+        ("forget --all", (), "", ""),
     ],
 )
 def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
@@ -141,8 +139,7 @@ def test_pages_go_with_all_that_is_known_of_them_and_sites_with_their_last_page(
     gone = len(ALL) - len(left)
     assert f"pages removed: {gone}\n" in result.err
     assert f"texts removed: {2 * gone + 1}\n" in result.err
-    if "--pages" not in command:
-        assert (f"histories removed: {gone}\n" in result.err) == bool(gone)
+    assert (f"histories removed: {gone}\n" in result.err) == bool(gone)
     assert ("notes on sites removed: " in result.err) == (noted != "*a")
 
 
@@ -243,7 +240,7 @@ def test_all_of_a_store_is_moved_to_every_other_that_lasts(
     for command in ("store info", "store list", "history list"):
         here, there = (run(*command.split(), url) for url in (filled, lasting_url))
         assert sorted(here.column("scope")) == sorted(there.column("scope")) != []
-    for command in ("forget --page https://example.com/0", "forget --pages 1"):
+    for command in ("forget --age 10d", "forget --domain example.org"):
         operation, *options = command.split()
         assert run("store", operation, lasting_url, *options).status == 0
     pages, visited_pages, *_ = kept(lasting_url)
@@ -276,7 +273,7 @@ def test_to_look_for_a_store_on_a_server_makes_nothing_there(
     run, redis_server, postgresql_server
 ) -> None:
     url = postgresql_server.url_with(schema="never_made")
-    for command in ("store info", "store forget --pages 1", "pairs"):
+    for command in ("store info", "store forget --all", "pairs"):
         result = run(*command.split(), url)
         assert (result.status, result.out) == (1, "")
         assert result.err.endswith(": there is no store in schema 'never_made'\n")
