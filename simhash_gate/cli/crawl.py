@@ -85,7 +85,7 @@ def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -
 
     say = Console().say
     say(f"Crawling {given['url']} to {target.name}. Ctrl-C, once, ends it cleanly.")
-    stats = crawl_to(target, folder / "job", settings, **given)
+    stats = crawl_to(target, folder / "job", settings, say, **given)
     for name, what in _NOT_GOT.items():
         if name in stats:
             say(f"{what}: {stats[name]}")
@@ -96,6 +96,7 @@ def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -
     empty = not target.stat().st_size
     if empty:
         target.unlink()
-        say("No page was found. Is this the right address? Does robots.txt allow it?")
+        told = "No page was found. Is this the right address? Does robots.txt allow it?"
+        click.echo(told, err=True)
     say(f"Why a page is not in the corpus: simhash-gate why URL --in {folder}")
     return int(empty or "log_count/ERROR" in stats)

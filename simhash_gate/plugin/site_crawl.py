@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from shutil import rmtree
@@ -157,14 +157,19 @@ class CorpusSpider(SiteSpider):
     """Writes pages to a corpus, each before the gate counts it as delivered. Shows the progress."""
 
     def __init__(
-        self, output: Path, waiting: int, without: Collection[str] = (), **kwargs: Any
+        self,
+        output: Path,
+        waiting: int,
+        say: Callable[[str], object],
+        without: Collection[str] = (),
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.listings = "listings" not in without
         with output.open("rb") as file:
             self.urls = {json.loads(line)["url"] for line in file}
         self.file = output.open("r+b", buffering=0)
-        self._waiting = waiting
+        self._waiting, self._say = waiting, say
 
     async def start(self) -> AsyncIterator[Request]:
         """Yield the first requests."""
@@ -201,13 +206,15 @@ class CorpusSpider(SiteSpider):
         """Show the numbers of pages and of addresses that wait."""
         stats = self.crawler.stats.get_stats()
         copies, left = stats.get("simhash_gate/duplicate", 0), self._waiting + _left(stats)
-        click.echo(
-            f"pages: {len(self.urls)}; copies left out: {copies}; addresses to go: {left}", err=True
-        )
+        self._say(f"pages: {len(self.urls)}; copies left out: {copies}; addresses to go: {left}")
 
 
 def crawl_to(
-    output: Path, job: Path, settings: Mapping[str, Any], **given: Any
+    output: Path,
+    job: Path,
+    settings: Mapping[str, Any],
+    say: Callable[[str], object],
+    **given: Any,
 ) -> Mapping[str, Any]:
     """Crawl until the site is done or the user ends the crawl. Return the stats of the crawl.
 
@@ -224,8 +231,7 @@ def crawl_to(
         waiting = int(ended.read_text())
         ended.unlink()
     else:
-        told = "The last part did not end cleanly. Its pages are kept; the site is fetched again."
-        click.echo(told, err=True)
+        say("The last part did not end cleanly. Its pages are kept; the site is fetched again.")
         (job / "requests.seen").unlink(missing_ok=True)
         rmtree(job / "requests.queue", ignore_errors=True)
         _cut(output, store)
@@ -235,7 +241,7 @@ def crawl_to(
         logging.getLogger(name).addFilter(_in_one_line)
     crawler = process.create_crawler(CorpusSpider)
     failures: list[Failure] = []
-    done = process.crawl(crawler, output=output, waiting=waiting, **given)
+    done = process.crawl(crawler, output=output, waiting=waiting, say=say, **given)
     done.addErrback(failures.append)
     process.start()
     if failures:

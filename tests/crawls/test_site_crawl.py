@@ -149,7 +149,7 @@ def test_a_file_that_was_removed_is_made_anew(tmp_path, site) -> None:
     assert status == 0
     assert "Not all was crawled (closespider_itemcount). The same command goes on." in messages
     (tmp_path / "corpus.jsonl").unlink()
-    assert told(started(tmp_path, *stopped[:3]))[0] == 0
+    assert told(started(tmp_path, *stopped[:3], "-q")) == (0, "")
     assert len(json_lines(tmp_path / "corpus.jsonl")) == 6
 
 
