@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from simhash_gate.cli.console import Console, check_place, output, with_console,
 from simhash_gate.common.wording import complaining
 from simhash_gate.journal.segments import drops
 from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
-from simhash_gate.offline.replay import replay
 from simhash_gate.page import Page
 from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.pairs import Texts
@@ -55,9 +53,9 @@ def report(
 ) -> int:
     """Make one HTML file of the verdicts in all SOURCEs. Open it in a browser.
 
-    SOURCE is a verdict log, a folder of them, the URL of a store, or anything that `replay` reads.
-    A verdict log is the file that SIMHASH_GATE_VERDICTS names, or the output of `replay`; it may be
-    packed by gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
+    SOURCE is a verdict log, a folder of them, or the URL of a store. A verdict log is the file that
+    SIMHASH_GATE_VERDICTS names, or the output of `replay`, which judges pages; it may be packed by
+    gzip; - is stdin. Logs of several crawlers are one report, with a table of the figures
     of each. Without SOURCE, the newest log in .scrapy/simhash_gate is read.
     """
     sources = sources or [last_log()]
@@ -68,7 +66,7 @@ def report(
     if output and Path(output).parent.exists():  # else it is made, once there is a report
         check_place(output, sources)
     check_installed()
-    logs, total, own = _logs(sources, settings, console)
+    logs = _logs(sources, console)
     summary = Summary()
 
     def lines() -> Lines:
@@ -76,7 +74,7 @@ def report(
             summary.begin(name)
             yield from lines_of_log
 
-    for place, line in console.bar(lines(), total):
+    for place, line in console.bar(lines(), partial(_count, logs)):
         with complaining(console.complain, place):
             summary.add_line(line)
     for place in summary.empty if summary.seen else ():
@@ -84,9 +82,8 @@ def report(
     if not summary.seen:
         console.complain_of_nothing(shown(*sources), "no verdict in it")
         return console.status()
-    # Pages that a replay can't judge are complained of, and are in the figures all the same.
-    summary.unusable = console.complaints - (summary.total.outcomes["error"] if own else 0)
-    texts = _texts(summary, settings, console, own, pages)
+    summary.unusable = console.complaints
+    texts = _texts(summary, settings, console, pages)
     name = f"{len(summary.crawlers)} crawlers" if summary.are_several else shown(*sources)
     report = render(summary, name=name, texts=texts)
     with console.sink(output, private=True) as file:
@@ -99,17 +96,11 @@ _EXAMPLE = "those that `simhash-gate replay` prints"
 
 
 def _texts(
-    summary: Summary,
-    settings: Settings,
-    console: Console,
-    own: Sequence[str],
-    pages: Sequence[str],
+    summary: Summary, settings: Settings, console: Console, pages: Sequence[str]
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
     most = settings.max_bytes
     found: list[Pages] = []
-    if own:  # what can't be read of them was told when they were judged
-        found.append(lambda: open_pages(own, lambda *_: None, most, lambda _: None).entries)
     if pages:
         found.append(lambda: open_pages(pages, console.complain, most, console.say).entries)
     journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
@@ -118,32 +109,26 @@ def _texts(
     return partial(_texts_in, found, settings) if found else None
 
 
-def _logs(
-    sources: Sequence[str], settings: Settings, console: Console
-) -> tuple[list[Log], Callable[[], int | None], list[str]]:
-    """Return the verdicts, what counts them, if that is cheap, and the sources that are pages.
-
-    A store gives its kept pages. Pages are replayed, those of all sources together.
-    """
+def _logs(sources: Sequence[str], console: Console) -> list[Log]:
+    """Return the verdicts of some sources. A store gives its kept pages."""
     logs: list[Log] = []
-    paths = []
     for source in sources:
         found = logs_in(source, console.say) if is_folder(source) else []
         for path in found or [source]:
             if names_store(path):
                 logs.append((shown(path), _kept(path)))
-            elif path == STDIN or is_log(path):
+            elif path == STDIN or is_log(path) or not Path(path).exists():
                 logs.append((shown(path), json_objects(path, console.complain, _EXAMPLE)))
             else:
-                paths.append(path)
-    if paths:
-        pages = open_pages(paths, console.complain, settings.max_bytes, console.say)
-        head = settings.crawl_line("report", shown(*paths))
-        lines = chain([head], replay(pages.entries, settings, console.complain))
-        logs.append((shown(*paths), ((shown(*paths), line) for line in lines)))
-    if len(logs) > 1:
-        return logs, lambda: None, paths
-    return logs, pages.total if paths else lambda: count_lines(logs[0][0]), paths
+                why = (
+                    f"no verdict in it. Of pages, give those of: simhash-gate replay {shown(path)}"
+                )
+                console.complain(shown(path), why)
+    return logs
+
+
+def _count(logs: Sequence[Log]) -> int | None:
+    return count_lines(logs[0][0]) if len(logs) == 1 else None
 
 
 def _kept(url: str) -> Lines:

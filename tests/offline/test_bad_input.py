@@ -255,7 +255,8 @@ def test_a_full_disk_under_the_results_is_said_in_one_line(
 ) -> None:
     for number in range(2):
         write(f"{number}.html", 1, noise=number)
-    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}"} for n in range(2)]
+    log = {"outcome": "new"} if command == "report" else {}
+    lines = [{"path": f"{n}.html", "url": f"http://example.com/{n}", **log} for n in range(2)]
     manifest(*lines, name="pages.jsonl")
     monkeypatch.chdir(tmp_path)
     with Path("/dev/full").open("w") as full:

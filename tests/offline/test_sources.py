@@ -146,7 +146,6 @@ def test_stdin_is_taken_for_what_it_is_and_nothing_of_it_is_lost(
     [
         (["replay"], "pages: 5 (3 new, 2 duplicate)"),
         (["fingerprint"], ""),
-        (["report", "-o", "report.html"], "verdicts in the report: 5"),
         (["pairs"], "pages: 5, pairs: 3"),
     ],
 )
