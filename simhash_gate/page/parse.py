@@ -101,7 +101,7 @@ def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     if data.lstrip()[:1] != b"<" and not data.decode().strip():
         return None
     root, errors = read_by_libxml2(data)
-    if root is None or not is_misread(root, errors, data):
+    if root is None or not is_misread(root, errors):
         return _plain(data) if root is None else root
     markup = None if _overloaded(data, _MANY_FOR_LEXBOR) else as_a_browser(data)
     repaired = read_by_libxml2(markup)[0] if markup else None
