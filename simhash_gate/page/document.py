@@ -6,12 +6,11 @@ A page that is a shell for scripts has the text that its structured data have.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from html import unescape
+from collections.abc import Iterable
+from html import escape, unescape
 from itertools import compress, islice
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
-from lxml import html
 from lxml.etree import XPath
 from lxml.html import HtmlElement
 
@@ -19,7 +18,7 @@ from simhash_gate.page.address import file_addresses, media_files
 from simhash_gate.page.blocks import Block, blocks, captions
 from simhash_gate.page.clean import Cleaned, clean
 from simhash_gate.page.elements import Elements, find_elements
-from simhash_gate.page.extract import Article, Extractor, is_leftover
+from simhash_gate.page.extract import Article, Extractor, is_leftover, put_headline
 from simhash_gate.page.facts import Facts, Kind, find_facts
 from simhash_gate.page.flow import Flow, flow
 from simhash_gate.page.formulas import show_formulas
@@ -32,9 +31,9 @@ from simhash_gate.page.hidden import (
 )
 from simhash_gate.page.measure import are_in, drop_all
 from simhash_gate.page.offer import Field, find_fields, find_offer, has_price, offer_by_headline
-from simhash_gate.page.parse import parse, printable, show_frames
+from simhash_gate.page.parse import parse, show_frames
 from simhash_gate.page.skeleton import pack_anchors
-from simhash_gate.page.structured import Node, text, types, values
+from simhash_gate.page.structured import Node, types, values
 from simhash_gate.page.survey import Survey
 from simhash_gate.page.title import Titles, find_titles, words_of
 
@@ -187,7 +186,8 @@ _STRUCK = XPath(".//del | .//s | .//strike | .//*[contains(@style, 'line-through
 _CONTACT = re.compile(r"\A\s*(?:tel|mailto):([^?]*).*", re.I | re.S)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
-_TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup", "Recipe"})  # elsewhere it is a summary
+_DESCRIBED = ("description",)
+_TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
 _CAPTIONS = 0.06  # of an article
@@ -196,8 +196,6 @@ _TIMES = 200
 _FRAMES = 500  # characters
 _SHELL = 200  # characters: a page that says less is one that scripts fill
 _LEAST = 200  # characters: less is a caption, or the site's own line about itself
-_MANY = 1_000
-_DEEP = 4
 
 
 def find_contacts(root: HtmlElement, elements: Elements) -> list[str]:
@@ -222,68 +220,23 @@ def says_title_alone(found: list[Block], article: Article) -> bool:
 def declared_article(main: Node, title: str) -> Article | None:
     """Return what the node of a page's main entity says, under the title; None if it is little.
 
-    for: pages that scripts fill, and recipes, with their text in JSON-LD.
+    for: pages that scripts fill, with their text in JSON-LD.
     """
-    article = html.Element("article")
+    names = (*_BODIES, *_DESCRIBED) if types(main) & _TYPES_WITH_TEXT else _BODIES
+    texts = (text for name in names for text in values(main.get(name)) if isinstance(text, str))
+    said = next(filter(None, texts), "")
+    said = unescape(said) if "<" not in said else said
+    if not _TAG.search(said):
+        lines = filter(str.strip, unescape(said).splitlines())
+        said = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    root = parse(said.encode("utf-8", "replace"))
+    article = None if root is None else root.find("body")
+    if root is None or article is None:
+        return None
+    drop_invisible(root)
+    if sum(map(len, article.itertext())) < _LEAST:
+        return None
+    article.tag = "article"
     if title:
-        _add(article, "h1", title)
-    body = next(filter(None, (_raw(main.get(name)) for name in _BODIES)), "")
-    if body:
-        _add_text(article, body)
-    elif types(main) & _TYPES_WITH_TEXT:
-        _add_text(article, _raw(main.get("description")))
-    _add_list(article, "ul", map(text, values(main.get("recipeIngredient"))))
-    steps = main.get("recipeInstructions")
-    if isinstance(steps, str):
-        _add_text(article, steps)
-    else:
-        _add_list(article, "ol", _steps(steps, _DEEP))
-    size = sum(len(part) for child in article[1 if title else 0 :] for part in child.itertext())
-    return Article(article, False, bool(title)) if size >= _LEAST else None
-
-
-def _raw(value: Any) -> str:
-    """Return the first text of a property as it is: its lines are paragraphs."""
-    return next((part for part in values(value) if isinstance(part, str)), "")
-
-
-def _steps(data: Any, depth: int) -> Iterator[str]:
-    for step in values(data):
-        if isinstance(step, str):
-            yield step
-        elif isinstance(step, dict) and depth:
-            if isinstance(step.get("text"), str):
-                yield step["text"]
-            else:
-                yield text(step.get("name"))
-                yield from _steps(step.get("itemListElement"), depth - 1)
-
-
-def _add_list(article: HtmlElement, tag: str, entries: Iterable[str]) -> None:
-    box = html.Element(tag)
-    for entry in islice(filter(None, entries), _MANY):
-        _add(box, "li", _TAG.sub(" ", unescape(entry)))
-    if len(box):
-        article.append(box)
-
-
-def _add_text(article: HtmlElement, content: str) -> None:
-    """Add a text, which may be HTML, in paragraphs."""
-    content = unescape(content) if "<" not in content else content
-    if _TAG.search(content):
-        root = parse(content.encode("utf-8", "replace"))
-        body = None if root is None else root.find("body")
-        if root is not None and body is not None:
-            drop_invisible(root)
-            body.tag = "div"
-            article.append(body)
-        return
-    for line in unescape(content).splitlines():
-        if line.strip():
-            _add(article, "p", line)
-
-
-def _add(article: HtmlElement, tag: str, content: str) -> None:
-    element = html.Element(tag)
-    element.text = printable(content)
-    article.append(element)
+        put_headline(article, title)
+    return Article(article, False, bool(title))

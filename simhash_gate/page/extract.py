@@ -355,10 +355,15 @@ def _put_headline(article: HtmlElement, titles: Titles) -> None:
         first = next((e for e in article.iter("*") if (e.text or "").strip()), None)
         if first is not None and words_of(first.text) in titles.variants:
             first.text = None
-        headline = html.Element("h1")
-        headline.text = printable(titles.title)
-        headline.tail, article.text = printable(article.text or ""), None
-        article.insert(0, headline)
+        put_headline(article, titles.title)
+
+
+def put_headline(article: HtmlElement, title: str) -> None:
+    """Let an article begin with a headline."""
+    headline = html.Element("h1")
+    headline.text = printable(title)
+    headline.tail, article.text = printable(article.text or ""), None
+    article.insert(0, headline)
 
 
 def _prose_before(heading: HtmlElement, article: HtmlElement, measures: Measures) -> Iterator[int]:
