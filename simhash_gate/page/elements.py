@@ -15,11 +15,8 @@ from lxml.html import HtmlElement
 NOT_SHOWN = re.compile(r"(?:^|;)\s*display\s*:\s*none", re.I)
 PRESSED = ("aria-pressed", "aria-checked")
 _ITEM = frozenset({"itemprop", "itemscope"})
-TEX = ("data-latex", "data-tex", "data-formula", "alttext")
-"""Attributes with the source of a formula."""
-_TEX = frozenset(TEX)
 _TABS = frozenset({"tablist", "tab", "tabpanel"})
-_RARE = _ITEM | {"role", "hidden", "style", "itemtype", "selected", "checked", *PRESSED} | _TEX
+_RARE = _ITEM | {"role", "hidden", "style", "itemtype", "selected", "checked", *PRESSED}
 
 
 class Elements(NamedTuple):
@@ -27,8 +24,7 @@ class Elements(NamedTuple):
 
     `hidden` are those within the root that say themselves that they are not shown, `chosen` the
     options and buttons that are on, and `items` what its microdata consist of. `itemtypes` are what
-    these are about: the addresses of types. `formulas` have their source in an attribute. `tabs`
-    are also the rows of tabs, and their panels.
+    these are about: the addresses of types. `tabs` are also the rows of tabs, and their panels.
     """
 
     by_tag: defaultdict[str, list[HtmlElement]]
@@ -36,13 +32,12 @@ class Elements(NamedTuple):
     chosen: list[HtmlElement]
     items: list[HtmlElement]
     itemtypes: set[str]
-    formulas: list[HtmlElement]
     tabs: list[HtmlElement]
 
 
 def find_elements(root: HtmlElement) -> Elements:
     """Return the elements of a tree, before any is taken out."""
-    found = Elements(defaultdict(list), [], [], [], set(), [], [])
+    found = Elements(defaultdict(list), [], [], [], set(), [])
     by_tag = found.by_tag
     for element in root.iter("*"):
         by_tag[element.tag].append(element)
@@ -56,8 +51,6 @@ def find_elements(root: HtmlElement) -> Elements:
                 found.itemtypes.add(element.get("itemtype", ""))
             if _is_chosen(element):
                 found.chosen.append(element)
-            if not _TEX.isdisjoint(names):
-                found.formulas.append(element)
             if element.get("role") in _TABS:
                 found.tabs.append(element)
     return found
