@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from functools import lru_cache
-from html import unescape
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -30,9 +29,6 @@ SEPARATOR = re.compile(r"(?<!\s)\s+[-–—|·•»«:/]+\s+|(?:(?<!\s)\s+)?[|»
 _WORD = re.compile(r"\w+")
 _MAY_BE_WIDE = re.compile("[\u1100-\U0010ffff]")
 _JOINTS = re.compile(r"[-_\s]+")
-_SUFFIXES = frozenset(
-    {"ac", "co", "com", "edu", "gob", "gov", "go", "gouv", "ne", "net", "or", "org"}
-)
 _MOST_SITES = 50
 _LEAST = 4  # letters: a shorter name is in many a word
 _TIMES = 3  # as long as the name within: with more words it says something else
@@ -59,8 +55,7 @@ class SiteNames:
 
     def is_named(self, text: str) -> bool:
         """Tell if a text is a name of the site, and nothing else."""
-        joined = _joined(text)
-        return joined in self._all_names or joined.removeprefix("the") in self._all_names
+        return not {joined := _joined(text), joined.removeprefix("the")}.isdisjoint(self._all_names)
 
     def others(self, names: Iterable[str]) -> list[str]:
         """Return those of some names that are not the site's, which on its front page all are."""
@@ -100,12 +95,9 @@ def _names_of(host: str) -> tuple[frozenset[str], frozenset[str]]:
     labels = [label for label in host.removeprefix("www.").split(".") if label]
     if len(labels) < 2 or labels[-1].isdigit():
         return frozenset(), frozenset()
-    names = labels[:-1]
-    while len(names) > 1 and names[-1] in _SUFFIXES:
-        names.pop()
-    label = _joined(names[-1])
-    wholes = {_joined(".".join(labels)), label + _joined(labels[-1])}
-    return frozenset({label, *wholes}), frozenset({*map(_joined, names), label, *wholes})
+    label = _joined(labels[-2])
+    names = {label, _joined(".".join(labels)), label + _joined(labels[-1])}
+    return frozenset(names), frozenset({*names, *map(_joined, labels[:-1])})
 
 
 _REMARK = re.compile(r"\([^()]*\)$")
@@ -114,7 +106,6 @@ HEADLINES = 20
 
 _MOST_NAMES = 3  # headings: more are those of a list
 _FIRST_LINKS = 30
-_FIRST_TEXTS = 10
 _END = re.compile("[?#]")
 _FRONT = frozenset({"", "/", "/index.html", "/index.php"})
 _LONGEST_NAME = 80
@@ -153,7 +144,8 @@ def text_of(heading: HtmlElement) -> str:
     """Return the text of a heading, in one line; "" of one that holds much of a page."""
     if not len(heading):
         return " ".join((heading.text or "").split())
-    if _holds_much(heading):
+    more = islice(heading.iterdescendants(), _MOST_ELEMENTS, None)
+    if next(more, None) is not None or sum(map(len, heading.itertext())) > _LONGEST_HEADING:
         return ""
     if all(element.tag in INLINE for element in heading.iterdescendants()):
         return " ".join("".join(heading.itertext()).split())
@@ -187,9 +179,9 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     site = SiteNames((*facts.sites, *_home_links(root, url)), url)
     texts = [_visible_text(h1) for h1 in by_tag["h1"][:HEADLINES]]
     headlines = [site.remove_from(headline) for headline in texts if headline]
-    title = _name(headlines, whole, variants, site, facts)
-    rivals = site.others(headlines)
-    names = site.others(map(site.remove_from, (*whole, *facts.names)))
+    heads = list(map(site.remove_from, (*whole, *facts.names)))
+    names, rivals = site.others(heads), site.others(headlines)
+    title = _name(names, rivals, variants, site, facts) or next(iter(heads or headlines), "")
     if len(rivals) > _MOST_NAMES:
         rivals = [name for name in rivals if words_of(name) in variants][:1]
     firsts = [SEPARATOR.split(site.remove_from(text))[0] for text in whole]
@@ -198,7 +190,7 @@ def find_titles(root: HtmlElement, url: str, facts: Facts) -> Titles:
     others = [name for name in rivals if name != headline]
     all_names = tuple(dict.fromkeys((*others, *names)))
     rest = whole[0].replace(site.remove_from(whole[0]), "", 1) if whole else ""
-    name = next(filter(None, (*map(unescape, facts.sites), *SEPARATOR.split(rest)[::-1])), None)
+    name = next(filter(None, (*facts.sites, *SEPARATOR.split(rest)[::-1])), None)
     return Titles(title, variants, whole[0] if whole else "", headline, all_names, own, name)
 
 
@@ -211,40 +203,28 @@ def _home_links(root: HtmlElement, url: str) -> Iterator[str]:
         if href == "/" or (
             href.startswith(starts) and _END.split(href, 1)[0].removeprefix(origin) in _FRONT
         ):
-            name = "".join(islice(link.itertext(), _FIRST_TEXTS)).strip()
-            image = None if name else next(link.iter("img"), None)
-            name = name or link.get("aria-label") or ""
-            if image is not None:
-                name = image.get("alt") or name
+            images = (image.get("alt", "") for image in link.iter("img"))
+            name = "".join(link.itertext()).strip() or next(images, "")
             if len(name) <= _LONGEST_NAME:
                 yield name
 
 
-def _holds_much(heading: HtmlElement) -> bool:
-    if next(islice(heading.iterdescendants(), _MOST_ELEMENTS, None), None) is not None:
-        return True
-    return sum(map(len, heading.itertext())) > _LONGEST_HEADING
-
-
 def _visible_text(heading: HtmlElement) -> str:
-    if _holds_much(heading):
-        return ""
-    if next(heading.iterdescendants(*INVISIBLE), None) is not None:
+    text = text_of(heading)
+    if text and next(heading.iterdescendants(*INVISIBLE), None) is not None:
         heading = deepcopy(heading)
         strip_elements(heading, *INVISIBLE, with_tail=False)
-    return UNSEEN.sub("", text_of(heading))
+        text = text_of(heading)
+    return UNSEEN.sub("", text)
 
 
 def _name(
-    headlines: list[str],
-    whole: list[str],
+    names: list[str],
+    rivals: list[str],
     variants: frozenset[tuple[str, ...]],
     site: SiteNames,
     facts: Facts,
 ) -> str:
-    texts = filter(None, (*whole, facts.meta.get("twitter:title"), *facts.names))
-    head_titles = list(map(site.remove_from, texts))
-    names, rivals = site.others(head_titles), site.others(headlines)
     first_parts = {words_of(part) for text in names for part in (text, SEPARATOR.split(text)[0])}
     agreed = [h for h in rivals if words_of(h) in first_parts] or [
         h for h in rivals if words_of(h) in variants and not site.is_ending(h)
@@ -257,7 +237,7 @@ def _name(
         if similarity >= (_SIMILAR if facts.is_story else _VERY_SIMILAR):
             return most_similar
         return _shortest(names)
-    return next(iter(rivals or head_titles or headlines), "")
+    return next(iter(rivals), "")
 
 
 def _shortest(names: list[str]) -> str:
