@@ -53,7 +53,7 @@ _DISCUSSION = "DiscussionForumPosting"
 _SITES = frozenset({"WebSite", "Organization", "Corporation", "NewsMediaOrganization"})
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _LONGEST = 200
-_MOST_ENTRIES = 20  # of a list, that tell what it lists
+_MOST_PAGES = 20  # nodes that say something of the page
 _LONGEST_DESCRIPTION = 1_000
 
 
@@ -106,7 +106,7 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
         main, kind = {}, None
     json_texts = (script.text or "" for script in scripts if "json" in script.get("type", ""))
     names = tuple(unescape(name) for key in ("headline", "name") if (name := text(main.get(key))))
-    about = (main, *[node for node in top if "WebPage" in types(node)][:_MOST_ENTRIES])
+    about = (main, *[node for node in top if "WebPage" in types(node)][:_MOST_PAGES])
     dates = [text(node.get(name)) for node in about for name in ("datePublished", "dateCreated")]
     dates += [meta.get(name, "") for name in ("article:published_time", "date", "dc.date.issued")]
     described = meta.get("description") or meta.get("og:description") or main.get("description")
@@ -157,7 +157,7 @@ _GENERATORS = _by_name(
 )
 _META = word_set("""
     author article:author article:published_time date dc.date.issued
-    generator description og:description og:locale og:type og:title og:site_name twitter:title
+    generator description og:description og:locale og:type og:title og:site_name
     application-name product:price:amount product:price:currency og:price:amount
     og:price:currency product:retailer_item_id product:availability
 """)
@@ -177,14 +177,9 @@ def _main_entity(top: list[Node]) -> tuple[Node, Kind] | None:
     """Return the node that another one says is what the page is about."""
     by_id = {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
     for node in top:
-        page_types = types(node)
-        for entity in nodes(node.get("mainEntity")) if "FAQPage" not in page_types else ():
+        for entity in nodes(node.get("mainEntity")):
             found = by_id.get(str(entity.get("@id")), entity)
-            kind = _kind(found)
-            if "QAPage" in page_types:
-                kind = "forum"
-            elif "ItemList" in types(found):
-                kind = _kind_of_list(found)
+            kind: Kind | None = "forum" if "QAPage" in types(node) else _kind(found)
             if kind is not None:
                 return found, kind
     return None
@@ -224,12 +219,6 @@ def _kind(node: Node) -> Kind | None:
     return found
 
 
-def _kind_of_list(node: Node) -> Kind | None:
-    entries = nodes(values(node.get("itemListElement"))[:_MOST_ENTRIES])
-    kinds = set(map(_kind, nodes([entry.get("item", entry) for entry in entries])))
-    return "collection" if "product" in kinds else "listing" if "article" in kinds else None
-
-
 def _author(about: Iterable[Node], top: list[Node], meta: dict[str, str]) -> str | None:
     """Return who wrote a page; data may only point to the node that has the name."""
     named = {node["@id"]: node for node in top if isinstance(node.get("@id"), str)}
@@ -254,6 +243,5 @@ def _sites(top: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:
         if types(node) & _SITES:
             for name in ("name", "alternateName"):
                 yield from filter(None, map(text, values(node.get(name))))
-        for name in ("publisher", "isPartOf"):
-            sites = (site for site in nodes(node.get(name)) if types(site) & _SITES)
-            yield from filter(None, map(text, sites))
+        sites = (site for site in nodes(node.get("publisher")) if types(site) & _SITES)
+        yield from filter(None, map(text, sites))

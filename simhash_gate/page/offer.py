@@ -22,7 +22,6 @@ from simhash_gate.page.structured import (
     nodes_on_top,
     offers_of,
     prices_of,
-    read_microdata,
     text,
     types,
     values,
@@ -31,7 +30,7 @@ from simhash_gate.page.structured import (
 Field = tuple[str, str]
 
 NUMBERS = ("sku", "mpn", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "productID", "isbn")
-_EVENT_TYPES = ("Event", "Festival", "Hackathon")  # what the types of events end with
+_EVENT_OR_JOB = ("Event", "Festival", "Hackathon", "JobPosting")  # what their types end with
 _MOST = 8  # values of one field
 _LONGEST = 80
 _NEAR = 12  # blocks after the headline
@@ -52,7 +51,6 @@ _BASKET = re.compile(
     re.IGNORECASE,
 )
 _MENUS = ("nav", "header", "footer")
-_AMOUNT_FIELD = re.compile("qty|quantity|amount|menge", re.IGNORECASE)
 
 
 def find_offer(facts: Facts) -> tuple[Field, ...]:
@@ -144,13 +142,11 @@ def _chosen(facts: Facts) -> Iterator[Field]:
     elements, found = facts.elements, []
     headline = [e for h1 in elements.by_tag["h1"][:1] for e in h1.iterancestors()]
     depths = {box: depth for depth, box in enumerate(reversed(headline))}
-    forms = {form.get("id"): form for form in elements.by_tag["form"]}
     for element in elements.chosen[: _MOST * _MOST]:
         field = next(element.iterancestors("select"), None) if element.tag == "option" else element
-        if field is None or _AMOUNT_FIELD.search(field.get("name") or field.get("id") or ""):
+        if field is None:
             continue
-        inside = next(field.iterancestors("form", *_MENUS), None)
-        form = forms.get(field.get("form", ""), inside)
+        form = next(field.iterancestors("form", *_MENUS), None)
         if form is None:
             fills, depth = facts.kind == "product" or field.tag != "select", -1
         else:
@@ -167,16 +163,12 @@ def _chosen(facts: Facts) -> Iterator[Field]:
 
 def _event_or_job(facts: Facts) -> list[Node]:
     """Return the one event or job that the page is about; of several it is a list."""
-    elements = facts.elements
-    found = [node for node in nodes_on_top(facts.data) if _is_event_or_job(*types(node))]
-    if not found and _is_event_or_job(*elements.itemtypes):
-        microdata = read_microdata(elements.items)
-        found = [node for node in microdata if _is_event_or_job(*types(node))]
+    found = [
+        node
+        for node in nodes_on_top(facts.data)
+        if any(kind.endswith(_EVENT_OR_JOB) for kind in types(node))
+    ]
     return found if len(found) == 1 else []
-
-
-def _is_event_or_job(*kinds: str) -> bool:
-    return any(kind.endswith((*_EVENT_TYPES, "JobPosting")) for kind in kinds)
 
 
 def _place(place: object) -> str:

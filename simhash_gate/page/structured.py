@@ -21,8 +21,7 @@ _MANY = 2_000  # nodes or properties: more are a list of what others sell
 _MOST_TYPES = 20  # of one node
 _ADDRESSES = {"a": "href", "link": "href", "area": "href", "img": "src"}
 _VALUES = {"data": "value", "meter": "value", "time": "datetime"}
-_OPENING = re.compile(r"(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
-_STRAY_COMMA = re.compile(r'("[^"\\]*(?:\\(?:.|\Z)[^"\\]*)*(?:"|\Z))|,(?=\s*[}\]])', re.S)
+_OPENING = re.compile(r"\A(?:<!--|(?://|/\*)?\s{0,9}<!\[CDATA\[)(?:\s{0,9}\*/)?")
 
 
 def read_json_ld(scripts: Iterable[HtmlElement]) -> list[Any]:
@@ -32,17 +31,10 @@ def read_json_ld(scripts: Iterable[HtmlElement]) -> list[Any]:
 
 
 def _load(text: str) -> Any:
-    """Read JSON as its authors write it: in a comment, or with a comma too many."""
+    """Read JSON as its authors write it: in a comment, with anything after it."""
+    text = _OPENING.sub("", text.lstrip(), 1).lstrip()
     try:
-        return json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        pass
-    text = text.lstrip()
-    opening = _OPENING.match(text)
-    text = text[opening.end() :].lstrip() if opening else text
-    try:
-        text = _STRAY_COMMA.sub(lambda found: found[1] or "", text)
-        return json.JSONDecoder(strict=False).raw_decode(text)[0]  # whatever comes after it
+        return json.JSONDecoder(strict=False).raw_decode(text)[0]
     except (ValueError, RecursionError):
         return None
 

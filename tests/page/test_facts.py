@@ -43,12 +43,11 @@ A_PRODUCT = ("product", None, None, "19.99 EUR")
         {"@graph": [{"@type": "WebPage", "mainEntity": {"@id": "#a"}}, {"@id": "#a", **STORY}]},
         {**STORY, "@type": ["Thing", "https://schema.org/BlogPosting"]},
         {**STORY, "mentions": [HIVE], "isPartOf": {"@type": "Product", **HIVE}},
-        json.dumps(STORY)[:-1] + ",}",
         json.dumps(STORY).replace("A storm", "A storm,]\n\t in the north"),
         f"//<![CDATA[\n{json.dumps(STORY)}\n//]]>",
         json.dumps(STORY) + ";",
     ],
-    ids=range(10),
+    ids=range(9),
 )
 def test_an_article_is_told_however_its_json_is_written(data):
     assert facts(read(json_ld(data))) == AN_ARTICLE
@@ -101,7 +100,6 @@ def test_microdata_say_the_same_and_meta_is_asked_last():
     [
         ({"@type": "QAPage", "mainEntity": {"@type": "Question", "name": "Why?"}}, "forum"),
         ([HIVE, {**HIVE, "name": "A smoker"}], "collection"),
-        ({"@type": "CollectionPage", "mainEntity": LIST}, "collection"),
         ({"@type": "APIReference", "headline": "read()"}, "documentation"),
         ({"@type": "Service", "name": "Beekeeping"}, "service"),
         ({"@type": "FAQPage", "mainEntity": [{"@type": "Question", "name": "Why?"}]}, None),

@@ -65,13 +65,11 @@ def test_what_is_chosen_in_the_form_that_fills_the_basket_is_offered(size: str) 
         f"<option{' selected' if name == size else ''}>{name}</option>" for name in "SML"
     )
     form = CART.format("", SIZE.format("name=size", options))
-    apart = CART.format(" id=add", "") + SIZE.format("name=size form=add", options)
     other = "<option selected>By price</option>"
     sort = f"<form class=products>{SIZE.format('name=orderby', other)}</form>"
     sort += SIZE.format("name=sort", other)
     node = json_ld({"@type": "Product", "name": "A drill", "offers": OFFER})
-    for chosen in (form, apart):
-        assert offered(chosen + sort) == {"chosen": size}
+    assert offered(form + sort) == {"chosen": size}
     beside = f"<h2>Others</h2>{CART.format('', SIZE.format('name=size', other))}"
     assert offered(f"{node}{form}</main><main>{beside}")["chosen"] == size
     assert offered(node + SIZE.format("name=size", options))["chosen"] == size
