@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
-from threading import local
 from typing import Any
 from unicodedata import category
 
-from bs4 import Tag
 from markdownify import ATX, MarkdownConverter
 
 from simhash_gate.page.flow import MARKS
@@ -59,31 +57,29 @@ _FUNCTIONS: dict[str, Callable[..., str]] = {
 }
 
 
-class _Tags(local):
-    """The tags that a thread converts: one of a name, for to make one takes longer than that."""
+class _Tag(dict[str, Any]):
+    """As much of a tag as markdownify asks for: one of BeautifulSoup takes longer to make.
 
-    def __init__(self) -> None:
-        root = Tag(name="[document]")
-        self.ordered = Tag(name="ol")
-        self.of = {name: Tag(name=name) for name in (*_FUNCTIONS, "numbered")}
-        for name, tag in self.of.items():
-            tag.parent = self.ordered if name == "numbered" else root
+    A numbered item is the first one of a list of its own, which has its `start`.
+    """
 
+    name = "ol"
 
-_TAGS = _Tags()
+    @property
+    def attrs(self) -> dict[str, Any]:
+        return self
+
+    @property
+    def parent(self) -> _Tag | None:
+        return self if "start" in self else None
+
+    def find_previous_siblings(self, _: str) -> list[_Tag]:
+        return []
 
 
 def convert(name: str, attributes: dict[str, Any], text: str) -> str:
-    """Return the Markdown of a tag by that of its contents.
-
-    The `start` of an item is its number: it is the first of a list of its own.
-    """
-    tag = _TAGS.of[name]
-    if "start" in attributes:
-        tag = _TAGS.of["numbered"]
-        _TAGS.ordered.attrs = attributes
-    tag.attrs = attributes
-    return _FUNCTIONS[name](tag, text, _NOTHING)
+    """Return the Markdown of a tag by that of its contents; the `start` of an item numbers it."""
+    return _FUNCTIONS[name](_Tag(attributes), text, _NOTHING)
 
 
 def fenced(text: str, language: str) -> str:
