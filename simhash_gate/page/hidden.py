@@ -11,7 +11,6 @@ from typing import cast
 from lxml.etree import XPath, strip_elements
 from lxml.html import HtmlElement
 
-from simhash_gate.page.address import image_source
 from simhash_gate.page.elements import Elements, find_elements, is_hidden
 from simhash_gate.page.measure import drop_all, note_step, size_of, text_in
 from simhash_gate.page.title import Titles, text_of, words_of
@@ -203,19 +202,12 @@ def _show_images(found: Mapping[str, Sequence[HtmlElement]]) -> None:
         if holder is None or holder.tag == "head" or not images or size_of(note):
             continue
         beside = [e for e in (note.getprevious(), note.getnext()) if e is not None]
-        known = [e for box in beside for e in box.iter("img") if _stands_in(e, images)]
+        known = [image for box in beside for image in box.iter("img")]
         for image in images if not known else ():
             image.tail = None
             note.addprevious(image)
         for image in known[:1]:
             image.set("data-src", images[0].get("src", ""))
-
-
-def _stands_in(image: HtmlElement, others: list[HtmlElement]) -> bool:
-    """Tell if an image is one of some others, or stands in its place until a script runs."""
-    source = image_source(image)
-    is_lazy = "lazy" in " ".join((*image.keys(), *image.values())).lower()
-    return not source or is_lazy or any(other.get("src") == source for other in others)
 
 
 def _is_pixel(image: HtmlElement) -> bool:
