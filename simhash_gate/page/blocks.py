@@ -56,22 +56,15 @@ def blocks(flow: Flow) -> list[Block]:
 
 def plain_text(flow: Flow) -> str:
     """Return the blocks of a flow as lines; code keeps its own."""
-    lines = []
-    for kind, text, _ in _Runs(flow, code=True).found:
-        code = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
-        lines.append(code if kind == "code" else " ".join(text.split()))
-    return "\n".join(filter(None, lines))
+    text = "\n".join(block.code or block.text for block in blocks(flow))
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 class _Runs:
-    """The runs of text of a flow: of each its kind, its text as it is, and what of it is linked.
+    """The runs of text of a flow: of each its kind, its text as it is, and what of it is linked."""
 
-    With `code`, the lines of code end in it.
-    """
-
-    def __init__(self, flow: Flow, *, code: bool = False) -> None:
+    def __init__(self, flow: Flow) -> None:
         self.found: list[tuple[str, str, Sequence[str]]] = []
-        self._keeps_lines = code
         self._text: list[str] = []
         self._links: list[str] = []
         self._kind = "text"
@@ -111,7 +104,7 @@ class _Runs:
             return
         if tag not in _WITHIN_LINKS:
             self._end_link()
-        if tag == "br" and self._keeps_lines and self._kind == "code":
+        if tag == "br" and self._kind == "code":
             self._text.append("\n")
             return
         self._break()
@@ -163,7 +156,7 @@ class _Runs:
     def _break(self) -> None:
         if not self._owner:
             self._flush()
-        elif self._kind != "code" or not self._keeps_lines:
+        elif self._kind != "code":
             self._text.append(" ")
         elif self._text and not self._text[-1].endswith("\n"):
             self._text.append("\n")
