@@ -186,7 +186,8 @@ def own_folder(output: str, ending: str) -> Iterator[Path]:
 
     target = Path(output).absolute()
     folder = target.with_name(f"{target.name}.{ending}")
-    private_folder(folder)
+    with disk(f"-o {output}"):
+        private_folder(folder)
     try:
         with private_lock(folder / "lock").acquire(blocking=False):
             yield folder

@@ -40,15 +40,19 @@ def history() -> None:
     epilog="Example: simhash-gate history list sqlite:///pages.sqlite --domain example.com",
 )
 @click.argument("store")
+@click.option("--changed", is_flag=True, help="Only pages that have changed, the newest first.")
 @with_chosen
 @with_console
-def list_(console: Console, store: str, chosen: Chosen) -> int:
+def list_(console: Console, store: str, changed: bool, chosen: Chosen) -> int:
     """Print one line of JSON for each page, by URL.
 
     It has the versions of the page, the oldest first, and when each was seen first and last.
     """
     with open_kept(store) as kept:
         pasts = _pasts_of(kept, chosen, console.complain)
+    if changed:
+        pasts = [past for past in pasts if past[1].changed]
+        pasts.sort(key=lambda past: past[1].versions[-1].first_seen, reverse=True)
     for past in pasts:
         console.write(_listed(past))
     if not pasts and not console.complaints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -60,6 +61,7 @@ OUTCOMES: Mapping[str, Meaning] = {
     "skipped": Meaning(judged=False),
 }
 """All outcomes, in the order in which tables show them."""
+_LINK = re.compile(r"[-*#\d. ]*!?\[.*\]\(\S+\)$")
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict in the meta of a request, for the spider."""
 
@@ -151,6 +153,13 @@ class Verdict:
     def markdown(self) -> str:
         """The page's Markdown; empty for a page that was not read."""
         return self.page.markdown if self.page else ""
+
+    @property
+    def listing(self) -> bool:
+        """Whether the page leads to others: a third of its lines, as of teasers, are links."""
+        lines = list(filter(None, self.markdown.split("\n")))
+        links = sum(_LINK.match(line) is not None for line in lines)
+        return bool(self.page and self.page.listing) or 1 < links >= len(lines) / 3
 
     @property
     def fingerprint(self) -> int | None:

@@ -71,6 +71,11 @@ class History:
         """The version that was seen last."""
         return self.versions[-1] if self.versions else None
 
+    @property
+    def changed(self) -> bool:
+        """Whether the page has said different things."""
+        return len({(it.digest, it.words, it.headline, it.offers) for it in self.versions}) > 1
+
     def last_of(self, pipeline: str, asker: str) -> Version | None:
         """Return the last version of one pipeline version that was asked for by one asker."""
         for version in reversed(self.versions):

@@ -18,7 +18,7 @@ from simhash_gate.values import PREFIX, SettingsError
 
 PLACE = Path(".scrapy", "simhash_gate")
 """The folder of a Scrapy project that is searched for the log of the last crawl."""
-WITH_LOG = f"crawl with {PREFIX}VERDICTS = '{PLACE}/%(name)s.jsonl'"
+WITH_LOG = f"crawl with {PREFIX}VERDICTS = '{PLACE}/%(name)s-%(time)s.jsonl'"
 """How to get a verdict log there."""
 
 _OF_FILES = {f"{PREFIX}{name}" for name in ("STORE", "JOURNAL", "VERDICTS", "REPORT")}

@@ -51,6 +51,7 @@ _OF_TRANSFER = frozenset(
 )
 _PREFIXES_OF_TRANSFER = (b"If-", b"Sec-")
 _DEEPEST, _MOST = 50, 30_000
+LINKS_ALONE = "a Rule without callback"  # asks for pages that shall give no item
 
 
 class AskedFor:
@@ -99,9 +100,11 @@ class AskedFor:
     def _callback(self, request: Request) -> tuple[str, dict[str, Any]]:
         callback, rule = callback_of(request, self._crawler.spider)
         with suppress(Exception):  # a callback may be any object
+            if rule and callback is None:
+                return LINKS_ALONE, {}
             name, brought = _name(callback), dict(_brought(callback))
             if rule:
-                return f"{name} {rule.follow}", brought | rule.cb_kwargs
+                return f"{name} (follow={rule.follow})", brought | rule.cb_kwargs
             return name, brought
         return type(callback).__qualname__, {"callback": request}
 

@@ -17,20 +17,7 @@ from simhash_gate.plugin.spider_middleware import enabled, is_installed, sees_pa
 from simhash_gate.settings import SQLITE_DEFAULT, TABLE, Settings
 from simhash_gate.values import PREFIX, SettingsError
 
-_ADDON = "install the add-on, ADDONS = {'simhash_gate.Addon': 0}"
-_MIDDLEWARE = (
-    f"the spider middleware: {_ADDON}, or add simhash_gate.SimhashGateSpiderMiddleware "
-    "to SPIDER_MIDDLEWARES at -10000 and simhash_gate.SimhashGateInnerSpiderMiddleware at 10000"
-)
-_CONDITIONAL = (
-    f"a second downloader middleware: {_ADDON}, or add simhash_gate.ConditionalRequests "
-    "to DOWNLOADER_MIDDLEWARES at 840"
-)
-_TO_THE_END = f"the spider middlewares, to see callbacks and items end: {_ADDON}"
-NOT_REVALIDATED = (
-    "a request asks to be sent with a condition, but no domain is asked so: set "
-    f"{PREFIX}REVALIDATE, or revalidate in {PREFIX}DOMAINS"
-)
+_MIDDLEWARES = "all middlewares of the gate: install its add-on, ADDONS = {'simhash_gate.Addon': 0}"
 
 
 def check(settings: Settings, installed: BaseSettings) -> None:
@@ -39,14 +26,14 @@ def check(settings: Settings, installed: BaseSettings) -> None:
     links = any(policy.action == "links" for policy in settings.policies.all)
     held, spider = _asks_to_hold_revisits(settings, installed), is_installed(installed)
     asks_first, sees_end = "ConditionalRequests" in downloader, sees_pages_end(installed)
-    for wanted, is_there, setting, needed in (
-        (links, spider, "ACTION = 'links'", _MIDDLEWARE),
-        (held, spider, "REVISIT = 'links'", _MIDDLEWARE),
-        (settings.revalidates, asks_first, "REVALIDATE", _CONDITIONAL),
-        (settings.durable == "page", sees_end, "DURABLE = 'page'", _TO_THE_END),
+    for wanted, is_there, setting in (
+        (links, spider, "ACTION = 'links'"),
+        (held, spider, "REVISIT = 'links'"),
+        (settings.revalidates, asks_first, "REVALIDATE"),
+        (settings.durable == "page", sees_end, "DURABLE = 'page'"),
     ):
         if wanted and not is_there:
-            raise SettingsError(f"{PREFIX}{setting} needs {needed}")
+            raise SettingsError(f"{PREFIX}{setting} needs {_MIDDLEWARES}")
 
 
 def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
@@ -70,9 +57,12 @@ def overridden(policy: Policy, request: Request, settings: Settings, *, links: b
             if not TABLE[f"{PREFIX}{name.upper()}"].metadata["of_request"]:
                 raise SettingsError(f"meta[{META_KEY!r}][{name!r}]: can't be set for one request")
         if policy.action == "links" and not links:
-            raise SettingsError(f"{PREFIX}ACTION = 'links' needs {_MIDDLEWARE}")
+            raise SettingsError(f"{PREFIX}ACTION = 'links' needs {_MIDDLEWARES}")
         if policy.revalidate and not settings.revalidates:
-            raise SettingsError(NOT_REVALIDATED)
+            raise SettingsError(
+                "a request asks to be sent with a condition, but no domain is asked so: set "
+                f"{PREFIX}REVALIDATE, or revalidate in {PREFIX}DOMAINS"
+            )
     return policy if links or policy.revisit != "links" else replace(policy, revisit="pass")
 
 

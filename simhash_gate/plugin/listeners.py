@@ -14,6 +14,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from simhash_gate.common.wording import why
 from simhash_gate.gate.policy import Action
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.identity.keys import Keys
@@ -25,6 +26,7 @@ from simhash_gate.plugin.yields import Yields
 from simhash_gate.settings import Settings
 from simhash_gate.stores import Record, StoreError
 from simhash_gate.stores.base import Identity
+from simhash_gate.values import PREFIX
 
 logger = logging.getLogger(__name__)
 
@@ -164,6 +166,12 @@ class Listener:
     def _count(self, *names: str) -> None:
         for name in names:
             self._stats.inc_value(f"simhash_gate/{name}")
+
+    def _tell_once(self, failed: str, error: BaseException | None) -> None:
+        """Warn of a failure, if there was one, once for each reason."""
+        reason = why(error) if isinstance(error, OSError) else repr(error)
+        if error is not None and self._once(reason):
+            logger.warning("%s%s: %s", PREFIX, failed, reason)
 
     def _once(self, what: Hashable) -> bool:
         """Tell whether this is the first call with `what`: some messages are logged only once."""

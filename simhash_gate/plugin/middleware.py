@@ -174,7 +174,8 @@ class SimhashGateMiddleware(CrawlGate):
         if not remembers:
             only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
         where = without_password(url) if remembers else "memory"
-        logger.info("Kept pages are remembered in %s%s", where, only)
+        away = ", once it answers" if self._store.run.failure else ""
+        logger.info("Kept pages are remembered in %s%s%s", where, only, away)
         gc.freeze()  # each full collection would look at all modules again: a fifth of the crawl
 
     def _item_failed(self, response: Response | None) -> None:

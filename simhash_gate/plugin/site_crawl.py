@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -182,7 +183,7 @@ class CorpusSpider(SiteSpider):
         verdict = verdict_of(response)
         if verdict and (verdict.rejected or verdict.outcome == "updated"):
             return None
-        if verdict and verdict.page and verdict.page.listing and not self.listings:
+        if verdict and verdict.listing and not self.listings:
             return None
         item = super().item(response)
         if item and item["url"] not in self.urls:
@@ -237,8 +238,9 @@ def crawl_to(
         _cut(output, store)
     chosen = {**settings, "JOBDIR": str(job), "SIMHASH_GATE_STORE": store}
     process = CrawlerProcess(Settings(chosen, priority="cmdline"))
-    for name in ("scrapy.core.scraper", "scrapy.downloadermiddlewares.robotstxt"):
-        logging.getLogger(name).addFilter(_in_one_line)
+    is_news = partial(_is_news, set())
+    for name in ("core.scraper", "downloadermiddlewares.robotstxt", "downloadermiddlewares.retry"):
+        logging.getLogger(f"scrapy.{name}").addFilter(is_news)
     crawler = process.create_crawler(CorpusSpider)
     failures: list[Failure] = []
     done = process.crawl(crawler, output=output, waiting=waiting, say=say, **given)
@@ -254,12 +256,18 @@ def crawl_to(
     return stats
 
 
-def _in_one_line(record: logging.LogRecord) -> bool:
-    if str(record.msg).startswith("Error downloading") and record.exc_info:
-        message, reason = record.getMessage(), str(record.exc_info[1])
-        record.msg = message if reason in message else f"{message}: {reason}"
-        record.args, record.exc_info = (), None
-    return True
+def _is_news(told: set[tuple[str, str]], record: logging.LogRecord) -> bool:
+    """Let one line pass for each host, and each reason why something can't be fetched from it."""
+    message = record.getMessage()
+    if record.levelno < logging.ERROR or not message.startswith(("Error down", "Gave up")):
+        return True
+    if record.exc_info and (reason := str(record.exc_info[1])) not in message:
+        message = f"{message}: {reason}"
+    record.msg, record.args, record.exc_info = message, (), None
+    address, _, end = message.partition(">")
+    known, what = len(told), (host_of(address.rpartition(" ")[2]), end.partition(": ")[2])
+    told.add(what)
+    return len(told) > known
 
 
 def _left(stats: Mapping[str, Any]) -> int:

@@ -60,14 +60,15 @@ class Outage:
 class StoreRun:
     """Opens the store, begins the run, asks the store, and ends the run, on one thread.
 
-    Any thread may read `name`, `outages` and `failure`, the error that all calls raise now, if any.
-    A store that is unavailable is tried again after `retry_at`. A store that can't be used for
-    another reason is not. With `reads`, the store is only read.
+    Any thread may read `name`, `outages`, how many of the oldest pages are `known` to it, and
+    `failure`, the error that all calls raise now, if any. A store that is unavailable is tried
+    again after `retry_at`, one that can't be used for another reason is not. With `reads`, the
+    store is only read.
     """
 
     def __init__(self, pipeline: str, *, durable: bool, reads: bool = False) -> None:
         self.name = uuid.uuid4().hex
-        self.outages = 0
+        self.outages = self.known = 0
         self.failure: StoreError | None = None
         self.pipeline = pipeline
         self._durable = durable
@@ -232,7 +233,7 @@ class StoreRun:
         except Exception as error:
             logger.warning("Could not count the pages of earlier crawls: %s", error)
             return
-        kept = counts.pop(self.pipeline, 0)
+        kept = self.known = counts.pop(self.pipeline, 0)
         if counts:
             logger.log(
                 logging.INFO if kept else logging.WARNING,

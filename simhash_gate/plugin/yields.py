@@ -8,7 +8,7 @@ fields that an item of it filled before, by the same code.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,9 @@ import mmh3
 from itemadapter import ItemAdapter
 
 from simhash_gate.gate.verdict import Unpaid, Verdict
+from simhash_gate.plugin.asked_for import LINKS_ALONE
 from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.stores.base import UNKNOWN_GAVE, Identity, Record
 
@@ -70,7 +72,7 @@ class Yields:
     def __init__(self, store: StoreThread, followed: set[Identity]) -> None:
         self.codes: dict[str, str] = {}
         self._store, self._followed = store, followed
-        self._gave: OrderedDict[Identity, _Gave] = OrderedDict()
+        self._gave: Bounded[Identity, _Gave] = Bounded(MOST_KNOWN)
         self._callbacks = defaultdict[str, _Callback](_Callback)
 
     def given(self, verdict: Verdict, url: str, *, let_out: bool) -> Verdict:
@@ -110,6 +112,8 @@ class Yields:
 
         With `passes`, what it gave in an earlier crawl shall come again.
         """
+        if kept.callback == LINKS_ALONE:
+            return ""
         known = self._gave.get(kept.identity)
         if known is not None:
             if not known.given:
@@ -145,7 +149,7 @@ class Yields:
         """Note what came of a page. Return the record to settle, None if nothing new is known."""
         kept = page.decides
         assert kept is not None
-        callback, before = self._callbacks[kept.callback], self._gave.pop(kept.identity, None)
+        callback, before = self._callbacks[kept.callback], self._gave.get(kept.identity)
         if page.given:
             callback.pages += 1
             callback.filled.update(page.filled.keys())
@@ -157,9 +161,7 @@ class Yields:
                 callback.trials -= MORE
             filled = {**before.filled, **page.filled}
             known = known._replace(given=True, filled=filled, url=before.url)
-        self._gave[kept.identity] = known
-        while len(self._gave) > MOST_KNOWN:
-            self._gave.popitem(last=False)
+        self._gave.put(kept.identity, known, 1)
         if page.record is None and (not page.given or (before and before.given)):
             return None
         if not known.given:

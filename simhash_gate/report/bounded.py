@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
@@ -13,10 +13,10 @@ from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 
 T = TypeVar("T")
 
-# Each is a multiple of the one before it, so that buckets can be merged.
+# Each is a multiple of the one before it, so that buckets can be merged. The last is for all time.
 SECONDS = (
     *(1, 5, 15, 30, 60, 300, 900, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400),
-    *(days * 86_400 for days in (7, 28, 364, 3_640, 36_400)),
+    *(days * 86_400 for days in (7, 28, 364, 3_640, 36_400, 364_000)),
 )
 
 COPIES = 20
@@ -52,37 +52,26 @@ class Bucket(NamedTuple):
 
 
 class Timeline:
-    """Counts outcomes in at most `most` spans of time. They grow when they must."""
+    """Counts outcomes in at most `most` spans of `width` seconds. They grow when they must."""
 
     def __init__(self, most: int = 50) -> None:
         self._most = most
-        self._grown = 0
-        self._buckets: dict[int, Counter[str]] = {}
-
-    @property
-    def width(self) -> int:
-        """The seconds of a span."""
-        return SECONDS[self._grown]
+        self._widths = iter(SECONDS)
+        self.width = next(self._widths)
+        self._buckets = defaultdict[int, Counter[str]](Counter)  # by their starts
 
     def add(self, at: float, outcome: str) -> None:
         """Count an outcome at a Unix time."""
-        number = int(at // self.width)
-        is_new = number not in self._buckets
-        self._buckets.setdefault(number, Counter())[outcome] += 1
-        while is_new and max(self._buckets) - min(self._buckets) >= self._most:
-            if self._grown + 1 == len(SECONDS):
-                return
-            factor = SECONDS[self._grown + 1] // self.width
-            self._grown += 1
-            wider: dict[int, Counter[str]] = {}
-            for number, outcomes in self._buckets.items():
-                wider.setdefault(number // factor, Counter()).update(outcomes)
-            self._buckets = wider
+        self._buckets[int(at // self.width) * self.width][outcome] += 1
+        while max(self._buckets) - min(self._buckets) >= self._most * self.width:
+            self.width = next(self._widths)
+            counted, self._buckets = self._buckets, defaultdict(Counter)
+            for start, outcomes in counted.items():
+                self._buckets[start // self.width * self.width].update(outcomes)
 
     def buckets(self) -> list[Bucket]:
         """Return the spans that are not empty, in order."""
-        width = self.width
-        return [Bucket(n * width, (n + 1) * width, self._buckets[n]) for n in sorted(self._buckets)]
+        return [Bucket(at, at + self.width, self._buckets[at]) for at in sorted(self._buckets)]
 
 
 @dataclass(slots=True)

@@ -109,5 +109,5 @@ def difference(page: LoggedVerdict, found: Doubt | None = None) -> list[str]:
 
 def _detail(page: LoggedVerdict) -> str:
     """Return what the reason of a verdict says of the words that differ."""
-    detail = page.reason.partition("; ")[2]
+    detail = page.reason.partition("; but ")[0].partition("; ")[2]  # why it passed is no detail
     return "" if detail.removeprefix("the same ") in _SAME else detail

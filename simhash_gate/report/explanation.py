@@ -166,14 +166,14 @@ class Explanation:
             return between.parts_of(self.kept.lines, self.page.lines)
         if self.kept.markdown and self.page.markdown:
             return between.parts_of(
-                between.lines_of(self.kept.markdown), between.lines_of(self.page.markdown)
+                *map(between.lines_of, (self.kept.markdown, self.page.markdown))
             )
         return None
 
     @cached_property
-    def changes(self) -> list[TextChange] | None:
+    def changes(self) -> Sequence[TextChange] | None:
         """What only one of the texts says; None if one is not known."""
-        return None if self.parts is None else between.changes_in(self.parts)
+        return self.verdict.changes if self.parts is None else between.changes_in(self.parts)
 
     @property
     def links(self) -> tuple[list[str], list[str]] | None:
@@ -317,7 +317,7 @@ class Explanation:
         if verdict.distance is not None:
             limits = f" (threshold {self.policy.threshold}, near {self.policy.near})"
             yield f"   distance     {verdict.distance} of 64 bits{limits if became else ''}"
-        if because := _BITS.sub("", verdict.reason):
+        if because := _BITS.sub("", verdict.reason).removeprefix("but "):
             yield f"   because      {printable(because)}"
         if not verdict.means.judged and (advice := advice_on(outcome, verdict.reason)):
             yield f"                {advice.replace('`', '')}"

@@ -20,7 +20,7 @@ from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.doubt import ORDER, difference
 from simhash_gate.report.findings import findings, notes
 from simhash_gate.report.judged import LOGGED, LONGEST_URL
-from simhash_gate.report.pairs import Texts, side_by_side
+from simhash_gate.report.pairs import Texts, of_other_offers, side_by_side
 from simhash_gate.report.summary import OTHERS, Summary
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ TABLES = {
     "fleet": "Crawler|#Responses|#Skipped|#Judged|#Delivered|#Dropped|#Held back|#Like its own|"
     "#Like another's|#Like an earlier|#Errors|Log",
     "near": "Page|Nearest kept page|#Bits|#Words|#Words of the kept page|Why it passed",
+    "changed": "Page|What has changed|Outcome|When (UTC)",
     "copies": "Copy|#Bits|#Words|What differs",
     "unjudged": "Outcome|Why|#Pages",
 }
@@ -106,9 +107,10 @@ def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:
         made=time.time(),
         copies=COPIES,
         order=ORDER,
-        findings=findings(summary, pairs.of_other_offers),
+        findings=findings(summary, of_other_offers(pairs)),
         notes=notes(summary),
         pairs=pairs,
+        asked=texts is not None,
         **figures,
     )
     return page.encode("utf-8", "replace")  # a lone surrogate is no character
@@ -159,6 +161,7 @@ def _figures(summary: Summary) -> dict[str, Any]:
         )[:MOST_DOMAINS],
         "clusters": summary.clusters.largest(MOST_CLUSTERS),
         "near": summary.near.ranked(),
+        "changed": summary.changed.ranked(),
         "reasons": [(*why, n) for why, n in summary.reasons.most_common(MOST_REASONS_SHOWN)],
     }
 

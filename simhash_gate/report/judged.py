@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeVar
 
@@ -12,6 +12,7 @@ from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import shortened
 from simhash_gate.fingerprints.hamming import BITS, from_hex
 from simhash_gate.gate.verdict import OUTCOMES, Meaning
+from simhash_gate.report.differences import TextChange
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 T = TypeVar("T")
@@ -59,6 +60,10 @@ _FINGERPRINT = ValueKind("a fingerprint of 16 hex digits", from_hex)
 # A URL that is cut is too long for a link. An id is whatever a source has.
 _URL = ValueKind(
     TEXT.allowed, lambda value: without_credentials(shortened(TEXT.parse(value), LONGEST_URL + 1))
+)
+_CHANGES = ValueKind(
+    "a list of changes",
+    lambda value: tuple(TextChange(**_mapping(_TEXT.parse).parse(it)) for it in value[:MOST_SHOWN]),
 )
 _ID = ValueKind("an id", lambda value: str(value)[: LONGEST_URL + 1])
 
@@ -110,7 +115,8 @@ class LoggedVerdict:
 
     `held` tells that the page passed for its links alone. `canonical_url` is the same for all
     addresses of a page, "" if it is not known. `crawler` is the number of the crawler
-    in a report of several.
+    in a report of several. Of a page that has changed, `changes` are what its text says other than
+    before, None if that is not known, and a `listing` leads to other pages.
     """
 
     url: str = _of(_URL, "")
@@ -132,6 +138,8 @@ class LoggedVerdict:
     canonical_url: str = _of(_URL, "")
     fingerprint: int | None = _of(_FINGERPRINT)
     previous_at: float | None = _of(_TIME, None, "previous_time")
+    listing: bool = _of(_FLAG, False)
+    changes: Sequence[TextChange] | None = _of(_CHANGES)
 
     @property
     def name(self) -> str:

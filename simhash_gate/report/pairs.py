@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import NamedTuple
 
 from simhash_gate.report.differences import Part, TextChange, lines_of, parts_of
@@ -18,8 +17,6 @@ texts of those that are to be had, as Markdown or plain text."""
 
 MOST_TEXTS = 100
 """Pairs of pages whose texts are asked for."""
-MOST_BYTES = 2_000_000
-"""Bytes of all texts in a report."""
 LONGEST = 50_000
 """Characters of a text that are looked at."""
 SIDE = 6_000
@@ -57,34 +54,15 @@ class Pair:
         """The first places where the texts differ."""
         return [change.shown() for change in (self.found.changes or ())[:PLACES]]
 
-    def size(self) -> int:
-        """Return how many bytes the texts take in HTML, or a few more."""
-        runs = [*(self.kept_text or ()), *(self.page_text or ())]
-        runs += [Run(text, "ins") for place in self.places for text in place]
-        return sum(len(escape(run.text).encode("utf-8", "replace")) + 11 for run in runs)
+
+def of_other_offers(pairs: Sequence[Pair]) -> list[LoggedVerdict]:
+    """Return the pages that were dropped although they say another price or offer."""
+    every = (pair.found for pair in pairs if pair.found.verdict.dropped)
+    return [it.verdict for it in every if it.doubt.offer and not it.doubt.name]
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """Duplicates, the most doubtful first. `asked` tells that there was somebody to ask for texts.
-
-    Texts were asked of `wanted` pairs; `whole` of them have both.
-    """
-
-    pairs: list[Pair]
-    asked: bool = False
-    wanted: int = 0
-    whole: int = 0
-
-    @property
-    def of_other_offers(self) -> list[LoggedVerdict]:
-        """The pages that were dropped although they say another price or offer."""
-        every = (pair.found for pair in self.pairs if pair.found.verdict.dropped)
-        return [it.verdict for it in every if it.doubt.offer and not it.doubt.name]
-
-
-def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> Pairs:
-    """Return duplicates beside their kept pages, in the order of what differs.
+def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> list[Pair]:
+    """Return duplicates beside their kept pages, the most doubtful first.
 
     With their texts, more is known of what differs than their verdicts say.
     """
@@ -93,19 +71,13 @@ def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> Pa
         kept = None if page.kept is None else Side.known(page.kept.name, page.kept)
         pairs.append(Pair(Explanation(page, Side.known(page.name, page), kept)))
     if texts is None:
-        return Pairs(pairs)
+        return pairs
     places = [place for place, pair in enumerate(pairs) if _is_doubtful(pair)][:MOST_TEXTS]
     known = texts({name for place in places for name in _names(pairs[place])})
-    left = MOST_BYTES
     for place in places:
-        pair = _with_texts(pairs[place].found, *map(known.get, _names(pairs[place])))
-        left -= pair.size()
-        if left < 0:
-            break
-        pairs[place] = pair
+        pairs[place] = _with_texts(pairs[place].found, *map(known.get, _names(pairs[place])))
     pairs.sort(key=lambda pair: pair.found.doubt, reverse=True)
-    whole = sum(pair.found.parts is not None for pair in pairs)
-    return Pairs(pairs, asked=True, wanted=len(places), whole=whole)
+    return pairs
 
 
 def _names(pair: Pair) -> tuple[str, str]:

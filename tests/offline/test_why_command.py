@@ -2,8 +2,10 @@
 
 import json
 from contextlib import closing
+from pathlib import Path
 
 import pytest
+from lxml import html
 
 from simhash_gate import hamming_distance, read_page
 from simhash_gate.compare.apart import EXCUSES
@@ -227,10 +229,10 @@ def test_each_place_that_makes_no_other_page_says_why(run, tmp_path) -> None:
 
 
 def test_an_updated_page_stands_beside_what_it_said_before(run, tmp_path) -> None:
-    routes = {"/a": page(1)}
+    routes = {"/a": page(1), "/b": page(2)}
     settings = {
         "SIMHASH_GATE_STORE": "sqlite:",
-        "SIMHASH_GATE_VERDICTS": ".scrapy/simhash_gate/%(name)s.jsonl",
+        "SIMHASH_GATE_VERDICTS": ".scrapy/simhash_gate/%(name)s-%(time)s.jsonl",
         "SIMHASH_GATE_KEEP_MARKDOWN": 1 << 20,
         "HTTPCACHE_ENABLED": True,
     }
@@ -238,7 +240,9 @@ def test_an_updated_page_stands_beside_what_it_said_before(run, tmp_path) -> Non
         crawl(tmp_path, site, settings=settings)
         url, was = f"{site.url}/a", json.loads(run("why", f"{site.url}/a", "--json").out)
         routes["/a"] = corrected(page(1))
-        crawl(tmp_path, site, settings={**settings, "HTTPCACHE_ENABLED": False})
+        second = crawl(tmp_path, site, settings={**settings, "HTTPCACHE_ENABLED": False})
+        crawl(tmp_path, site, "/b", settings=settings)  # a small one, whose log does not know it
+    assert f"] INFO: Updated {url}: " in second.log
     found = json.loads(run("why", url, "--json").out)
     assert (found["became"], found["outcome"]) == ("passed", "updated")
     assert found["kept"]["fingerprint"] == was["page"]["fingerprint"]
@@ -251,11 +255,18 @@ def test_an_updated_page_stands_beside_what_it_said_before(run, tmp_path) -> Non
     assert "{+Corrected.+}" in shown.out
     assert "KEEP_MARKDOWN" not in shown.out
     assert "sqlite:///.scrapy/simhash_gate/test.sqlite" in shown.err
-    with closing(open_store("sqlite:///.scrapy/simhash_gate/test.sqlite")) as store:
-        forget_all(store, store.blobs(KEPT_TEXT))
-    bare = run("why", url).out
-    assert "Corrected." not in bare
-    assert "SIMHASH_GATE_KEEP_MARKDOWN = 100" in bare
+    store = "sqlite:///.scrapy/simhash_gate/test.sqlite"
+    with closing(open_store(store)) as kept:
+        forget_all(kept, kept.blobs(KEPT_TEXT))
+    assert "{+Corrected.+}" in run("why", url).out  # the verdict log has it, too
+    _, log, _ = sorted(map(str, Path(".scrapy/simhash_gate").glob("*.jsonl")))
+    run("report", log, "-o", "report.html")
+    root = html.fromstring(Path("report.html").read_text("utf-8"))
+    assert root.xpath("//a[@href='#changed'][.='Updated']")
+    (row,) = root.xpath("//section[@id='changed']//tbody/tr")
+    assert (row.xpath("string(.//a)"), row.xpath("string(.//ins)")) == (url, "Corrected.")
+    (changed,) = run("history", "list", store, "--changed").out.splitlines()
+    assert json.loads(changed)["url"] == url
 
 
 def test_what_the_project_has_is_looked_in_also_from_a_folder_of_it(run, tmp_path, start) -> None:

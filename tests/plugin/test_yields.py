@@ -9,8 +9,8 @@ import scrapy
 
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin import yields as module
 from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.yields import TRIALS, Yields, fields_of
 from simhash_gate.stores.base import Match, Record
 
@@ -150,8 +150,8 @@ def test_copies_are_not_tried_for_ever_for_fields_that_nothing_fills(known) -> N
     assert known.unpaid(pages[-1]) == "less"
 
 
-def test_pages_whose_items_are_remembered_are_bounded(known, monkeypatch) -> None:
-    monkeypatch.setattr(module, "MOST_KNOWN", 2)
+def test_pages_whose_items_are_remembered_are_bounded(known) -> None:
+    known._gave = Bounded(2)
     pages = [kept(n) for n in range(3)]
     for page in pages:
         known.gave(page)

@@ -16,7 +16,7 @@ def pair_of(kept: str, page: str | None) -> Pair:
     """Return a copy beside its kept page, with their texts."""
     texts = {SITE + "a": kept} | ({} if page is None else {SITE + "b": page})
     duplicates = summary_of(copy("b", "a", 1)).duplicates.ranked()
-    return side_by_side(duplicates, lambda _: texts).pairs[0]
+    return side_by_side(duplicates, lambda _: texts)[0]
 
 
 def said(runs: list[Run], *, marked: bool = True) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from simhash_gate.report.doubt import MANY
 from simhash_gate.report.findings import SWALLOWED, Finding, findings, notes
-from simhash_gate.report.pairs import side_by_side
+from simhash_gate.report.pairs import of_other_offers, side_by_side
 from tests.report.verdicts import copy, crawl, near, summary_of, verdict
 
 OTHER = {"title": "Red shirt", "matched_title": "Blue shirt"}
@@ -17,7 +17,7 @@ def found(*lines: dict[str, Any], **counts: int) -> list[Finding]:
     summary = summary_of(*lines)
     for name, number in counts.items():
         setattr(summary, name, number)
-    return findings(summary, side_by_side(summary.duplicates.ranked(), None).of_other_offers)
+    return findings(summary, of_other_offers(side_by_side(summary.duplicates.ranked(), None)))
 
 
 def test_a_crawl_that_drops_copies_looks_right() -> None:

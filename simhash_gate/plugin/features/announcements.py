@@ -1,4 +1,4 @@
-"""Announce every drop, in the log and by a signal."""
+"""Announce every drop and every changed page in the log, and drops by a signal."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ _DONE = {"drop": "Dropped", "tag": "Tagged", "links": "Held back the items of"}
 
 
 class Announcements(Listener):
-    """Announces every drop by a line of the logger `simhash_gate.drops` and by a signal."""
+    """Announces drops and changes by the logger `simhash_gate.drops`, and drops by a signal."""
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         verdict = judged.verdict
+        url, why = without_credentials(judged.response.url), verdict.reason
+        if verdict.means.changed:
+            drops.info("%s %s: %s", verdict.outcome.capitalize(), url, why)
         if not verdict.rejected:
             return
-        url, why = without_credentials(judged.response.url), verdict.reason
         what: str = verdict.outcome
         if verdict.match is not None:
             assert verdict.page is not None

@@ -11,7 +11,7 @@ from scrapy import Spider
 from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import MissingExtraError, why
+from simhash_gate.common.wording import MissingExtraError
 from simhash_gate.fingerprints.hamming import to_hex
 from simhash_gate.journal.segments import MOST_BYTES, Segments
 from simhash_gate.journal.warc import Drop, Stored, need_fastwarc, pack
@@ -106,11 +106,7 @@ class Journal(Listener):
         )
 
     def _tell(self, error: Exception) -> None:
-        reason = why(error) if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        if self._once(reason):
-            logger.error(
-                "%sJOURNAL: dropped pages are not kept in %s: %s", PREFIX, self._folder, reason
-            )
+        self._tell_once(f"JOURNAL: dropped pages are not kept in {self._folder}", error)
 
 
 def _stored(response: Response) -> Stored:

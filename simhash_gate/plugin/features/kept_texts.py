@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 from simhash_gate.fingerprints.hamming import to_hex
@@ -15,11 +14,8 @@ from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.threads import result
-from simhash_gate.stores import Blob, StoreError
+from simhash_gate.stores import Blob
 from simhash_gate.stores.base import KEPT_TEXT
-from simhash_gate.values import PREFIX
-
-logger = logging.getLogger(__name__)
 
 _NOT_OF_A_BODY = frozenset(
     {b"set-cookie", b"content-encoding", b"content-length", b"transfer-encoding", b"connection"}
@@ -99,11 +95,7 @@ class KeptTexts(Listener):
         return FetchedPage(key, response.body, headers, encoding)
 
     def _failed(self, error: BaseException | None) -> None:
-        if error is None:
-            return
-        reason = str(error) if isinstance(error, StoreError) else repr(error)
-        if self._once(reason):
-            logger.warning("%sKEEP_MARKDOWN: a text was not kept or read: %s", PREFIX, reason)
+        self._tell_once("KEEP_MARKDOWN: a text was not kept or read", error)
 
 
 def standing(verdict: Verdict) -> tuple[str, int] | None:

@@ -349,11 +349,8 @@ class Revalidation(Listener):
             )  # fmt: skip
 
     def _failed(self, error: BaseException | None) -> None:
-        if error is None or isinstance(error, StoreError):
-            return  # `StoreFailures` reports it
-        reason = f"{type(error).__name__}: {error}"
-        if self._once(reason):
-            logger.warning("%sREVALIDATE: a page is fetched in any case: %s", PREFIX, reason)
+        if not isinstance(error, StoreError):  # `StoreFailures` reports it
+            self._tell_once("REVALIDATE: a page is fetched in any case", error)
 
 
 def _is_trifle(verdict: Verdict) -> bool:

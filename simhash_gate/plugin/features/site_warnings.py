@@ -76,11 +76,12 @@ class AlikePages(Listener):
 
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         verdict = judged.verdict
-        match = verdict.match
-        if match is None or match.distance > verdict.policy.threshold:
+        match, read = verdict.match, verdict.page
+        if match is None or read is None or match.distance > verdict.policy.threshold:
             return
-        if verdict.differs not in ("names", "repeats") and not judged.held:
-            return
+        differs = verdict.differs in ("names", "repeats")
+        if not judged.held and (not differs or decode(read.sketch).offered):
+            return  # products may share a description
         kept = match.record
         cluster = self._clusters.get(kept.identity) or _Cluster(
             kept.identity, {kept.title: None}, {kept.url: None}
@@ -122,9 +123,9 @@ class AlikePages(Listener):
 
 _MANY_NAMES = "pages of many names read like the one it was dropped for"
 _NAMED = (
-    "Pages of %s with different names read alike, such as %s. They pass: what is read of them may "
-    "not be their content. All say: %r. See `simhash-gate why` on two of them; name what tells "
-    f"them apart by `compare` in {PREFIX}DOMAINS, or their article by {PREFIX}EXTRACTOR."
+    "Pages of %s with different names read alike, such as %s. They pass. All say: %r. If that is "
+    "not their content, name what tells them apart by `compare` in "
+    f"{PREFIX}DOMAINS, or their article by {PREFIX}EXTRACTOR."
 )
 _UNNAMED = (
     "Pages of %s at different addresses are duplicates of one, such as %s. One is delivered. A "
@@ -149,11 +150,13 @@ class AnswerWatch(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         verdict = judged.verdict
         if not verdict.means.page and self._once((judged.domain, verdict.outcome)):
-            decided = f"{PREFIX}BLOCKED" if verdict.outcome == "blocked" else f"{PREFIX}ACTION"
+            setting = "BLOCKED" if verdict.outcome == "blocked" else "ACTION"
+            became = "dropped" if judged.dropped else "held back" if judged.held else "delivered"
             self._crawl.note(
                 f"{judged.domain} has answered with something that is no page ({verdict.outcome}), "
                 f"such as {without_credentials(judged.response.url)}: {verdict.reason}.",
-                f"Such answers are never kept; {decided} decides what becomes of them.",
+                f"Such answers are never kept. This one is {became}: {PREFIX}{setting} is "
+                f"{getattr(verdict.policy, setting.lower())!r}.",
                 wrong=True,
             )
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-import random
-from array import array
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -27,8 +25,8 @@ from simhash_gate.values import PREFIX
 
 logger = logging.getLogger(__name__)
 
-SAMPLE = 1000
-"""Times of pages that are kept for each domain."""
+TIMED = 500
+"""The last pages of each domain whose times are known."""
 MANY, SHARE = 100, 0.2
 """So many drops, and more than this share of a crawl's pages, are worth a word on sparing them."""
 MOST_DOMAINS = 50
@@ -50,19 +48,10 @@ _FAILED = ("store_failed", "not_compared/unreadable")
 
 @dataclass(slots=True)
 class DomainTally:
-    """The counts of one domain. `milliseconds` is a uniform sample of the times of its pages."""
+    """The counts of one domain, and the times of its last pages."""
 
     counts: Counter[str] = field(default_factory=Counter)
-    timed: int = 0
-    milliseconds: array[float] = field(default_factory=lambda: array("f"))
-
-    def time(self, milliseconds: float) -> None:
-        """Add a page's time to the sample (reservoir sampling; Vitter 1985, algorithm R)."""
-        self.timed += 1
-        if len(self.milliseconds) < SAMPLE:
-            self.milliseconds.append(milliseconds)
-        elif (place := random.randrange(self.timed)) < SAMPLE:
-            self.milliseconds[place] = milliseconds
+    milliseconds: deque[float] = field(default_factory=lambda: deque(maxlen=TIMED))
 
 
 class GateStats(Listener):
@@ -80,16 +69,24 @@ class GateStats(Listener):
         self._renamed = Counter[tuple[str, str]]()
 
     def opened(self, spider: Spider) -> None:
-        """Note which feeds will be replaced. Held items count as items for CloseSpider."""
+        """Warn of feeds that will be replaced. Held items count as items for CloseSpider."""
         crawler = self._crawl.crawler
         exporter = crawler.get_extension(FeedExporter)
-        self._replaced = [
-            slot
+        replaced = [
+            without_credentials(slot.uri)
             for slot in (exporter.slots if exporter else ())
             if slot.feed_options.get("overwrite", isinstance(slot.storage, BlockingFeedStorage))
             and "time)s" not in slot.uri_template
             and (not isinstance(slot.storage, FileFeedStorage) or Path(slot.storage.path).exists())
         ]
+        policy = self._policies.default
+        if replaced and self._run.known and policy.revisit != "pass" and policy.action != "tag":
+            logger.warning(
+                "%s will be replaced, and items of pages that have not changed since an earlier "
+                "crawl are held back. To keep them, append (-o, overwrite=False), set %sREVISIT = "
+                "'pass', or sweep a database by the signal item_held",
+                ", ".join(replaced), PREFIX,
+            )  # fmt: skip
         self._closer = crawler.get_extension(CloseSpider)
         if self._closer is not None and self._closer.close_on["timeout_no_item"]:
             crawler.signals.connect(self._closer.item_scraped_no_item, item_held)
@@ -109,7 +106,7 @@ class GateStats(Listener):
         became = "dropped" if judged.dropped else "held" if judged.held else "passed"
         tally.counts.update(("fetched", "checked", outcome, became))
         self._count("fetched", "checked", outcome, became)
-        tally.time(judged.seconds * 1000)
+        tally.milliseconds.append(judged.seconds * 1000)
         if judged.dropped:
             size = len(judged.response.body)
             tally.counts["bytes_saved"] += size
@@ -122,7 +119,7 @@ class GateStats(Listener):
             if page is not None:
                 self._pages_held.add(page)
         elif verdict.means.changed:
-            self._changed[verdict.page is not None and verdict.page.listing] += 1
+            self._changed[verdict.listing] += 1
         elif verdict.rejected and verdict.policy.action == "tag":
             self._tagged += 1
         self._count_why(verdict)
@@ -212,26 +209,13 @@ class GateStats(Listener):
                 f"code of {callback} has changed since they gave their items.",
                 f"{PREFIX}IGNORE = ['code'] holds their items back.",
             )
-        feeds = [
-            f"{without_credentials(feed.uri)} has {how_many(feed.itemcount, 'item')}"
-            for feed in self._replaced
-            if feed.itemcount or feed.store_empty
-        ]
-        if feeds and self._held and (held := self._number("items_held")):
-            self._crawl.note(
-                f"A feed was replaced, and {how_many(held, 'item')} of known pages held back: now "
-                f"{', '.join(feeds)}.",
-                f"Append (overwrite=False), set {PREFIX}REVISIT = 'pass', or sweep a database by "
-                "the signal item_held.",
-                wrong=True,
-            )
 
     def _tell_carried(self) -> None:
         if number := self._number("requests_differ"):
             names = ", ".join(f"{name} ({count})" for name, count in self._carried.most_common(5))
             self._crawl.note(
-                f"{how_many(number, 'page')} passed that are like kept ones: their requests are "
-                f"for something else, by their {names}.",
+                f"{how_many(number, 'page')} passed though like kept ones, since the requests are "
+                f"for something else: another {names}.",
                 f"{PREFIX}IGNORE names what makes no difference.",
             )
         for (old, new), number in self._renamed.most_common(5):

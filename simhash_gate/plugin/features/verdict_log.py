@@ -6,6 +6,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +23,7 @@ from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.threads import LineThread
+from simhash_gate.report.differences import changes_in, lines_of, parts_of
 from simhash_gate.report.html import check_installed, render, write
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
@@ -29,6 +31,8 @@ from simhash_gate.values import PREFIX, SettingsError
 Line = Mapping[str, Any]
 
 logger = logging.getLogger(__name__)
+
+MOST_CHANGES = 50  # of one page, that are written down
 
 
 class VerdictLog(Listener):
@@ -49,12 +53,15 @@ class VerdictLog(Listener):
                 raise SettingsError(f"{PREFIX}REPORT: {error}") from None
 
     def opened(self, spider: Spider) -> None:
-        self._spider = spider.name
+        self._spider, started = spider.name, datetime.now()
+        # To the microsecond: of two crawls that begin in one second, each has files of its own.
+        at = started.isoformat(timespec="microseconds").replace(":", "-")
+        self._in_paths = {"name": quote(spider.name, safe=""), "time": at}
         self._head: Line = self._settings.crawl_line(
             "crawl",
             spider.name,
             run=self._crawl.store.run.name,
-            started=round(time.time(), 3),
+            started=round(started.timestamp(), 3),
             scrapy=scrapy_version,
         )
         self._thread.start()
@@ -62,17 +69,23 @@ class VerdictLog(Listener):
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         if self._texts is not None:
             self._texts.judged(judged)
+        verdict = judged.verdict
         line = line_of(
-            judged.verdict,
+            verdict,
             url=judged.response.url,
             dropped=judged.dropped,
             size=len(judged.response.body),
             at=round(time.time(), 3),
         )
-        match = judged.verdict.match
+        match, kept = verdict.match, verdict.kept
         line["held"] = judged.held and not judged.dropped
         line["matched_run"] = match.record.run if match else None
         line["matched_key"] = match.record.key if match else None
+        if verdict.means.changed:
+            line["listing"] = verdict.listing
+        if verdict.means.changed and kept is not None:
+            found = changes_in(parts_of(*map(lines_of, (kept.markdown, verdict.markdown))))
+            line["changes"] = [change.shown()._asdict() for change in found[:MOST_CHANGES]]
         self._put(line)
 
     async def closed(self) -> None:
@@ -88,11 +101,11 @@ class VerdictLog(Listener):
         self._crawl.lines.clear()
 
     def _work(self, lines: Iterator[Line]) -> None:
-        written = _written(lines, fill_in(self._settings.verdicts, self._spider))
+        written = _written(lines, self._settings.verdicts % self._in_paths)
         if not self._settings.report:
             deque(written, maxlen=0)
             return
-        path = Path(fill_in(self._settings.report, self._spider))
+        path = Path(self._settings.report % self._in_paths)
         try:  # a wrong path is reported at the start, and not after hours
             private_folder(path.parent)
             check_writable(path)
@@ -133,11 +146,6 @@ def _written(lines: Iterator[Line], path: str) -> Iterator[Line]:
     except OSError as error:
         logger.error("%sVERDICTS: %s to %s: %s", PREFIX, failed, path, why(error))
     yield from lines
-
-
-def fill_in(pattern: str, spider: str) -> str:
-    """Fill in a path from the settings: `%(name)s` is the spider, `%(time)s` the time of now."""
-    return pattern % {"name": quote(spider, safe=""), "time": time.strftime("%Y-%m-%dT%H-%M-%S")}
 
 
 MOST_BYTES = 32 << 20

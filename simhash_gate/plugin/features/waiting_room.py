@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from array import array
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from http import HTTPStatus
@@ -33,6 +33,7 @@ from simhash_gate.plugin.features.resend_dropped import to_send_again
 from simhash_gate.plugin.followed import FollowedPage, Stage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.parked import Parked
+from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.requests import ASKED_KEY, ROOM_KEY
 from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware, is_installed
 from simhash_gate.stores import Record
@@ -97,7 +98,7 @@ class WaitingRoom(Listener):
         self._yields = crawl.yields
         self._follows = is_installed(crawl.crawler.settings)
         self._requested, self._shown = _Links(), _Links()
-        self._shown_by: OrderedDict[Identity, array[int]] = OrderedDict()
+        self._shown_by: Bounded[Identity, array[int]] = Bounded(MOST_PAGES)
         self._copies: WeakKeyDictionary[Request, _Copy] = WeakKeyDictionary()
         self._let_out: WeakKeyDictionary[FollowedPage, list[Any]] = WeakKeyDictionary()
         self._waiting: set[int] = set()  # the links among what waits
@@ -169,9 +170,7 @@ class WaitingRoom(Listener):
             links = _links(request, [] if is_deepest else verdict.page.targets.split("\n"))
             self._shown.add(links)
             if verdict.record is not None:
-                self._shown_by[verdict.record.identity] = array("Q", links)
-                while len(self._shown_by) > MOST_PAGES:
-                    self._shown_by.popitem(last=False)
+                self._shown_by.put(verdict.record.identity, array("Q", links), 1)
         if self._met % TRICKLE == 0 and self._is_starting():
             self._draw(1)
 
