@@ -58,6 +58,7 @@ class PageText:
     places: list[int]
     said: int
     entry: list[bool]
+    listing: bool
 
     @classmethod
     def of(cls, document: Document) -> PageText:
@@ -77,8 +78,9 @@ class PageText:
         texts += [line for line in first if line not in known]
         times = {*map(tuple, words_of_each(document.times))}
         tokens = [_without_times(line, times) for line in words_of_each(texts)]
-        listing = _is_listing(blocks) or document.article.listing
-        volatile = _are_volatile(blocks, tokens, listing)
+        listing = document.article.listing or _is_listing(blocks)
+        own = listing or sum([block.linked for block in blocks]) > MANY_LINKS  # links are its text
+        volatile = _are_volatile(blocks, tokens, own)
         start = _start(blocks, tokens, volatile)
         bylines: list[int] = []
         for place in range(start):
@@ -97,7 +99,7 @@ class PageText:
             is_name = is_short and not any(map(str.isdigit, texts[place]))
             if is_name and Kind.ABOUT in about[place - 1 : place + 2]:
                 about[place] |= Kind.ABOUT  # beside a date: the other view may not say it
-        kinds = list(_kinds_of_blocks(document, about, entries, listing))
+        kinds = list(_kinds_of_blocks(document, about, entries, own))
         for place, text in enumerate(texts[len(blocks) :], len(blocks)):
             leads_on = Kind.LINK * (not shown.said[first[text]])
             kind = Kind.CONTENT | leads_on * (text in entries) if place < said else leads_on
@@ -110,7 +112,7 @@ class PageText:
         places = [document.places[first[text]] if text in first else 0 for text in texts]
         article = hashed.only(hashed.lines < len(blocks))
         entry = [text in entries for text in texts]
-        return cls(tokens, hashed, article, volatile, kinds, places, said, entry)
+        return cls(tokens, hashed, article, volatile, kinds, places, said, entry, listing)
 
 
 def is_long(tokens: list[str]) -> bool:
@@ -201,10 +203,9 @@ def _is_sentence(line: str) -> bool:
 
 
 def _is_listing(blocks: list[Block]) -> bool:
-    """Tell if links are what an article says: many, or headings, a third of its blocks."""
+    """Tell if headings that are links are a third of an article: of each entry, a teaser."""
     headings = sum([block.linked and block.kind == "heading" for block in blocks])
-    many = sum([block.linked for block in blocks]) > MANY_LINKS
-    return many or (headings > 1 and 3 * headings >= len(blocks))
+    return headings > 1 and 3 * headings >= len(blocks)
 
 
 def _are_volatile(blocks: list[Block], tokens: list[list[str]], listing: bool) -> list[bool]:

@@ -141,7 +141,7 @@ def _read(body: bytes, url: str, encoding: str | None, options: Options) -> Read
         words=count,
         fingerprint=fingerprint,
         digest=_digest(document, text, lines),
-        listing=document.article.listing,
+        listing=text.listing,
         reason=None if fingerprint is not None else "no features" if count else "no words",
         sketch=_sketch(document, text, compared, lines).encode(),
         lines=shown,
@@ -219,7 +219,7 @@ def _digest(document: Document, text: PageText, lines: Lines) -> int:
     if document.headline and not is_long([*said]):
         content[:1] = True
     keys = lines.keys[content]
-    if document.article.listing:
+    if text.listing:
         keys.sort()
     return mmh3.hash64(keys.tobytes(), signed=False)[0] if len(keys) else 0
 
