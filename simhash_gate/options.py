@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from simhash_gate.values import NAMES, SettingsError, ValueKind, setting, settings_in
+from simhash_gate.common.wording import MissingExtraError, require
+from simhash_gate.values import NAMES, Checked, SettingsError, ValueKind, setting
 
 ALGORITHM = 27  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -21,9 +22,14 @@ def made_of(path: str) -> Any:
     """Return an instance of a class. Raises `SettingsError` for a path that leads to none."""
     try:
         module, _, name = path.rpartition(".")
-        return getattr(importlib.import_module(module), name)()
+        made = getattr(importlib.import_module(module), name)()
+        if not callable(made):
+            raise TypeError("its objects can't be called")
+    except MissingExtraError as error:
+        raise SettingsError(f"{path}: {error}") from None
     except (ImportError, AttributeError, TypeError, ValueError, OSError) as error:
         raise SettingsError(f"{path}: expected the path of a class ({error})") from error
+    return made
 
 
 def _class_path(value: Any) -> str:
@@ -48,10 +54,8 @@ WITHOUT = ValueKind("links, images, or both with a comma between them", _left_ou
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Checked):
     """What decides the fingerprint of a page besides its bytes and its URL.
-
-    Raises `SettingsError` for a value that is not allowed.
 
     `markdown` asks for `Page.markdown` to be made where the page is read; without it, it is made
     when it is first asked for. `anchors` asks for `Page.anchors`. `compare` are domains, and the
@@ -66,13 +70,10 @@ class Options:
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
-    def __post_init__(self) -> None:
-        for name, kind in settings_in(Options).items():
-            object.__setattr__(self, name, kind.of(name, getattr(self, name)))
-
 
 def pipeline_version(options: Options = Options()) -> str:
     """Return a short digest of all that decides fingerprints; two versions never compare."""
+    require(options, Options, "Options")
     parts: dict[str, Any] = {"algorithm": ALGORITHM, "extractor": options.extractor}
     if options.features:
         version = getattr(made_of(options.features), "version", "")

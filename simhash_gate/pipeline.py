@@ -13,6 +13,7 @@ import numpy as np
 from simhash_gate.byline import find_byline
 from simhash_gate.common.encoded import as_bytes, other_than_html
 from simhash_gate.common.urls import host_of, of_longest_domain, without_credentials
+from simhash_gate.common.wording import require
 from simhash_gate.compare.apart import EXCUSES, why
 from simhash_gate.compare.names import LONGEST_NAME, numbers_and_signs
 from simhash_gate.compare.sketch import Sketch, WordSet, hash_of
@@ -71,7 +72,7 @@ def read_page(
     """Read a page's article from its bytes. `encoding` is what the HTTP header says.
 
     Links in its Markdown carry no user name and password of `url`. Never raises on bad HTML: a page
-    that can't be read has no fingerprint, and a reason.
+    that can't be read has no fingerprint, and a reason. Raises TypeError for what is no page.
     """
     return read_closely(body, url=url, encoding=encoding, options=options).page
 
@@ -80,6 +81,10 @@ def read_closely(
     body: bytes, *, url: str = "", encoding: str | None = None, options: Options = Options()
 ) -> Reading:
     """Read a page as `read_page` does, and return it with its words."""
+    require(body, bytes, "the bytes of a page")
+    require(url, str, "a URL as a string")
+    require(encoding or "", str, "the name of an encoding")
+    require(options, Options, "Options")
     try:
         reading = _read(body, without_credentials(url), encoding, options)
         if options.markdown:

@@ -69,6 +69,16 @@ def settings_in(table: Any) -> dict[str, ValueKind]:
     return {field.name: field.metadata["kind"] for field in fields(table) if field.metadata}
 
 
+class Checked:
+    """A dataclass whose settings are read when one is made. Raises `SettingsError`."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        for name, kind in settings_in(type(self)).items():
+            object.__setattr__(self, name, kind.of(name, getattr(self, name)))
+
+
 def read_one(source: Mapping[str, Any], name: str, kind: ValueKind, default: Any) -> Any:
     """Return one setting, for use before all are read. Raises `SettingsError`."""
     value = source.get(PREFIX + name)

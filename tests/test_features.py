@@ -1,5 +1,7 @@
 """Fingerprints of one's own features: of weights, of stop words, of shingles of other sizes."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -73,10 +75,18 @@ def test_a_class_of_ones_own_decides_the_fingerprint_and_the_version() -> None:
     assert (nothing.fingerprint, nothing.reason) == (None, "no features")
 
 
-def test_a_class_that_fails_or_is_none_is_told(tmp_path) -> None:
+class Stopped(Single):
+    def __init__(self):
+        self.stops = stop_words("en")
+
+
+def test_a_class_that_fails_or_is_none_is_told(tmp_path, monkeypatch) -> None:
     assert "no weight" in str(read_page(b"<p>some words", options=BROKEN).reason)
     with pytest.raises(SettingsError, match="expected the path of a class"):
         Options(features="nowhere.Single")
+    monkeypatch.setitem(sys.modules, "stopwordsiso", None)
+    with pytest.raises(SettingsError, match=r"Stopped: stop_words needs .*simhash-gate\[features"):
+        Options(features=f"{__name__}.Stopped")
     settings = {"SIMHASH_GATE_FEATURES": f"{__name__}.Broken", "SIMHASH_GATE_WORKERS": "1"}
     result = crawl(tmp_path, {"/a": page(1), "/b": page(1, noise=2)}, settings=settings)
     assert result.delivered() == ["/a", "/b"]

@@ -6,9 +6,11 @@ A module is imported when its command runs, so that the list of commands is show
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TypeVar
 
 import click
@@ -134,6 +136,7 @@ def _is_sqlite(path: str) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
+    sys.path.append(str(Path.cwd()))  # settings may name classes of the project here
     try:
         status = cli.main(arguments, prog_name="simhash-gate", standalone_mode=False)
     except click.Abort:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 Complain = Callable[[str, str], None]
 """Called with the place of an input that can't be used (`file`, `file:line`), and why."""
 
@@ -22,6 +23,13 @@ def need(package: str, what: str, extra: str) -> Any:
     except ImportError:
         message = f"{what} needs {package}: pip install 'simhash-gate[{extra}]'"
         raise MissingExtraError(message) from None
+
+
+def require(value: object, kind: type[T], expected: str) -> T:
+    """Return a value of a kind. Raises TypeError that says what is expected for any other."""
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {expected}, not {value!r:.80}")
+    return value
 
 
 @contextmanager

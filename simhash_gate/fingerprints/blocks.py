@@ -61,8 +61,8 @@ def split(count: int, widest: int = BITS) -> tuple[BitBlock, ...]:
 
     A block keeps at most its `widest` lowest bits. Raises ValueError for another count.
     """
-    if not 1 <= count <= BITS:
-        raise ValueError(f"not a number of blocks from 1 to {BITS}: {count}")
+    if count not in range(1, BITS + 1):
+        raise ValueError(f"not a number of blocks from 1 to {BITS}: {count!r}")
     edges = [BITS * number // count for number in range(count + 1)]
     return tuple(BitBlock(low, min(high - low, widest)) for low, high in pairwise(edges))
 

@@ -10,22 +10,29 @@ _HEX = re.compile(r"[0-9a-fA-F]{16}")
 
 
 def require_fingerprint(value: int) -> int:
-    """Return `value`. Raises ValueError unless it is an unsigned 64-bit integer."""
-    if value >> BITS:
-        raise ValueError(f"not an unsigned 64-bit fingerprint: {value}")
-    return value
+    """Return `value`. Raises ValueError or TypeError unless it is an unsigned 64-bit integer."""
+    try:
+        if not value >> BITS:
+            return value
+        kind: type[Exception] = ValueError
+    except TypeError:
+        kind = TypeError
+    raise kind(f"not an unsigned 64-bit fingerprint: {value!r:.80}")
 
 
 def require_distance(value: int) -> int:
     """Return `value`. Raises ValueError unless it is a distance from 0 to 64."""
-    if not 0 <= value <= BITS:
-        raise ValueError(f"not a Hamming distance from 0 to {BITS}: {value}")
+    if value not in range(BITS + 1):
+        raise ValueError(f"not a Hamming distance from 0 to {BITS}: {value!r}")
     return value
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """Return how many bits differ, 0 to 64. Raises ValueError unless both are unsigned 64-bit."""
-    require_fingerprint(a | b)  # a negative number or a bit too high shows in the union too
+    """Return how many bits differ, 0 to 64. Raises as `require_fingerprint`."""
+    try:
+        require_fingerprint(a | b)  # a negative number or a bit too high shows in the union too
+    except TypeError:
+        a, b = require_fingerprint(a), require_fingerprint(b)  # it says which
     return (a ^ b).bit_count()
 
 

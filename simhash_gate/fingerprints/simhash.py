@@ -56,8 +56,10 @@ def shingle_hashes(words: HashedLines, salt: int = 0) -> Fingerprints:
     return hashes ^ (hashes >> np.uint64(33))
 
 
-def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
-    """Return the SimHash of weighted features, an unsigned 64-bit integer.
+def simhash(features: Mapping[str, float] | Iterable[str]) -> int:
+    """Return the SimHash of strings, an unsigned 64-bit integer. A mapping gives each its weight.
+
+    Without weights, each counts once. Raises TypeError or ValueError for other features.
 
     Each feature is hashed to 64 bits (the first half of MurmurHash3 x64-128, little-endian). It
     votes with its weight for each bit. The sign of the sum is the bit, and a tie gives 0. After
@@ -67,12 +69,18 @@ def simhash(features: Mapping[str, float] | Iterable[tuple[str, float]]) -> int:
 
     The cosine of two pages' weights is estimated by cos(pi * distance / 64). No features give 0.
     """
-    pairs = list(features.items() if isinstance(features, Mapping) else features)
-    if not pairs:
-        return 0
-    hashes = [mmh3.hash_bytes(name.encode("utf-8", "surrogatepass")) for name, _ in pairs]
-    units = np.rint(np.array([weight for _, weight in pairs]) * _WEIGHT_UNIT).astype(np.int64)
-    return _pack(2 * (units @ _bits(_halves(b"".join(hashes)))) > units.sum())
+    try:
+        weights = features if isinstance(features, Mapping) else dict.fromkeys(features, 1.0)
+        names = [str.encode(name, "utf-8", "surrogatepass") for name in weights]
+        units = np.rint(np.array([*weights.values()], float) * _WEIGHT_UNIT)
+        if isinstance(features, str) or not np.isfinite(units).all():
+            raise ValueError
+    except (TypeError, ValueError) as error:
+        expected = "strings, or a mapping from strings to finite weights"
+        raise type(error)(f"expected {expected}, not {features!r:.80}") from None
+    bits = _bits(_halves(b"".join(map(mmh3.hash_bytes, names))))
+    votes = units.astype(np.int64)
+    return _pack(2 * (votes @ bits) > votes.sum())
 
 
 def simhash_of_set(names: Iterable[str | bytes]) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import how_many, require
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
@@ -55,7 +55,7 @@ class Gate:
     """Judges the pages of one run against a store. `run` names the run, `pipeline` its version."""
 
     def __init__(self, store: Store, *, run: str, pipeline: str) -> None:
-        self.store = store
+        self.store = require(store, Store, "a store, as open_store() returns it")
         self.run = run
         self.pipeline = pipeline
         self._over = {run}
@@ -83,11 +83,13 @@ class Gate:
         `dismissed`. What this run kept is no reason against a retry. Raises `StoreError`, and
         TypeError without a visit and a URL.
         """
+        require(page, Page, "a Page, as read_page() returns it")
+        require(policy, Policy, "a Policy")
         if visit is None:
-            if url is None:
-                raise TypeError("judge() needs a visit, or the url of one")
-            key, now = key_of(without_credentials(url)), time.time() if at is None else at
-            visit = Visit(url, scope_of(url, "domain"), key, now)
+            url = without_credentials(require(url, str, "a visit, or the url of one"))
+            now = time.time() if at is None else float(at)
+            visit = Visit(url, scope_of(url, "domain"), key_of(url), now)
+        require(visit, Visit, "a Visit")
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
             with suppress(StoreError):

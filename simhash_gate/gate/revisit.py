@@ -187,7 +187,7 @@ class Revisits:
             return False
         if last.run != self._run:
             return True
-        return policy.revisit_after is not None and abs(age) >= max(policy.revisit_after, 1e-3)
+        return policy.revisit_after is not None and abs(age) >= policy.revisit_after
 
     def _write(self, page: Visit | Record, history: History, at: float) -> None:
         packed = history.encode()

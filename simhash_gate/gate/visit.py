@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from simhash_gate.common.urls import without_credentials
+from simhash_gate.common.wording import require
 from simhash_gate.compare.sketch import NO_SKETCH
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import Version
@@ -47,6 +48,8 @@ class Visit:
     walled_from: str = ""
 
     def __post_init__(self) -> None:
+        for name in ("url", "scope", "key"):
+            require(getattr(self, name), str, f"the {name} of a visit as a string")
         if "@" in self.url:
             object.__setattr__(self, "url", without_credentials(self.url))
 

@@ -83,7 +83,7 @@ def judge(
         policy = replace(policy, history=0, revisit_after=None)
     elif entry.visit and entry.time is not None:
         visit = replace(visit, at=entry.time)
-        policy = replace(policy, revisit_after=policy.revisit_after or 0.0)
+        policy = replace(policy, revisit_after=policy.revisit_after or 1e-3)
     try:
         return gate.judge(page, policy, visit)
     except StoreError as error:

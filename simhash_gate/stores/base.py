@@ -264,7 +264,7 @@ class Server(NamedTuple):
 
 def without_password(url: str) -> str:
     """Return a store URL for the log. If it is misspelt, rather too much of it is masked."""
-    shown = re.sub(r"^([^:/]*:)//(?!/).*@", r"\1//***@", url)
+    shown = re.sub(r"^([^/]*:)//(?!/).*@", r"\1//***@", url)
     return re.sub(r"(password=)[^&]*", r"\1***", shown)
 
 

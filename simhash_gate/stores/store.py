@@ -12,6 +12,7 @@ from operator import attrgetter
 from threading import RLock
 from typing import TypeVar
 
+from simhash_gate.common.wording import require
 from simhash_gate.fingerprints.hamming import require_distance, require_fingerprint
 from simhash_gate.stores import base
 from simhash_gate.stores.base import HISTORY, NEVER, Answer, Blob, Match, Record, StoreError, Window
@@ -59,6 +60,7 @@ class Store:
         `run` is any string that no run had before. For a run that was begun here, its lease is
         renewed. Raises `StoreError` if the run lives elsewhere, or has ended.
         """
+        require(run, str, "the name of a run")
         with self._asking():
             self._runs.bury()
             if run in self._runs.live:

@@ -5,7 +5,25 @@ from contextlib import closing
 import pytest
 
 from simhash_gate.stores import _MODULES, StoreError, StoreUnavailable, open_store, store_opener
+from simhash_gate.stores.base import without_password
 from simhash_gate.stores.sqlite import MemoryDriver, SQLiteDriver
+
+
+class Own(MemoryDriver):
+    """A driver made outside of the package."""
+
+    def __init__(self, address, *, create):
+        super().__init__()
+        self.name = f"{address} {create}"
+
+
+def test_a_driver_of_ones_own_is_opened_by_its_path_and_gets_the_address():
+    url = f"{__name__}:Own://me:secret@host/x?y=1"
+    for opened in (open_store(url, create=False), open_store(f"{__name__}:Own")):
+        with closing(opened) as store:
+            store.begin("run")
+            assert store.name in ("me:secret@host/x?y=1 False", " True")
+    assert "secret" not in without_password(url)
 
 
 @pytest.mark.parametrize("url", ["memory:", "memory://", "MEMORY:"])
@@ -62,6 +80,8 @@ def test_three_slashes_begin_a_relative_path_that_is_fixed_at_once_and_four_an_a
         ("redis+sentinel://localhost", "name of the service"),
         ("redis+sentinel://localhost/main/db", "the database is a number"),
         ("kept.sqlite", "no such store"),
+        ("no.such.module:Driver", "No module named 'no'"),
+        (f"{__name__}:Missing://", "no attribute 'Missing'"),
     ],
 )
 def test_any_other_url_is_refused_by_name_and_told_what_is_allowed(url, why, tmp_path, monkeypatch):
