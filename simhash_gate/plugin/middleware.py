@@ -31,6 +31,7 @@ from simhash_gate.plugin.spider_middleware import (
     settings_of,
 )
 from simhash_gate.plugin.store_thread import StoreFailures, StoreThread
+from simhash_gate.plugin.threads import pause
 from simhash_gate.settings import Settings
 from simhash_gate.stores import StoreError, StoreUnavailable
 from simhash_gate.stores.base import without_password
@@ -196,4 +197,7 @@ class SimhashGateMiddleware(CrawlGate):
         if missing:
             why = "; ".join(missing)
             logger.error("%s: later crawls won't take these pages as seen", why)
-        await self._store_failures.close(ended=not missing)
+        well = await self._store_failures.close(ended=not missing)
+        if missing or not well:
+            await pause(0)  # until others have heard of the end, too
+            self._crawler.spider = None  # Scrapy counts it as failed: its commands exit with 1

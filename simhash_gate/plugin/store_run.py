@@ -165,14 +165,14 @@ class StoreRun:
         else:
             self.failure = None
 
-    def close(self, settled: Collection[Record], *, ended: bool) -> None:
+    def close(self, settled: Collection[Record], *, ended: bool) -> bool:
         """Settle the last records, end the run if the crawl `ended` normally, and close the store.
 
         If the store is unavailable, this tries again for `LONGEST_ENDING` seconds: otherwise no
-        page of the crawl would count.
+        page of the crawl would count. Return False if they don't.
         """
         if self._gate is None:
-            return
+            return not ended
         store, until, warned = self._gate.store, time.monotonic() + LONGEST_ENDING, False
         try:
             while True:
@@ -183,7 +183,7 @@ class StoreRun:
                     if ended:
                         store.end(self.name)
                         self._tell_lost(store)
-                    return
+                    return True
                 except StoreUnavailable:
                     if time.monotonic() > until:
                         raise
@@ -200,6 +200,7 @@ class StoreRun:
             logger.exception("The gate could not end its run: its pages won't count as seen")
         finally:
             store.close()
+        return False
 
     def _keep_memories(self, gate: Gate) -> None:
         """Keep the site memory. If that fails, later crawls learn it again, and lose nothing."""

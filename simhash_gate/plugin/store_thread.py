@@ -57,7 +57,7 @@ class StoreThread:
         self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
         self._opened: Future[None] = Future()
-        self._closed: Future[None] = Future()
+        self._closed: Future[bool] = Future()
         self._ended: bool | None = None
         self._at_once = True  # until the thread is started
 
@@ -106,8 +106,11 @@ class StoreThread:
         if not self._at_once:
             self._calls.put(None)
 
-    def close(self, *, ended: bool) -> Future[None]:
-        """Close the store after all submitted calls. End the run if the crawl `ended` normally."""
+    def close(self, *, ended: bool) -> Future[bool]:
+        """Close the store after all submitted calls. End the run if the crawl `ended` normally.
+
+        The future has the result of `StoreRun.close`.
+        """
         self._ended = ended
         if self._at_once:
             self._end()
@@ -141,13 +144,14 @@ class StoreThread:
 
     def _end(self) -> None:
         atexit.unregister(self._leave)
+        well = False
         try:
-            self.run.close(self._settled, ended=bool(self._ended))
+            well = self.run.close(self._settled, ended=bool(self._ended))
         finally:
             while not self._calls.empty():  # if the thread broke down, calls are left
                 if (call := self._calls.get()) is not None:
                     call.future.set_exception(StoreError("the store is closed"))
-            self._closed.set_result(None)
+            self._closed.set_result(well)
 
     def _waiting(self) -> list[Call]:
         """Wait for calls, and return those that wait together; none if other work is due first."""
@@ -200,13 +204,19 @@ class StoreFailures:
             logger.error("Closing the spider (%sSTORE_FAILURE = 'close'): %s", PREFIX, reason)
             deferred_from_coro(engine.close_spider_async(reason=STORE_FAILED))
 
-    async def close(self, *, ended: bool) -> None:
-        """Close the store, and wait for it, but not for ever. A run that did not end is dead."""
-        if not await done_in_time(self._store.close(ended=ended)):
+    async def close(self, *, ended: bool) -> bool:
+        """Close the store, and wait for it, but not for ever. A run that did not end is dead.
+
+        Return whether the store has ended the run if asked to, and has not closed the spider.
+        """
+        closed = self._store.close(ended=ended)
+        if not await done_in_time(closed):
             logger.error(
                 "The crawl ends before its store, which hangs, has ended its run: "
                 "its pages may not count as seen"
             )
+            return False
+        return closed.result() and not self._closing
 
 
 MOST_SCOPES = 10_000
