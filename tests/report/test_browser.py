@@ -1,5 +1,7 @@
 """The report in a real browser: it opens, sorts, filters, and hostile pages do nothing to it."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from simhash_gate.report.html import render
 from simhash_gate.report.pairs import Texts
 from tests.chromium import running_chromium
+from tests.crawls.harness import ROOT
 from tests.report.verdicts import NOON, copy, crawl, near, summary_of, verdict
 
 PHONE, DESK = 360, 1280
@@ -296,6 +299,12 @@ FLEET = [
         verdict("slow", "error", reason=HOSTILE[2]),
     )
 ]
+
+
+def test_the_picture_in_the_readme_can_be_made_anew(chromium: str, tmp_path: Path) -> None:
+    script = (sys.executable, ROOT / ".ci/pictures.py", tmp_path, "-a", "articles=8")
+    subprocess.run(script, check=True, timeout=120)
+    assert (tmp_path / "report.png").read_bytes().count(b"tEXtSettings\0SIMHASH_GATE_") == 1
 
 
 def test_a_report_of_several_crawlers_is_accessible_and_fits(show: Open) -> None:
