@@ -31,24 +31,33 @@ OUTSIDE = {
 }
 LINK = re.compile(r"(!?)\[([^\]]*)\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
 NAMED = re.compile(r"^Options: .*$", re.MULTILINE)
+STYLE = "site.css"  # the theme breaks names of settings in the middle
 told: dict[str, str] = {}
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """List the pages in the order of the table in the README, the start first, then the others."""
+    """List the pages as the table in the README does, each row a section, then the others."""
+    left = {path.name: None for path in sorted((ROOT / "docs").glob("*.md"))}
+    left |= dict.fromkeys(place for path, place in OUTSIDE.items() if path != "README.md")
+    sections = {}
     _, _, table = (ROOT / "README.md").read_text("utf-8").partition("## Documentation")
-    named = ["start.md", *re.findall(r"\]\(docs/([\w-]+\.md)", table)]
-    others = sorted(path.name for path in (ROOT / "docs").glob("*.md"))
-    examples = [place for place in OUTSIDE.values() if place.startswith("examples/")]
-    project = [place for path, place in OUTSIDE.items() if path == place]
-    guide = list(dict.fromkeys([*named, *others]))
-    config.nav = ["index.md", *guide, {"Examples": examples}, {"Project": project}]
+    for purpose, pages in re.findall(r"^\| (\w.*?) \| (\[.*?) \|$", table, re.MULTILINE):
+        named = [OUTSIDE.get(path, path[5:]) for path in re.findall(r"\]\(([\w/-]+\.md)", pages)]
+        sections[purpose[0].upper() + purpose[1:]] = [page for page in named if page in left]
+        for page in named:
+            left.pop(page, None)
+    examples = [page for page in left if page.startswith("examples/")]
+    more = [page for page in left if page not in examples]
+    config.nav = ["index.md", *({name: pages} for name, pages in sections.items())]
+    config.nav += [{"Examples": examples}, {"More": more}]
+    config.extra_css.append(STYLE)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not in docs/."""
     from mkdocs.structure.files import File  # the tests of this file do without
 
+    files.append(File.generated(config, STYLE, content=".md-typeset code { word-break: normal; }"))
     for path, place in OUTSIDE.items():
         files.append(File.generated(config, place, content=(ROOT / path).read_text("utf-8")))
     return files

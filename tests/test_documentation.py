@@ -5,6 +5,9 @@ import doctest
 import json
 import re
 import runpy
+from collections import Counter
+from itertools import chain
+from types import SimpleNamespace
 
 import click
 
@@ -35,6 +38,29 @@ def test_every_setting_is_documented_and_every_documented_one_exists() -> None:
     for path in read:
         named = set(re.findall(r"\bSIMHASH_GATE_[A-Z_]*[A-Z]", path.read_text("utf-8")))
         assert named <= set(NAMES), path
+
+
+def test_the_pictures_name_no_setting_that_is_not_there() -> None:
+    """What `.ci/pictures.py` makes says in the file which settings can be read in it."""
+    pictures = {path.name: path.read_bytes() for path in (ROOT / "docs/img").iterdir()}
+    assert b"tEXtSettings\0" in pictures["report.png"]
+    for name, data in pictures.items():
+        assert set(re.findall(r"SIMHASH_GATE_[A-Z_]*[A-Z]", data.decode("latin-1"))) <= set(
+            NAMES
+        ), name
+
+
+def test_the_site_has_the_rows_of_the_readme_as_sections_and_each_page_once() -> None:
+    config = SimpleNamespace(extra_css=[])
+    runpy.run_path(str(ROOT / ".ci/site.py"))["on_config"](config)
+    home, *sections = config.nav
+    names, pages = zip(*chain.from_iterable(each.items() for each in sections), strict=True)
+    assert names[0] == "Set it up, and look things up"
+    assert names[-2:] == ("Examples", "More")
+    assert (home, len(names)) == ("index.md", 5 + 2)
+    listed = Counter(chain.from_iterable(pages))
+    assert {path.name for path in (ROOT / "docs").glob("*.md")} <= set(listed)
+    assert set(listed.values()) == {1}
 
 
 def test_the_documented_defaults_and_meanings_are_those_of_the_table() -> None:
