@@ -101,8 +101,12 @@ class Lifecycle:
             page.stage = stage
 
     def awaited(self, request: Request, digest: int) -> None:
-        """Note the digest of what the callback of a page has awaited: its items belong to both."""
-        if (page := self._of(request)) is not None:
+        """Note the digest of what the callback of a page has awaited: its items belong to both.
+
+        What is awaited after the callback, such as by `FilesPipeline`, makes no other items.
+        """
+        page = self._of(request)
+        if page is not None and page.stage is Stage.IN_CALLBACK:
             page.awaited += digest
 
     def finished(self, request: Request | None) -> None:

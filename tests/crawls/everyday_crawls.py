@@ -7,16 +7,21 @@ Each crawls both editions of the site, with the gate and without it. What came o
 import asyncio
 import json
 import sys
+from collections import defaultdict
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from itemadapter import ItemAdapter
+from scrapy import signals
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.utils.defer import deferred_f_from_coro_f
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 from scrapy.utils.spider import iter_spider_classes
 
+from simhash_gate.plugin.signals import item_held, near_duplicate_dropped
 from tests.crawls import everyday_spiders, everyday_visitors
 from tests.crawls.everyday_spiders import Everyday
 
@@ -34,42 +39,43 @@ SETTINGS = {
 }
 
 
-class Taken:
-    """Takes the items of a crawl."""
+class Crawled:
+    """What a crawl gave: items as lines of JSON, by the path of their page; the gate's reasons."""
 
-    def __init__(self, key: tuple[str, ...], items: list[str]) -> None:
-        self.key, self.items = key, items
+    def __init__(self, key: tuple[str, ...]) -> None:
+        self.key = key
+        self.items: dict[str, list[str]] = defaultdict(list)
+        self.reasons: dict[str, str] = {}
+        self.stats: dict[str, Any] = {}
 
-    @classmethod
-    def from_crawler(cls, crawler):
-        return cls(crawler.spidercls.key, crawler.settings["TEST_TAKEN"])
-
-    def process_item(self, item):
+    def scraped(self, item, response) -> None:
         fields = ItemAdapter(item).asdict()
-        fields = {name: fields[name] for name in self.key or fields}
         for each in fields.get("files", ()):
             del each["status"]  # a second crawl has them already
-        self.items.append(json.dumps(fields, sort_keys=True))
-        return item
+        known = {name: fields[name] for name in self.key or fields}
+        self.items[path_of(response.url)].append(json.dumps(known, sort_keys=True))
+
+    def held(self, response, verdict) -> None:
+        self.reasons[path_of(response.url)] = f"{verdict.outcome}: {verdict.reason}"
 
 
-async def crawl(url: str, name: str, how: str) -> dict:
-    spider = SPIDERS[name]
-    place = spider.beside or name
-    gate = {
-        "ADDONS": {"simhash_gate.Addon": 0},
-        "SIMHASH_GATE_STORE": f"sqlite:///{Path.cwd()}/{place}.sqlite",
-    }
-    items: list[str] = []
-    runner = AsyncCrawlerRunner({**SETTINGS, **(gate if how == "gate" else {})})
+def path_of(url: str) -> str:
+    return urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl()
+
+
+async def crawl(spider: Any, site: str, store: str = "", **settings: Any) -> Crawled:
+    """Return what a spider finds on a site, with the gate if it has a `store`."""
+    crawled = Crawled(spider.key)
+    gate = {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_STORE": store} if store else {}
+    runner = AsyncCrawlerRunner({**SETTINGS, **gate})
     crawler = runner.create_crawler(spider)
-    crawler.settings.setdict({"TEST_TAKEN": items}, priority="cmdline")
-    pipelines = {**crawler.settings.getdict("ITEM_PIPELINES"), Taken: 900}
-    crawler.settings.set("ITEM_PIPELINES", pipelines, priority="cmdline")
-    crawler.settings.set("FILES_STORE", f"files/{name}-{how}", priority="cmdline")
-    await runner.crawl(crawler, site=f"{url}/{place}")
-    stats = {k: v for k, v in crawler.stats.get_stats().items() if isinstance(v, int | str)}
-    return {"items": items, "stats": stats}
+    crawler.settings.setdict(settings, priority="cmdline")
+    crawler.signals.connect(crawled.scraped, signals.item_scraped)
+    for signal in (item_held, near_duplicate_dropped):
+        crawler.signals.connect(crawled.held, signal)
+    await runner.crawl(crawler, site=site)
+    crawled.stats = {k: v for k, v in crawler.stats.get_stats().items() if isinstance(v, int | str)}
+    return crawled
 
 
 async def crawl_all(url: str, names: list[str]) -> dict[str, dict[str, dict]]:
@@ -78,7 +84,12 @@ async def crawl_all(url: str, names: list[str]) -> dict[str, dict[str, dict]]:
 
     async def one(name: str, how: str, edition: int) -> None:
         async with places:
-            told[name][f"{how} {edition}"] = await crawl(url, name, how)
+            place = SPIDERS[name].beside or name
+            store = f"sqlite:///{Path.cwd()}/{place}.sqlite" if how == "gate" else ""
+            files = f"files/{name}-{how}"
+            its = await crawl(SPIDERS[name], f"{url}/{place}", store, FILES_STORE=files)
+            items = [item for of_page in its.items.values() for item in of_page]
+            told[name][f"{how} {edition}"] = {"items": items, "stats": its.stats}
 
     for edition in (1, 2):
         # A crawl with the gate and one without ask for the same addresses, one after the other.

@@ -68,6 +68,8 @@ def test_the_gate_spares_the_spiders_something(crawls) -> None:
         assert sum(each.get("simhash_gate/duplicate", 0) for each in stats) > 0
         assert sum(each.get("simhash_gate/error", 0) for each in stats) == 0
     assert sum(each.get("simhash_gate/unchanged", 0) for each in stats) > 100
+    files = crawls["files"]["gate 2"]["stats"]  # downloads of a pipeline are not the callback's
+    assert files["simhash_gate/items_held"] == 7
 
 
 def listed(missing: set[str], wanted: set[str]) -> str:
