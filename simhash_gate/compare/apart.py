@@ -67,8 +67,7 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
 
     What both show is done with, wherever it stands, and whatever its lines are. Neither a picture
     nor a control tells if one page has none at all, as a print view, nor does a date if only one
-    has any. At a `revisit` they tell, and so do links that are
-    blocks of the article.
+    has any. At a `revisit` they tell, and so do links and captions of the article.
     """
     content = Kind.CONTENT | Kind.MARK * revisit
     # Read alike, a word or two in a menu are not what the text says. Copies are read otherwise.
@@ -103,12 +102,13 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
 
 
 def _are_linked(lines: Lines, other: Lines) -> NDArray[np.bool_]:
-    """Tell of each line if it is a block of an article that is a link, as another page has there.
+    """Tell of each line if it is a link or a caption of an article, as another page has there.
 
-    for: minutes of meetings, dishes, the parts of a thing; not for links that come or go.
+    for: minutes of meetings, dishes, the parts of a thing; captions of two figures; not for links
+    that come or go.
     """
     linked = Kind.ARTICLE | Kind.LINK
-    ours, theirs = (each.kinds & (linked | Kind.ABOUT) == linked for each in (lines, other))
+    ours, theirs = (each.kinds & linked == linked for each in (lines, other))
     there: NDArray[np.bool_] = ours & np.isin(lines.places, other.places[theirs])
     return there
 

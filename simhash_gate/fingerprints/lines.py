@@ -47,7 +47,8 @@ class Lines(NamedTuple):
     """The lines of a page: numpy arrays of one length, and in this order.
 
     `hashes` have 24 bits; `sizes` count words; `forms` are 16 bits of the words without numbers, 0
-    for a line that has no number; `places` are 16 bits of where a line stands; `kinds` are bits.
+    for a line that has no number, or is long; `places` are 16 bits of where a line stands; `kinds`
+    are bits.
     """
 
     hashes: Words
@@ -131,7 +132,7 @@ def cut_lines(
         new[pieces[piece] : pieces[piece + 1] : _LONGEST] = True
     starts = np.append(np.flatnonzero(new), count)[: _MOST + 1]
     line_of = words.lines[starts[:-1]]
-    numbered = np.logical_or.reduceat(words.are(WITH_NUMBER), starts[:-1])
+    numbered = np.logical_or.reduceat(words.are(WITH_NUMBER) & ~long, starts[:-1])
     plain = words.words.astype(np.uint64)
     plain[words.are(WITH_NUMBER)] = _NUMBER
     forms = (_hashes(plain, starts) >> np.uint64(48)).astype(np.uint16) | np.uint16(1)
