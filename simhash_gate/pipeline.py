@@ -173,7 +173,7 @@ def _fingerprint(words: HashedLines, title: str) -> int:
 MOST_TARGETS = 2_000
 """Addresses that a page is said to link to."""
 _FEW_WORDS = 60  # beside these, a file to download is what the page is about
-_LONGEST_FILES = 300  # characters
+_LONGEST = 300  # characters
 _PICTURED = 40  # words: with fewer, a picture tells a page from others
 _PICTURES = 3  # of so many, with so few words for each, one tells at a revisit
 
@@ -238,9 +238,11 @@ def _targets(hrefs: set[str], base: str) -> str:
 def _compared(document: Document, base: str, words: int) -> tuple[Field, ...]:
     """Return what the user's selectors find, and the files that the page leads to."""
     files = ", ".join(document.files(base, everywhere=words < _FEW_WORDS))
-    if len(files) > _LONGEST_FILES:
-        files = f"{files[:_LONGEST_FILES]}… {hash_of([files]):08x}"
-    return (*document.fields, ("file", files)) if files else document.fields
+    fields = (*document.fields, *[("file", files)] * bool(files))
+    return tuple(
+        (name, f"{text[:_LONGEST]}… {hash_of([text]):08x}" if len(text) > _LONGEST else text)
+        for name, text in fields
+    )
 
 
 def _sketch(

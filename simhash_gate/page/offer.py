@@ -196,8 +196,7 @@ def _local_name(address: str) -> str:
 
 
 _compiled = lru_cache(partial(CSSSelector, translator="html"))
-_MOST_ELEMENTS = 20
-_LONGEST_FIELD = 500  # characters
+_LONGEST_FIELD = 100_000  # characters
 
 
 def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...]:
@@ -210,7 +209,11 @@ def find_fields(root: HtmlElement, selectors: Iterable[str]) -> tuple[Field, ...
         css, _, attribute = selector.rpartition("@")
         if not (css and attribute.replace("-", "").replace(":", "").isalnum()):
             css, attribute = selector, ""
-        elements = cast("list[HtmlElement]", _compiled(css.strip())(root))[:_MOST_ELEMENTS]
-        texts = (e.get(attribute) or "" if attribute else "".join(e.itertext()) for e in elements)
-        found.append((selector, " ".join(" ".join(texts).split())[:_LONGEST_FIELD]))
+        texts, size = [], 0
+        for element in cast("list[HtmlElement]", _compiled(css.strip())(root)):
+            texts.append(element.get(attribute) or "" if attribute else "".join(element.itertext()))
+            size += len(texts[-1])
+            if size > _LONGEST_FIELD:
+                break
+        found.append((selector, " ".join(" ".join(texts).split())))
     return tuple(found)

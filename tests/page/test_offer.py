@@ -158,3 +158,14 @@ def test_the_fields_of_a_page_are_those_of_its_domain() -> None:
     assert compared("https://de.shop.example/a") == {"h1": "A drill"}
     assert compared("https://old.shop.example/a") == {}
     assert compared("https://elsewhere.example/a") == {"h2": ""}
+
+
+def test_the_last_of_many_comments_is_a_part_of_their_field_however_long_they_are() -> None:
+    def compared(*comments: str) -> dict[str, str]:
+        html = "".join(f"<p class='comment'>{comment}</p>" for comment in comments)
+        page = read_page(f"<main>{TEXT}{html}</main>".encode(), options=options)
+        return dict(decode(page.sketch).compared)
+
+    options, many = Options(compare=(("", (".comment",)),)), ["It is too heavy for me."] * 40
+    assert compared(*many) == compared(*many)
+    assert compared(*many, "Not for me.") != compared(*many, "Not for you.")
