@@ -22,17 +22,15 @@ from typing import Any, NamedTuple
 from lxml import html
 from lxml.html import HtmlElement
 
-from benchmarks.quality.methods import METHODS
+from benchmarks.quality.methods import BY_TEXT, METHODS
 from benchmarks.quality.sets import Page as Labelled
-from benchmarks.quality.sets import load_pages
-from benchmarks.speed.measure import options_of, plotting, say, table, those_there
-from simhash_gate import Gate, Page, Visit, hamming_distance, open_store, read_page, simhash
-from simhash_gate.fingerprints.words import words
+from benchmarks.quality.sets import load_pages, words_of
+from benchmarks.speed.measure import options_of, say, table, those_there
+from simhash_gate import Gate, Page, Visit, open_store, read_page
 from simhash_gate.identity.keys import key_of
 
 QUICK = 10  # every tenth page
 LARGEST = 1_500_000  # characters of a page
-CLOSE = 3  # bits
 _NOT_SHOWN = {"head", "script", "style", "template", "noscript", "textarea", "option", "select"}
 _NOT_SHOWN |= {"title", "iframe", "svg", "math", "object"}
 _STAMP = re.compile(
@@ -44,14 +42,16 @@ _STAMP = re.compile(
 _STAMP_WORDS = 14  # more is a sentence that happens to tell a date
 _BLOCK_WORDS = 5  # fewer are no block
 _WORD = re.compile(r"\w+")
+_DATA = re.compile(r"<(script|style)\b.*?</\1\s*>|<!--.*?-->", re.I | re.S)  # no page shows it
 _AROUND = 25  # characters of the text around a word, which are to stand once in the page
-KINDS = ("word", "number", "block")
+KINDS = ("word", "number", "block", "stamp")
 
 
 class Change(NamedTuple):
     """One change of a page: `before` stands once in its source, `after` comes in its place.
 
-    `where` is `inside` or `outside` of the main content. `kind` is `word` (another word), `number`
+    `where` is `inside` or `outside` of the main content, or in a `gap` between two of its texts,
+    where people left out tables, code and captions. `kind` is `word` (another word), `number`
     (another digit), `block` (a text of five words or more is gone), or `stamp` (a number or block
     in a line with a date, a clock or a counter).
     """
@@ -73,17 +73,27 @@ def places(source: str, content: str) -> Iterator[Change]:
     """Yield all changes of one place of a page, by what stands in its main content."""
     said = words_of(content)
     inside, known, counts = f" {' '.join(said)} ", set(said), Counter(words_of(source))
+    shown = _DATA.sub(lambda data: "\0" * len(data[0]), source)
     root = html.document_fromstring(source.encode(), parser=html.HTMLParser(encoding="utf-8"))
-    for element in root.iter("*"):
-        for text, holder in ((element.text, element), (element.tail, element.getparent())):
-            if text and not text.isspace() and holder is not None and _is_shown(holder):
-                yield from _blocks(text, source, inside)
-                yield from _words(text, source, inside, known, counts)
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text, in small letters."""
-    return _WORD.findall(text.lower())
+    texts = [
+        (text, holder)
+        for element in root.iter("*")
+        for text, holder in ((element.text, element), (element.tail, element.getparent()))
+        if text and not text.isspace() and holder is not None
+    ]
+    marked = [
+        n for n, (text, _) in enumerate(texts) if len(words_of(text)) > 3 and _in(text, inside)
+    ]
+    for number, (text, holder) in enumerate(texts):
+        if not _is_shown(holder):
+            continue
+        between = bool(marked) and marked[0] <= number <= marked[-1]
+        is_gap = between and not any(each.tag == "a" for each in (holder, *holder.iterancestors()))
+        for change in (*_blocks(text, inside), *_words(text, inside, known, counts)):
+            if source.count(change.before) == shown.count(change.before) == 1:
+                yield (
+                    change._replace(where="gap") if is_gap and change.where == "outside" else change
+                )
 
 
 def _is_shown(element: HtmlElement) -> bool:
@@ -99,37 +109,34 @@ def _is_stamp(text: str) -> bool:
     return len(words_of(text)) <= _STAMP_WORDS and _STAMP.search(text) is not None
 
 
-def _blocks(text: str, source: str, inside: str) -> Iterator[Change]:
-    said, block = words_of(text), text.strip()
-    if len(said) >= _BLOCK_WORDS and f" {' '.join(said)} " in inside and source.count(block) == 1:
-        yield Change("inside", "stamp" if _is_stamp(text) else "block", block, "")
+def _in(text: str, inside: str) -> bool:
+    return f" {' '.join(words_of(text))} " in inside
 
 
-def _words(
-    text: str, source: str, inside: str, known: set[str], counts: Counter[str]
-) -> Iterator[Change]:
+def _blocks(text: str, inside: str) -> Iterator[Change]:
+    if len(words_of(text)) >= _BLOCK_WORDS and _in(text, inside):
+        yield Change("inside", "stamp" if _is_stamp(text) else "block", text.strip(), "")
+
+
+def _words(text: str, inside: str, known: set[str], counts: Counter[str]) -> Iterator[Change]:
     """Yield other words and digits: inside where the words around them are, outside where not."""
     found = [*_WORD.finditer(text)]
     for number, match in enumerate(found):
         word = match[0]
         is_number = word.isascii() and word.isdigit() and len(word) <= 4
         is_word = word.isascii() and word.isalpha() and len(word) >= 5
-        start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
-        before = text[start:end]
-        once = is_number or (is_word and counts[word.lower()] == 1)
-        if not once or source.count(before) != 1:
-            continue
         around = [each[0].lower() for each in found[max(0, number - 2) : number + 3]]
-        if len(around) >= 3 and f" {' '.join(around)} " in inside:
-            where = "inside"
-        elif word.lower() not in known:
-            where = "outside"
-        else:
-            continue
-        other = f"{word[:-1]}{(int(word[-1]) + 3) % 10}" if is_number else f"qu{word[::-1].lower()}"
-        kind = "word" if is_word else "stamp" if _is_stamp(text) else "number"
-        after = text[start : match.start()] + other + text[match.end() : end]
-        yield Change(where, kind, before, after)
+        if not (is_number or (is_word and counts[word.lower()] == 1)) or len(around) < 3:
+            continue  # too short a line to tell where it is
+        where = "inside" if f" {' '.join(around)} " in inside else "outside"
+        if where == "inside" or word.lower() not in known:
+            start, end = max(0, match.start() - _AROUND), match.end() + _AROUND
+            other = (
+                f"{word[:-1]}{(int(word[-1]) + 3) % 10}" if is_number else f"qu{word[::-1].lower()}"
+            )
+            kind = "word" if is_word else "stamp" if _is_stamp(text) else "number"
+            after = text[start : match.start()] + other + text[match.end() : end]
+            yield Change(where, kind, text[start:end], after)
 
 
 def changes(page: Labelled, each: int) -> Iterator[tuple[Change, str, str]]:
@@ -176,29 +183,21 @@ def _outcome(*crawls: Sequence[tuple[Page, str]]) -> str:
     return outcome
 
 
-def _by_text(name: str, distance: int, page: Labelled, each: int) -> Iterator[Seen]:
-    """Compare what a method reads: is its text equal, or its SimHash within `distance` bits?"""
-    read = METHODS[name].read
-    known: dict[str, str] = {}
+def _by_text(name: str, page: Labelled, each: int) -> Iterator[Seen]:
+    """Compare what a method reads of both."""
+    method = METHODS[name]
+    known: dict[str, Any] = {}
     for change, *sources in changes(page, each):
         one, other = (
-            known.get(source) or read(source.encode(), page.url).text for source in sources
+            known.get(source) or method.read(source.encode(), page.url) for source in sources
         )
         known = {sources[0]: one}
-        if distance:
-            bits = hamming_distance(*(simhash(Counter(words(text))) for text in (one, other)))
-            yield Seen(change, bits > distance)
-        else:
-            yield Seen(change, one.split() != other.split())
+        if one is not None:
+            yield Seen(change, other is None or method.distance(one, other) > method.threshold)
 
 
 GATE = "**simhash_gate**, verdict"
-PEERS: dict[str, Callable[[Labelled, int], Iterator[Seen]]] = {
-    "trafilatura's text, equal or not": partial(_by_text, "content-trafilatura", 0),
-    "resiliparse's main content, equal or not": partial(_by_text, "content-resiliparse", 0),
-    "plain recipe's text, equal or not": partial(_by_text, "content-plain", 0),
-    "SimHash of trafilatura's words, over 3 bits": partial(_by_text, "content-trafilatura", CLOSE),
-}
+PEERS = {METHODS[name].title: partial(_by_text, name) for name in BY_TEXT}
 
 
 def measure(
@@ -247,7 +246,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "folder": (Path, "of the pages"),
             "--each": (2, "changes of every kind, of each page"),
             "--no-peers": (False, "of the gate only"),
-            "--plot": (Path, "where to draw both rates, as SVG"),
             "--quick": (False, f"every {QUICK}th page only"),
             "--workers": (os.cpu_count() or 1, "processes"),
         },
@@ -262,31 +260,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     methods = {GATE: _by_gate} | ({} if options.no_peers else PEERS)
     runs = {name: partial(measure, method, pages, options) for name, method in methods.items()}
-    rows, rates = [], dict[str, dict[str, float | None]]()
+    rows = []
     for name, seen in those_there(runs):
-        rates[name] = {where: rate(seen, where) for where in ("inside", "outside")}
-        shares = {kind: rate(seen, "inside", kind) for kind in (*KINDS, "stamp")}
-        rows.append({"method": name, **{k: _shown(v) for k, v in (rates[name] | shares).items()}})
-        say(f"{name}: {', '.join(map(_shown, rates[name].values()))}")
+        places = {where: rate(seen, where) for where in ("inside", "outside", "gap")}
+        kinds = {kind: rate(seen, "inside", kind) for kind in KINDS}
+        rows.append({"method": name, **{k: _shown(v) for k, v in (places | kinds).items()}})
+        say(f"{name}: {', '.join(map(_shown, places.values()))}")
     print(table(rows))
-    if options.plot:
-        with plotting():
-            _plot(rates, options.plot)
     return 0
-
-
-def _plot(rates: dict[str, dict[str, float | None]], path: Path) -> None:
-    from benchmarks.speed.plots import COLOURS, GREY, drawn
-
-    with drawn(path) as (axis,):
-        for name, told in rates.items():
-            x, y = (100 * (told[where] or 0) for where in ("outside", "inside"))
-            axis.plot(x, y, "o", color=COLOURS[0] if name == GATE else GREY)
-            axis.annotate(
-                name.replace("*", ""), (x, y), (4, 3), textcoords="offset points", fontsize=7
-            )
-        axis.set(xlabel="% of changes outside seen", ylabel="% of changes in the main content seen")
-        axis.margins(0.25, 0.1)
 
 
 if __name__ == "__main__":

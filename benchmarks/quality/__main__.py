@@ -12,7 +12,8 @@ from typing import Any
 from benchmarks.quality.generated import Generated
 from benchmarks.quality.measure import measure
 from benchmarks.quality.methods import METHODS
-from benchmarks.quality.sets import Contents, FeaturesOfPairs, Pairs, Replays
+from benchmarks.quality.own import Own
+from benchmarks.quality.sets import Contents, Pairs, Replays
 from benchmarks.speed.measure import options_of, say, table, those_there
 
 SETS: dict[str, Any] = {
@@ -20,14 +21,14 @@ SETS: dict[str, Any] = {
     "generated": Generated,
     "text": Contents,
     "sites": Replays,
-    "features": FeaturesOfPairs,
+    "own": Own,
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and print the table; 2 for a set that can't be read."""
     known = "; ".join(f"{name}: {', '.join(kind.peers)}" for name, kind in SETS.items())
-    about = "pairs of pages, made or not, their text, sites, or other features"
+    about = "pairs of pages, made or not, their text, sites, or what a page of a site alone says"
     flags: dict[str, tuple[Any, ...]] = {
         "folder": (Path, "of the pages"),
         "--set": ("pairs", about, {"choices": SETS}),

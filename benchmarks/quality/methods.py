@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from hashlib import md5
 from typing import Any, NamedTuple
 from weakref import finalize
 
@@ -23,10 +22,8 @@ from lxml.html import HtmlElement
 from markdownify import markdownify
 from readability import Document
 
-from benchmarks.quality.features import TITLES
 from simhash_gate import (
     Gate,
-    Options,
     Page,
     Policy,
     Visit,
@@ -140,12 +137,12 @@ def _content(body: bytes, url: str) -> Content:
     return Content(reading.text, reading.page.title)
 
 
-def _own_features(body: bytes, url: str, features: str) -> int | None:
-    return read_page(body, url=url, options=Options(features=features)).fingerprint
-
-
 def _not_equal(a: Any, b: Any) -> float:
     return float(a != b)
+
+
+def _other_words(a: Content, b: Content) -> float:
+    return float(a.text.split() != b.text.split())
 
 
 def _counted(found: Iterable[str]) -> int | None:
@@ -174,23 +171,6 @@ def texts(top: HtmlElement) -> Iterator[str]:
             yield text
 
 
-def _nutch(body: bytes, _: str) -> bytes:
-    """Apache Nutch's `TextProfileSignature`, after the documentation of its class.
-
-    Letters and digits, in lower case; tokens of up to MIN_TOKEN_LEN (2) characters discarded;
-    frequencies rounded down to a multiple of QUANT = QUANT_RATE (0.01) * the highest frequency, at
-    least 2 when a token comes more than once; tokens below QUANT discarded; MD5 of tokens and
-    frequencies, most frequent first; without text, MD5 of the content.
-    """
-    counts = Counter(token for token in re.findall(r"[^\W_]{3,}", page_text(body).lower()))
-    most = max(counts.values(), default=0)
-    quant = max(round(0.01 * most), 2 if most > 1 else 1)
-    kept = {token: count // quant * quant for token, count in counts.items() if count >= quant}
-    ranking = sorted(kept.items(), key=lambda item: (-item[1], item[0]))
-    profile = "\n".join(f"{token} {count}" for token, count in ranking)
-    return md5(profile.encode("utf-8", "replace") or body).digest()
-
-
 def _shingles(tokens: list[str]) -> list[str]:
     """Return the shingles of a text, as the gate has them: three words, or five characters."""
     characters = unsegmented(tokens)
@@ -208,15 +188,6 @@ def _minhash(body: bytes, _: str) -> np.ndarray | None:
     sketch = MinHash(128)
     sketch.update_batch([shingle.encode("utf-8", "replace") for shingle in found])
     return sketch.hashvalues if found else None
-
-
-def _trafilatura_simhash(body: bytes, url: str) -> int | None:
-    """Its own; its similarity of 61/64 (0.953) or more is 3 bits."""
-    from trafilatura import extract
-    from trafilatura.deduplication import Simhash
-
-    text = extract(decode(body), url=url, include_comments=False)
-    return Simhash(text).hash if text else None
 
 
 def _trafilatura_content(body: bytes, url: str) -> Content:
@@ -270,39 +241,39 @@ def _resiliparse(body: bytes, _: str) -> Content:
     return Content(extract_plain_text(tree, main_content=True), tree.title)
 
 
+def _simhash_of(read: Callable[[bytes, str], Content], body: bytes, url: str) -> int | None:
+    """Return the SimHash of what a program reads."""
+    return _counted(_shingles(words(read(body, url).text)))
+
+
 _PLAIN = "plain recipe: BeautifulSoup, readability-lxml, markdownify"
+_PAGE = "the whole page's text"
 METHODS = {
-    **{
-        f"features-{name}": Method(
-            f"**simhash_gate**, {title}",
-            partial(_own_features, features=f"benchmarks.quality.features.{name}"),
-        )
-        for name, title in TITLES.items()
-    },
     "fingerprint": Method(
         "**simhash_gate**, fingerprint", lambda body, url: read_page(body, url=url).fingerprint
     ),
     "verdict": _verdict("verdict", Policy()),
     "distance": _verdict("verdict by distance alone", Policy(verify=False)),
     "page-text": Method(
-        "SimHash of the whole page's text",
-        lambda body, _: _counted(_shingles(words(page_text(body)))),
+        f"SimHash of {_PAGE}", lambda body, _: _counted(_shingles(words(page_text(body))))
     ),
-    "nutch": Method("Nutch's TextProfileSignature", _nutch, _not_equal, 0),
+    "exact": Method(f"hash of {_PAGE}", lambda body, _: page_text(body) or None, _not_equal, 0),
     "minhash": Method(
         "datasketch MinHash of our text, Jaccard ≥ 0.9",
         _minhash,
         lambda a, b: 1 - float(np.mean(a == b)),
         0.1,
     ),
-    "trafilatura": Method("trafilatura, its own SimHash", _trafilatura_simhash),
+    "trafilatura": Method("trafilatura, SimHash", partial(_simhash_of, _trafilatura_content)),
+    "resiliparse": Method("resiliparse, SimHash", partial(_simhash_of, _resiliparse)),
     "plain": Method(_PLAIN, plain_recipe),
     "content": Method("**simhash_gate**", _content),
-    "content-trafilatura": Method("trafilatura", _trafilatura_content),
-    "content-resiliparse": Method("resiliparse, main content", _resiliparse),
-    "content-plain": Method(_PLAIN, _plain_content),
+    "content-trafilatura": Method("trafilatura", _trafilatura_content, _other_words, 0),
+    "content-resiliparse": Method("resiliparse, main content", _resiliparse, _other_words, 0),
+    "content-plain": Method(_PLAIN, _plain_content, _other_words, 0),
 }
 OURS = ("fingerprint", "verdict", "distance")
 CONTENT = tuple(name for name in METHODS if name.startswith("content"))
-FEATURES = tuple(name for name in METHODS if name.startswith("features"))
-PEERS = tuple(name for name in METHODS if name not in (*OURS, *CONTENT, *FEATURES))
+PEERS = tuple(name for name in METHODS if name not in (*OURS, *CONTENT))
+BY_TEXT = (*CONTENT[1:], "page-text", "exact")
+"""What is compared with the gate in whether a page has changed."""

@@ -15,10 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from benchmarks.quality.features import COUNTS
-from benchmarks.quality.methods import CONTENT, FEATURES, OURS, PEERS, Content, Method, Reading
-from simhash_gate import read_page
-from simhash_gate.features import Idf, shingles
+from benchmarks.quality.methods import CONTENT, OURS, PEERS, Content, Method, Reading
 from simhash_gate.gate.policy import scope_of
 
 Readings = Mapping[str, Reading]
@@ -123,20 +120,6 @@ class Pairs:
         return Scores(self.pairs, distances, method.threshold)
 
 
-class FeaturesOfPairs(Pairs):
-    """Pairs by the distance of fingerprints alone, each made of other features."""
-
-    ours, peers = ("fingerprint", *FEATURES), ()
-
-    @classmethod
-    def load(cls, folder: Path) -> FeaturesOfPairs:
-        pairs = super().load(folder)
-        pages = [read_page(page.path.read_bytes(), url=page.url) for page in pairs.pages]
-        COUNTS.parent.mkdir(parents=True, exist_ok=True)
-        Idf.fit(pages, lambda words: (*words, *shingles(words))).save(COUNTS)
-        return cls(pairs.pages, pairs.pairs)
-
-
 class Scores:
     """Pairs and the distances that a method gave them, in their order; None never is a duplicate.
 
@@ -184,13 +167,13 @@ class Contents:
         titles = []
         for page in self.pages:
             read = readings[page.id].value or Content("", None)
-            ours, theirs = Counter(_words(read.text)), Counter(_words(page.facts["text"] or ""))
+            ours, theirs = Counter(words_of(read.text)), Counter(words_of(page.facts["text"] or ""))
             both = ours.total() + theirs.total()
             f1 = 2 * (ours & theirs).total() / both if both else 1.0
             found["F1"].append(f1)
             found[page.facts["kind"]].append(f1)
             if read.title is not None and page.facts["title"]:
-                titles.append(_words(read.title) == _words(page.facts["title"]))
+                titles.append(words_of(read.title) == words_of(page.facts["title"]))
         means = {name: fmean(found[name]) for name in ("F1", *self.kinds) if name in found}
         means["titles right"] = fmean(titles) if titles else math.nan
         return {name: share(value) for name, value in means.items()}
@@ -251,5 +234,6 @@ def percent(value: float, digits: int = 1) -> str:
     return "–" if math.isnan(value) else f"{100 * value:.{digits}f} %"
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, in small letters."""
     return re.findall(r"\w+", text.lower())

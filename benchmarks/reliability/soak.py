@@ -27,7 +27,7 @@ from benchmarks.reliability.crawls import lines_of
 from benchmarks.reliability.demo import ALL_ON
 from benchmarks.reliability.process import Process, settings_of
 from benchmarks.servers import Pages, in_thread, redis_server
-from benchmarks.speed.measure import options_of, plotting, table
+from benchmarks.speed.measure import options_of, table
 
 LISTED = 20
 MOST_WAITING = 50
@@ -215,15 +215,6 @@ def _rows(samples: list[dict[str, float]]) -> Iterator[dict[str, float]]:
             }
 
 
-def _plot(rows: list[dict[str, float]], path: Path) -> None:
-    from benchmarks.speed.plots import draw_lines, drawn
-
-    with drawn(path, 2) as axes:
-        for axis, names, what in zip(axes, (MEMORY, CPU), ("MB", "ms a page"), strict=True):
-            points = [(name, row["pages"], row[name]) for name in names for row in rows]
-            draw_lines(axis, points, xlabel="pages", ylabel=what, ylim=(0, None))
-
-
 def figures(given: argparse.Namespace) -> dict[str, int]:
     """Return what the items come to."""
     articles, twice = set(), 0
@@ -250,7 +241,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Crawl, print a table, and draw a plot beside it; return 1 if something is missing."""
+    """Crawl, print a table; return 1 if something is missing."""
     given = parsed(arguments)
     given.folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
@@ -260,8 +251,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stack.callback(redis.kill)
         rows = [*_rows(_run(given, redis and redis.url))]
     print(table(rows))
-    with plotting():
-        _plot(rows, given.folder / "soak.svg")
     found = figures(given)
     print(json.dumps(found))
     return int(found["delivered"] < found["articles"])

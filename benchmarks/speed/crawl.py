@@ -1,10 +1,9 @@
 """`python -m benchmarks.speed.crawl`: what a crawl loses to the gate, in one table.
 
-Real crawls of a site on loopback that has a process of its own, in turn without the gate, with
-parts of it, with all of it, and with a callback that reads the Markdown; then without the gate,
-with a callback that reads the page by another program, which compares nothing. Each has a process
-of its own, and Scrapy's default settings but for its log; duplicates are tagged, so that as many
-callbacks run as without the gate. A heartbeat takes how long the event loop stands still.
+Real crawls of a site on loopback that has a process of its own, in turn without the gate, with it,
+and with a callback that reads the Markdown. Each has a process of its own, and Scrapy's default
+settings but for its log; duplicates are tagged, so that as many callbacks run as without the gate.
+A heartbeat takes how long the event loop stands still.
 """
 
 from __future__ import annotations
@@ -23,28 +22,20 @@ from typing import Any
 
 import scrapy
 from scrapy import signals
-from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.crawler import CrawlerProcess
 from scrapy.http import Response
 
-from benchmarks.speed.measure import options_of, say, table, those_there
-from benchmarks.speed.page import PEERS
+from benchmarks.speed.measure import options_of, say, table
 from benchmarks.speed.pages import running
-from simhash_gate.plugin import features
-from simhash_gate.plugin.reading import PageReader
-from simhash_gate.settings import read_settings
 
 ROOT = Path(__file__).parents[2]
-PEER_PAGES = 100  # of each crawl in which a callback reads by another program
 BEAT = 0.001  # seconds between two heartbeats
 BEATS = {"off, beat": "Without the gate", "on, beat": "With the gate"}
 TITLES = {
     "off": "no gate",
-    "read": "pages are read, not judged",
-    "judged": "pages are judged, no listener",
     "on": "gate",
     "markdown": "gate, callback reads the Markdown",
 }
-READERS = {name: f"no gate, callback reads by {name}" for name in PEERS if "alone" not in name}
 OWN, OF_WORKERS = "CPU of the crawl, ms/page", "of workers"
 COLUMNS = (
     *("pages/s", "of no gate", OWN, "its CPU, of no gate", OF_WORKERS),
@@ -63,7 +54,6 @@ class Spider(scrapy.Spider):
         super().__init__()
         self.start_urls = [f"{url}/page/{number}" for number in range(pages)]
         self.reads = kind == "markdown"
-        self.read = PEERS[kind]() if kind in PEERS else None
         self.called = 0
         self.first = 0.0
 
@@ -73,28 +63,6 @@ class Spider(scrapy.Spider):
         self.first = self.first or time.perf_counter()
         if self.reads:
             _ = response.meta["simhash_gate_verdict"].markdown
-        elif self.read:
-            self.read(response.body)
-
-
-class OnlyReads:
-    """A downloader middleware that reads each page as the gate does, and passes it."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        assert crawler.stats
-        self._reader = PageReader(read_settings({}), crawler.stats)
-        crawler.signals.connect(self._reader.open, signals.spider_opened)
-        crawler.signals.connect(self._reader.close, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> OnlyReads:
-        """Return the middleware."""
-        return cls(crawler)
-
-    async def process_response(self, request: scrapy.Request, response: Response) -> Response:
-        """Read a page."""
-        await self._reader.page(response)
-        return response
 
 
 async def beat(late: list[float]) -> None:
@@ -108,12 +76,8 @@ async def beat(late: list[float]) -> None:
 def settings_of(kind: str) -> dict[str, Any]:
     """Return the settings of a kind of crawl."""
     settings: dict[str, Any] = {"LOG_LEVEL": "ERROR", "TELNETCONSOLE_ENABLED": False}
-    if kind == "read":
-        return settings | {"DOWNLOADER_MIDDLEWARES": {OnlyReads: 20}}
-    if kind in ("judged", *GATED):
+    if kind in GATED:
         settings |= {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_ACTION": "tag"}
-    if kind == "judged":
-        features.FEATURES = ()
     return settings
 
 
@@ -167,7 +131,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pages": (Path, "a folder of .html files to serve (generated pages)"),
         "--count": (1000, "pages a crawl"),
         "--rounds": (5, "crawls of each kind"),
-        "--no-peers": (False, "without other programs"),
         "--crawl": (str, argparse.SUPPRESS, {"nargs": 3}),
     }
     options = options_of(__doc__, arguments, flags)
@@ -176,15 +139,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         url, kind, pages = options.crawl
         print(json.dumps(crawl(url, kind, int(pages))))
         return 0
-    peers = {} if options.no_peers else {name: PEERS[name] for name in READERS}
-    titles = TITLES | {name: READERS[name] for name, _ in those_there(peers)}
-    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*titles, *BEATS)}
+    runs: dict[str, list[dict[str, Any]]] = {kind: [] for kind in (*TITLES, *BEATS)}
     try:
         with running(options.pages) as (url, size):
             for number in range(options.rounds):
                 for kind, own in runs.items():
                     command = [sys.executable, "-m", "benchmarks.speed.crawl", "--crawl", url, kind]
-                    command.append(str(min(count, PEER_PAGES) if kind in READERS else count))
+                    command.append(str(count))
                     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
                     own.append(json.loads(done.stdout))
                     bare = runs["off"][number]
@@ -195,9 +156,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say(f"not measured: {error}")
         return 2
     summary = {
-        kind: {name: median(run[name] for run in runs[kind]) for name in COLUMNS} for kind in titles
+        kind: {name: median(run[name] for run in runs[kind]) for name in COLUMNS} for kind in TITLES
     }
-    print(table({"": titles[kind], **row} for kind, row in summary.items()))
+    print(table({"": TITLES[kind], **row} for kind, row in summary.items()))
     for rate in RATES:
         its, plain = (f"{summary[kind][OWN] * rate / 10:.0f} %" for kind in ("on", "off"))
         print(

@@ -9,30 +9,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from benchmarks.speed.index_peers import (
-    RADIUS,
-    Fingerprints,
-    Take,
-    duckdb_pairs,
-    faiss_index,
-    numpy_pairs,
-    pypi_simhash,
-)
-from benchmarks.speed.measure import (
-    OUT,
-    interleaved,
-    options_of,
-    plotting,
-    say,
-    table,
-    those_there,
-)
+from benchmarks.speed.measure import interleaved, options_of, say, table, those_there
 from simhash_gate import HammingIndex, near_duplicate_pairs
 
+Fingerprints = NDArray[np.uint64]
+Take = Callable[[int], object]
+
+RADIUS = 3
 LOOKUP = "look up one and insert it"
 LISTED = "list pairs"
-NUMPY, DUCKDB = "numpy, four blocks joined", "DuckDB, four blocks joined"
 
 
 Row = dict[str, Any]
@@ -53,11 +40,10 @@ FULL = Sizes(tuple(10**n for n in range(3, 8)), 2_000, (1_000_000, 10_000_000), 
 
 
 def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> int:
-    """Measure, print the table, and plot it."""
+    """Measure, and print the table."""
     flags: dict[str, tuple[Any, ...]] = {
         "--no-peers": (False, "leave out all that has to be installed"),
         "--pairs": (float, "how many fingerprints to find pairs among, such as 1e8"),
-        "--out": OUT,
     }
     options = options_of(__doc__, arguments, flags)
     sizes = sizes or FULL
@@ -67,14 +53,6 @@ def main(arguments: Sequence[str] | None = None, sizes: Sizes | None = None) -> 
     memory = {size: bytes_each(size) for size in sizes.stored}
     print(table(rows))
     print("\nBytes a fingerprint:", ", ".join(f"{n:,}: {each:.0f}" for n, each in memory.items()))
-    with plotting():
-        from benchmarks.speed.plots import draw_lines, drawn
-
-        with drawn(options.out / "index-growth.svg") as (axis,):
-            looked = [row for row in rows if row["task"] == LOOKUP]
-            points = [(row["with"], row["fingerprints"], row["µs of CPU each"]) for row in looked]
-            labels = {"xlabel": "fingerprints stored", "ylabel": f"µs of CPU to {LOOKUP}"}
-            draw_lines(axis, points, **labels, xscale="log", yscale="log")
     return 0
 
 
@@ -85,9 +63,9 @@ def lookups(sizes: Sizes) -> Iterator[Row]:
         fresh = fingerprints(sizes.lookups * sizes.rounds, seed=1)
         rivals: dict[str, Callable[[], Take]] = {"HammingIndex": lambda: _index(values)}  # noqa: B023
         if size <= min(100_000, sizes.most_for_peers):  # 700 bytes each, a minute for a million
-            rivals["PyPI simhash"] = lambda: pypi_simhash(values)  # noqa: B023
+            rivals["PyPI simhash"] = lambda: _pypi_simhash(values)  # noqa: B023
         if size <= sizes.most_for_peers:
-            rivals["faiss IndexBinaryMultiHash"] = lambda: faiss_index(values)  # noqa: B023
+            rivals["faiss IndexBinaryMultiHash"] = lambda: _faiss_index(values)  # noqa: B023
         turns = {name: _turn(take, fresh, sizes.rounds) for name, take in those_there(rivals)}
         yield from _timed(LOOKUP, size, turns, sizes)
 
@@ -97,17 +75,7 @@ def pairs(sizes: Sizes) -> Iterator[Row]:
     for size in sizes.pairs:
         spread = fingerprints(size)
         spread[: size // 10] = flipped(spread[size // 10 :][: size // 10], np.random.default_rng(3))
-        rivals: dict[str, Callable[[], object]] = {LISTED: partial(near_duplicate_pairs, spread)}
-        if size <= max(sizes.most_for_peers, 10_000):
-            distinct = np.unique(spread)
-            ours = len(near_duplicate_pairs(distinct, RADIUS).i)
-            peers = {NUMPY: lambda: numpy_pairs(distinct) == ours}  # noqa: B023
-            if sizes.most_for_peers:
-                peers[DUCKDB] = lambda: duckdb_pairs(distinct) == ours  # noqa: B023
-            for name, agrees in those_there(peers):
-                assert agrees, f"{name} finds another number of pairs"
-                peer = numpy_pairs if name == NUMPY else duckdb_pairs
-                rivals[name] = partial(peer, spread)
+        rivals = {LISTED: partial(near_duplicate_pairs, spread)}
         yield from _timed("pairs", size, rivals, sizes)
 
 
@@ -158,6 +126,35 @@ def _index(values: Fingerprints) -> Take:
     def take(value: int) -> None:
         index.find_first(value)
         index.insert(value)
+
+    return take
+
+
+def _pypi_simhash(values: Fingerprints) -> Take:
+    """Return what looks one up and inserts it: the `simhash` package's own index."""
+    from simhash import Simhash, SimhashIndex
+
+    index = SimhashIndex([(str(value), Simhash(value)) for value in values.tolist()], k=RADIUS)
+
+    def take(value: int) -> None:
+        index.get_near_dups(Simhash(value))
+        index.add(str(value), Simhash(value))
+
+    return take
+
+
+def _faiss_index(values: Fingerprints) -> Take:
+    """The same by multi-index hashing over four tables of 16 bits."""
+    import faiss
+
+    faiss.omp_set_num_threads(1)
+    index: Any = faiss.IndexBinaryMultiHash(64, 4, 16)
+    index.add(np.ascontiguousarray(values).view(np.uint8).reshape(-1, 8))
+
+    def take(value: int) -> None:
+        row = np.array([value], np.uint64).view(np.uint8).reshape(-1, 8)
+        index.range_search(row, RADIUS + 1)
+        index.add(row)
 
     return take
 

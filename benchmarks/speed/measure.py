@@ -8,13 +8,10 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
-OUT = Path("build/speed"), "a folder for what is measured"
 
 
 class Timing(NamedTuple):
@@ -55,15 +52,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:#.3g}"
     return f"{value:,}" if isinstance(value, int) else value or ""
-
-
-@contextmanager
-def plotting() -> Iterator[None]:
-    """Where the block can't import what draws a plot, say so, and go on without one."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        say(f"no plot: needs {error.name}: pip install --group peers")
 
 
 def options_of(

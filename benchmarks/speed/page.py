@@ -11,7 +11,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import count, product
+from itertools import count
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
@@ -19,15 +19,13 @@ from typing import Any
 from lxml import html
 from selectolax.lexbor import LexborHTMLParser
 
-from benchmarks.speed.measure import OUT, options_of, plotting, say, table, those_there
-from benchmarks.speed.pages import grown, load, renewed
+from benchmarks.speed.measure import options_of, say, table, those_there
+from benchmarks.speed.pages import load, renewed
 from simhash_gate import read_page
 from simhash_gate.common.wording import how_many
 from simhash_gate.workers.main import GARBAGE
 
 PAGES, ROUNDS = 190, 5
-SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
-KINDS = ("prose", "markup")
 Method = Callable[[bytes], object]
 Costs = dict[str, list[float]]
 
@@ -68,11 +66,10 @@ PEERS: dict[str, Callable[[], Method]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the tables, and plot them; 2 where there are no pages."""
+    """Measure, print the table; 2 where there are no pages."""
     flags: dict[str, tuple[Any, ...]] = {
         "--pages": (Path, "a folder of real pages, as .html files", {"required": True}),
         "--no-peers": (False, "as in a page-reading process, whose caches hold no others"),
-        "--out": OUT,
     }
     options = options_of(__doc__, arguments, flags)
     try:
@@ -82,7 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     methods = OURS | dict(those_there({} if options.no_peers else PEERS))
     rounds = _measure(pages, methods)
-    growth = _measure_growth()
     summary = {
         name: {
             "ms": median(values),
@@ -92,21 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     size = median(map(len, pages))
     print(f"{how_many(len(pages), 'page')}, median {size / 1000:.0f} kB\n")
-    print(table({"CPU per page": name, **told} for name, told in summary.items()), "\n")
-    print("CPU in ms by size\n\n" + table(growth))
-    with plotting():
-        from benchmarks.speed.plots import COLOURS, GREY, draw_lines, drawn
-
-        with drawn(options.out / "page.svg", 2) as (costs, sizes):
-            ratios = {name: summary[name]["times a bare parse"] for name in methods}
-            colours = [COLOURS[0] if name in OURS else GREY for name in ratios]
-            bars = costs.barh([*ratios], [*ratios.values()], color=colours)
-            costs.bar_label(bars, fmt="%.1f", padding=3)
-            costs.invert_yaxis()
-            costs.set(xscale="log", xlabel="CPU per page, times a bare lxml.html parse")
-            points = [(f"{n}, {row['of']}", row["bytes"], row[n]) for n in OURS for row in growth]
-            labels = {"xlabel": "bytes of the page", "ylabel": "CPU milliseconds"}
-            draw_lines(sizes, points, **labels, xscale="log", yscale="log")
+    print(table({"CPU per page": name, **told} for name, told in summary.items()))
     return 0
 
 
@@ -135,19 +117,6 @@ def _cost(method: Method, body: bytes) -> float:
     start = time.process_time()
     method(body)  # and let go of the result
     return 1000 * (time.process_time() - start)
-
-
-def _measure_growth() -> list[dict[str, Any]]:
-    """Return rows of bytes and milliseconds by method."""
-    rows = []
-    for kind, size in product(KINDS, SIZES):
-        body, row = grown(size, kind), dict[str, Any]()
-        times = 9 if size <= 100_000 else 3 if size <= 1_000_000 else 1
-        for name, method in OURS.items():
-            row[name] = median(_cost(method, body + b" " * n) for n in range(times))
-        rows.append({"bytes": len(body), "of": kind, **row})
-        say(f"{kind} of {size:,} bytes")
-    return rows
 
 
 if __name__ == "__main__":

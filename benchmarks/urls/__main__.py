@@ -2,9 +2,7 @@
 
 A first crawl of a site leaves a verdict log, from which the command suggests rules. A second crawl
 finds other pages there, of another seed. It sends its requests as Scrapy does: by fingerprints of
-duplicate-url-discarder with these rules, and of the gate. With `--pages`, every other one of some
-stored pages is of the first crawl, the others are of the second one. The gate
-tells which are copies.
+duplicate-url-discarder with these rules, and of the gate.
 """
 
 from __future__ import annotations
@@ -23,13 +21,10 @@ from scrapy import Request, Spider
 from scrapy.utils.request import RequestFingerprinter
 from scrapy.utils.test import get_crawler
 
-from benchmarks.speed.measure import options_of, say, table
+from benchmarks.speed.measure import options_of, table
 from benchmarks.urls.sites import SCENES, Site, made
 from simhash_gate.cli import main as command
-from simhash_gate.offline.replay import replay
 from simhash_gate.plugin.page_keys import PageKeyFingerprinter
-from simhash_gate.settings import read_settings
-from simhash_gate.sources.open import open_pages
 
 SITES = ("forum", *SCENES, "demonstration")
 Fingerprint = Callable[[Request], bytes]
@@ -63,32 +58,6 @@ def log_of(pages: Iterable[Visit]) -> Iterator[Line]:
 def failing(site: Site, home: str) -> Site:
     """Return a site where one address in 25 fails for ever, but not the first one."""
     return lambda url: None if url != home and crc32(url.encode()) % 25 == 0 else site(url)
-
-
-def stored(sources: Sequence[str]) -> list[Visit]:
-    """Return the addresses of stored pages, and their contents: the first address of each."""
-    settings = read_settings({"SIMHASH_GATE_WINDOW": 10_000_000})
-    pages = open_pages(sources, complain, settings.max_bytes, say)
-    first: dict[str, str] = {}
-    for line in replay(pages.entries, settings, complain):
-        if line["outcome"] in ("new", "near", "duplicate"):
-            kept = line["matched_url"] if line["outcome"] == "duplicate" else line["url"]
-            first[line["url"]] = first.get(kept, kept)
-    return [*first.items()]
-
-
-def complain(place: str, message: str) -> None:
-    """Tell of a page that can't be used."""
-    say(f"{place}: {message}")
-
-
-def of_pages(visits: Sequence[Visit], fingerprint: Fingerprint) -> Iterator[Visit]:
-    """Yield the pages that are fetched if all these are requested."""
-    requested = set[bytes]()
-    for url, content in visits:
-        if (name := fingerprint(Request(url))) not in requested:
-            requested.add(name)
-            yield url, content
 
 
 def rules_of(lines: Iterable[Line], folder: Path) -> Path:
@@ -141,21 +110,16 @@ def row(name: str, run: Callable[[Fingerprint], Iterator[Visit]], rules: Path) -
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print two rows for each site, or one for stored pages."""
+    """Print two rows for each site."""
     flags: dict[str, tuple[Any, ...]] = {
         "sites": (SITES, f"those that are made: {', '.join(SITES)}", {"nargs": "*"}),
-        "--pages": ((), "in place of these: anything that `replay` reads", {"nargs": "+"}),
         "--articles": (200, "articles or topics of a site"),
         "--seed": (1, "of the first crawl; the second one has the next"),
     }
     options = options_of(__doc__, arguments, flags)
     rows = []
     with TemporaryDirectory() as folder:
-        if options.pages:
-            visits = stored(options.pages)
-            rules = rules_of(log_of(visits[::2]), Path(folder))
-            rows.append(row("stored pages", partial(of_pages, visits[1::2]), rules))
-        for name in options.sites if not options.pages else ():
+        for name in options.sites:
             home, first = made(name, options.articles, options.seed)
             plain = RequestFingerprinter().fingerprint
             rules = rules_of(log_of(crawl(home, first, plain)), Path(folder))

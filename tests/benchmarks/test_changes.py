@@ -11,9 +11,10 @@ from tests.crawls.harness import text
 CONTENT = f"The mill of 1892 grinds barley. {text(1)} Posted 3 March 2024 for all who read here"
 PAGE = (
     "<html><head><title>Millstone</title><style>cobble</style></head><body>"
-    "<nav><a href=/>Homeward</a></nav><main><h1>Millstone</h1><p>The mill of 1892 grinds barley."
-    f"</p><p>{text(1)}</p><p>Posted 3 March 2024 for all who read here</p></main>"
-    "<p hidden>Concealed</p><footer>Imprinted 2031</footer></body></html>"
+    "<nav><a href=/>Homeward we go</a></nav><main><h1>Millstone</h1><p>The mill of 1892 grinds "
+    f"barley.</p><p>{text(1)}</p><p>Captioned by nobody</p>"
+    "<p>Posted 3 March 2024 for all who read here</p></main>"
+    "<p hidden>Concealed</p><footer>Imprinted in 2031</footer></body></html>"
 )
 
 
@@ -23,7 +24,7 @@ def test_each_place_is_changed_as_what_it_is() -> None:
     kinds = {
         (word, change.where, change.kind)
         for change in found
-        for word in ("Homeward", "1892", "barley", "2024", "Imprinted", "2031")
+        for word in ("Homeward", "Captioned", "1892", "barley", "2024", "Imprinted", "2031")
         if word in change.before and word not in change.after and change.after
     }
     assert kinds >= {
@@ -31,6 +32,7 @@ def test_each_place_is_changed_as_what_it_is() -> None:
         ("barley", "inside", "word"),
         ("2024", "inside", "stamp"),
         ("Homeward", "outside", "word"),
+        ("Captioned", "gap", "word"),
         ("2031", "outside", "number"),
     }
     gone = {(change.kind, change.before) for change in found if not change.after}

@@ -73,7 +73,7 @@ def test_a_set_end_to_end_with_what_is_always_installed(
             line |= {"copies": [f"{site}-0"]} if number == 9 else {}
             lines.append(json.dumps(line) + "\n")
     (folder / "pages.jsonl").write_text("".join(lines))
-    run = [str(folder), "--set=sites", "--workers=1", "--peers=nutch,page-text"]
+    run = [str(folder), "--set=sites", "--workers=1", "--peers=exact,page-text"]
     monkeypatch.setattr(sets, "MANY_FRESH", 9)
     assert main(run) == 0
     head, _, *rows = capsys.readouterr().out.splitlines()

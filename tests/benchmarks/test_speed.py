@@ -4,7 +4,7 @@ import re
 
 from benchmarks.speed import crawl, index, page, store, store_crowds
 from benchmarks.speed.page import BARE, OURS
-from benchmarks.speed.pages import generate, grown
+from benchmarks.speed.pages import generate
 
 FORGETFUL = """
 from types import SimpleNamespace
@@ -30,18 +30,17 @@ def test_it_measures_real_crawls_or_says_that_there_are_no_pages(tmp_path, capsy
     assert crawl.main(["--pages", str(tmp_path), "--count", "6", "--rounds", "1"]) == 0
     printed = capsys.readouterr().out
     assert re.search(r"^\| gate \| [\d.]+ \| \d\.\d+ \|", printed, re.MULTILINE)
-    for title in (*crawl.TITLES.values(), crawl.READERS["plain recipe"]):
+    for title in crawl.TITLES.values():
         assert f"| {title} |" in printed
     assert len(re.findall(r"stands still for (?!0\.0 )[\d.]+ ms", printed)) == 2
 
 
-def test_the_index_is_measured_at_every_task(tmp_path, capsys) -> None:
+def test_the_index_is_measured_at_every_task(capsys) -> None:
     tiny = index.Sizes((50, 100), 10, (200,), 0, 2)
-    assert index.main(["--out", str(tmp_path), "--no-peers"], tiny) == 0
+    assert index.main(["--no-peers"], tiny) == 0
     printed = capsys.readouterr().out
     for name in (f"{index.LOOKUP} | 100 | HammingIndex", f"pairs | 200 | {index.LISTED}"):
         assert f"| {name} |" in printed
-    assert f"| pairs | 200 | {index.NUMPY} |" in printed
 
 
 def test_each_store_that_is_there_is_measured_and_no_page_is_lost_or_kept_twice(capsys) -> None:
@@ -65,13 +64,10 @@ def test_a_page_that_two_crawlers_keep_is_counted(tmp_path, monkeypatch) -> None
     assert all(row["kept twice"] > 0 for row in rows)
 
 
-def test_a_page_is_measured_at_every_size(tmp_path, capsys, monkeypatch) -> None:
-    monkeypatch.setattr(page, "SIZES", (1000, 5000))
-    (tmp_path / "one.html").write_bytes(grown(2000, "prose"))
-    out = f"--out={tmp_path / 'out'}"
-    assert page.main(["--no-peers", f"--pages={tmp_path}", out]) == 0
+def test_a_page_is_measured_beside_a_bare_parse(tmp_path, capsys) -> None:
+    (tmp_path / "one.html").write_bytes(generate(1))
+    assert page.main(["--no-peers", f"--pages={tmp_path}"]) == 0
     printed = capsys.readouterr().out
     for name in OURS:
         assert re.search(rf"^\| {re.escape(name)} \| [\d.,]+ \| [\d.,]+ \|", printed, re.MULTILINE)
     assert re.search(rf"^\| {re.escape(BARE)} \| [\d.]+ \| 1\.00 \|", printed, re.MULTILINE)
-    assert len(re.findall(r"^\| [\d,]+ \| (?:prose|markup) \|", printed, re.MULTILINE)) == 4
