@@ -8,7 +8,6 @@ about an hour on two cores.
 from __future__ import annotations
 
 import resource
-import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -39,42 +38,44 @@ class Part(NamedTuple):
     figures: Mapping[str, str]
 
 
-QUALITY = "benchmarks.quality {folder} --set"
 PARTS = {
     "changes": Part(
-        "benchmarks.changes {folder} --quick",
+        "benchmarks.changes --quick",
         "text",
         {"inside": "changes of the content that are seen", "outside": "and beside the content"},
     ),
     "sites": Part(
-        f"{QUALITY} sites",
+        "benchmarks.quality --set sites",
         "sites",
         {"copies found": "copies found on whole sites", "wrongly dropped": "wrong drops"},
     ),
     "pairs": Part(
-        f"{QUALITY} pairs", "pairs", {"P": "duplicates, precision", "R": "duplicates, recall"}
+        "benchmarks.quality --set pairs",
+        "pairs",
+        {"P": "duplicates, precision", "R": "duplicates, recall"},
     ),
     "own": Part(
-        f"{QUALITY} own",
+        "benchmarks.quality --set own",
         "sites",
         {"own words": "own words of a page that are read", "of what": "words of its site"},
     ),
     "text": Part(
-        f"{QUALITY} text",
+        "benchmarks.quality --set text",
         "text",
         {"F1": "main content, F1 of the words", "CPU ms": "CPU ms a page"},
     ),
     "markdown": Part(
-        "benchmarks.markdown {folder}", "text", {"words": "pages whose Markdown has all words"}
+        "benchmarks.markdown", "text", {"words": "pages whose Markdown has all words"}
     ),
     "captures": Part(
-        "benchmarks.quality.captures {folder}",
+        "benchmarks.quality.captures",
         "captures",
         {
             "same": "unchanged captures that are called so",
             "changed ≥": "and of those that changed",
         },
     ),
+    "spiders": Part("benchmarks.reliability.spiders", "", {}),
     "scrapy": Part("benchmarks.reliability.scrapy_own_tests", "", {}),
 }
 
@@ -97,21 +98,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in options.only.split(","):
         part = PARTS[name]
         folder = options.folder / part.needs
-        command = f"python -m {part.command.format(folder=shlex.quote(str(folder)))}"
+        command = f"{part.command} FOLDER/{part.needs}" if part.needs else part.command
         if options.list:
-            print(command)
+            print(f"python -m {command}")
             continue
         if not folder.exists():
             say(f"{name}: left out: no {folder}")
             continue
         began = _cpu()
-        words = [sys.executable, *shlex.split(command)[1:]]
-        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+        own = [word.replace("FOLDER", str(options.folder.absolute())) for word in command.split()]
+        run = [sys.executable, "-m", *own]
+        done = subprocess.run(run, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
         say(f"{name}: {_cpu() - began:.0f} s of CPU")
         failed |= done.returncode != 0
-        others += [] if part.figures else [f"`{command}`\n\n{done.stdout}"]
+        others += [] if part.figures else [f"\n`{command}`\n\n{done.stdout}"]
         rows += [
-            {"": about, **cells, "command": f"`{command}`"}
+            {"": about, **cells, "`python -m`": f"`{command}`"}
             for column, about in part.figures.items()
             if (cells := figures(done.stdout, column))
         ]

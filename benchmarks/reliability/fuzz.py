@@ -6,14 +6,12 @@ a crawl does; it has ten seconds and 500 MiB for a page.
 
 Nothing may raise what is not its own error, every page has a fingerprint or a reason, and no input
 may take ten times as long as an intact one of its size. What does is printed, with the seed of the
-input: `--only KIND --seed N` makes it again. With `--guided`, atheris looks for inputs of one kind
-that run code which no other one has.
+input: `--only KIND --seed N` makes it again.
 """
 
 from __future__ import annotations
 
 import gzip
-import inspect
 import io
 import json
 import random
@@ -116,26 +114,6 @@ Asked = tuple[Callable[[], object], int, int]
 Make = Callable[[random.Random, Path], Asked]
 Original = Callable[[random.Random], bytes]
 """Returns an intact page by chance."""
-
-
-class Given(random.Random):
-    """Chance that is no chance: the bytes of an input, and zeros after them."""
-
-    def __new__(cls, _: bytes) -> Given:
-        """Return one; the base class would take the bytes for a seed."""
-        return super().__new__(cls)
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(0)
-        self._bits = io.BytesIO(data)
-
-    def getrandbits(self, k: int, /) -> int:
-        """Return the next bits of the input."""
-        return int.from_bytes(self._bits.read((k + 7) // 8), "little") % (1 << k)
-
-    def random(self) -> float:
-        """Return a number from 0 to 1."""
-        return self.getrandbits(16) / (1 << 16)
 
 
 def damaged(chance: random.Random, data: bytes, pieces: Sequence[bytes]) -> bytes:
@@ -253,7 +231,7 @@ def _check(page: Page) -> None:
 
 
 def _pages(original: Original) -> Make:
-    """Read in this process: what it takes is measured, and atheris sees the code that is run."""
+    """Read in this process: what it takes is measured."""
 
     def make(chance: random.Random, _: Path) -> Asked:
         html, (url, encoding) = mangled(chance, original), _told(chance)
@@ -437,27 +415,6 @@ def fuzz(
     return row, wrong
 
 
-def guided(make: Make, seconds: float, folder: Path) -> None:
-    """Let atheris (PyPI) look for inputs; the process ends with it, and says what it has found."""
-    import atheris
-
-    def one(data: bytes) -> None:
-        ask, *_ = make(Given(data), folder)
-        ask()
-
-    ours = [vars(module) for name, module in sys.modules.items() if name.startswith("simhash_gate")]
-    found = [each for names in ours for each in names.values()]
-    methods = [each for one in found if inspect.isclass(one) for each in vars(one).values()]
-    for each in {*filter(inspect.isfunction, found + methods)}:
-        if each.__module__.startswith("simhash_gate"):
-            atheris.instrument_func(each)
-    options = (f"-max_total_time={seconds:.0f}", "-timeout=20", "-rss_limit_mb=4000")
-    atheris.Setup(
-        [sys.argv[0], *options, "-max_len=4000", "-len_control=0", "-artifact_prefix=./"], one
-    )
-    atheris.Fuzz()
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try all kinds, print a table and what went wrong; the status tells whether anything did."""
     flags: dict[str, tuple[Any, ...]] = {
@@ -465,15 +422,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--seed": (1, "of the first input"),
         "--only": (str, "one kind"),
         "--pages": (Path, "a folder of HTML files"),
-        "--guided": (False, "by the code that inputs of it run"),
     }
     given = options_of(__doc__, arguments, flags)
     rows, wrong = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for kind, make in _kinds(folder, _original(given.pages)).items():
-            if given.guided and given.only == kind:
-                guided(make, given.seconds, folder)
             if given.only in (None, kind):
                 say(kind)
                 row, found = fuzz(kind, make, given.seed, given.seconds, folder)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,8 +25,6 @@ from simhash_gate.sources.open import open_pages
 
 WORKERS = (1, 2, 4)
 READING = "reading"
-SITES = 100
-WORDS = [f"{a}{b}{c}" for a in ("ba", "ne", "ri", "so", "tu") for b in "lmnprst" for c in "aeiou"]
 
 
 class Run(NamedTuple):
@@ -43,8 +39,7 @@ class Run(NamedTuple):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, and print the table; 1 if the corpora differ."""
     flags: dict[str, tuple[Any, ...]] = {
-        "sources": ((), "of pages", {"nargs": "*"}),
-        "--generate": (int, "pages to generate (1000, without sources)"),
+        "sources": ((), "of pages", {"nargs": "+"}),
         "--read": (False, argparse.SUPPRESS),
     }
     options = options_of(__doc__, arguments, flags)
@@ -52,11 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _read(options.sources)
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        sources = options.sources
-        if options.generate or not sources:
-            sources = [str(Path(folder, "generated.jsonl"))]
-            write_generated(Path(sources[0]), options.generate or 1000)
-        runs = _measure(sources, Path(folder))
+        runs = _measure(options.sources, Path(folder))
     rows = [
         {"": name, "CPU, s": run.cpu, "times reading": run.cpu / runs[READING].cpu}
         | {"clock, s": run.clock, "largest process, MiB": run.largest}
@@ -98,31 +89,6 @@ def _read(sources: Sequence[str]) -> None:
     pages = open_pages(sources, lambda *_: None, settings.max_bytes, lambda _: None)
     for entry in pages.entries:
         _ = read_page(entry.body, url=entry.url, encoding=entry.encoding).markdown
-
-
-def write_generated(path: Path, pages: int) -> None:
-    """Write pages as JSON Lines; a fourth of them are copies of one that came before."""
-    chance = random.Random(1)
-    with path.open("w") as file:
-        for number in range(pages):
-            copied = chance.randrange(number) if number and number % 4 == 3 else number
-            url = f"https://site{copied % SITES}.example/{number}"
-            line = {"id": number, "url": url, "html": "".join(_html(copied, number))}
-            file.write(json.dumps(line) + "\n")
-
-
-def _html(article: int, page: int) -> Iterator[str]:
-    chance = random.Random(article)
-
-    def words(count: int) -> str:
-        return " ".join(chance.choices(WORDS, k=count))
-
-    yield f"<!doctype html><title>{words(6)} | Site</title>"
-    yield f"<nav><a href=/>Home</a> <a href=/{page}>Today</a></nav><main><h1>{words(6)}</h1>"
-    yield f"<time>12:{page % 60:02}</time>"
-    for _ in range(chance.randint(4, 12)):
-        yield f"<p>{words(chance.randint(30, 80)).capitalize()}.</p>"
-    yield "</main><footer>All rights reserved</footer>"
 
 
 if __name__ == "__main__":
