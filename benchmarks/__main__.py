@@ -87,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments,
         {
             "folder": (Path, "of the pages", {"nargs": "?", "default": Path("build/pages")}),
-            "--fetch": (False, "fetch public pages first (2 GB)"),
+            "--fetch": (False, "fetch public pages first, some GB"),
             "--list": (False, "print the commands only"),
             "--only": (",".join(PARTS), "which, by commas"),
         },

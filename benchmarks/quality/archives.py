@@ -61,17 +61,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def fetch(recipe: Path, folder: Path) -> None:
     """Fetch the pages of a recipe into folders of a folder."""
     maker = Maker(folder / "pairs")
-    sites: list[dict[str, Any]] = []
+    sites, pairs = list[dict[str, Any]](), list[dict[str, Any]]()
     for site in json.loads(recipe.read_text("utf-8")):
         say(f"fetching {site['site']}")
-        if "article" in site:
-            sites += add(maker, site["site"], site["article"], (warc, git)["git" in site](site))
-        elif "snapshots" in site:
-            captures(site, folder / "captures")
-        else:
-            marked(site, folder / "text")
+        try:
+            if "article" in site:
+                places = git(site) if "git" in site else warc(site)
+                sites += add(maker, site["site"], site["article"], places)
+            elif "snapshots" in site:
+                pairs += captures(site, folder / "captures")
+            else:
+                marked(site, folder / "text")
+        except (OSError, subprocess.CalledProcessError) as error:
+            say(f"{site['site']}: left out: {error}")
     maker.write()
     write(folder / "sites/pages.jsonl", sites)
+    write(folder / "captures/pairs.jsonl", pairs)
 
 
 def files(site: dict[str, Any]) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -115,8 +120,8 @@ def marked(site: dict[str, Any], folder: Path) -> None:
     write(folder / "pages.jsonl", lines)
 
 
-def captures(site: dict[str, Any], folder: Path) -> None:
-    """Write pairs of snapshots of one page, labelled by the texts that a selector took from them.
+def captures(site: dict[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Return pairs of snapshots of one page, labelled by the texts that a selector took from them.
 
     Snapshots and texts have a repository each, with a commit for each that is new. Pairs between
     which the selector changed are left out, and of those that are the same all but some.
@@ -151,23 +156,15 @@ def captures(site: dict[str, Any], folder: Path) -> None:
             for side in ("a", "b"):
                 blob, pair[side] = pair[side], f"pages/{pair[side]}.html"
                 put(folder / pair[side], said_by(["git", "-C", snapshots, "show", blob]))
-    write(folder / "pairs.jsonl", pairs, "a")
+    return pairs
 
 
 def history(repository: str, suffix: str) -> dict[str, list[tuple[int, str, str]]]:
     """Return by path, without its suffix, when it was written, its blob, and the subject."""
-    log = [
-        "git",
-        "-C",
-        repository,
-        "log",
-        "--reverse",
-        "--format=%x00%at %s",
-        "--raw",
-        "--no-abbrev",
-    ]
+    log = ["git", "-C", repository, "-c", "core.quotePath=false", "log", "--reverse", "--raw"]
+    log += ["--format=%x00%at %s", "--no-abbrev", "--no-renames", "--diff-filter=AM"]
     found: defaultdict[str, list[tuple[int, str, str]]] = defaultdict(list)
-    for entry in said_by([*log, "--no-renames", "--diff-filter=AM"]).decode().split("\0")[1:]:
+    for entry in said_by(log).decode().split("\0")[1:]:
         head, *changed = entry.splitlines()
         at, _, subject = head.partition(" ")
         for line in filter(None, changed):
@@ -193,10 +190,10 @@ def put(path: Path, body: bytes) -> None:
     path.write_bytes(body)
 
 
-def write(path: Path, lines: Iterable[Any], mode: str = "w") -> None:
+def write(path: Path, lines: Iterable[Any]) -> None:
     """Write JSON Lines."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open(mode, encoding="utf-8") as file:
+    with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
