@@ -74,9 +74,11 @@ def fetch(recipe: Path, folder: Path) -> None:
                 marked(site, folder / "text")
         except (OSError, subprocess.CalledProcessError) as error:
             say(f"{site['site']}: left out: {error}")
-    maker.write()
-    write(folder / "sites/pages.jsonl", sites)
-    write(folder / "captures/pairs.jsonl", pairs)
+    if sites:
+        maker.write()
+        write(folder / "sites/pages.jsonl", sites)
+    if pairs:
+        write(folder / "captures/pairs.jsonl", pairs)
 
 
 def files(site: dict[str, Any]) -> Iterator[tuple[str, dict[str, bytes]]]:
