@@ -10,14 +10,14 @@ _HEX = re.compile(r"[0-9a-fA-F]{16}")
 
 
 def require_fingerprint(value: int) -> int:
-    """Return `value`. Raises ValueError or TypeError unless it is an unsigned 64-bit integer."""
+    """Return `value`. Raises ValueError unless it is an unsigned 64-bit integer."""
     try:
-        if not value >> BITS:
-            return value
-        kind: type[Exception] = ValueError
+        refused = value >> BITS
     except TypeError:
-        kind = TypeError
-    raise kind(f"not an unsigned 64-bit fingerprint: {value!r:.80}")
+        refused = 1
+    if refused:
+        raise ValueError(f"not an unsigned 64-bit fingerprint: {value!r:.80}")
+    return value
 
 
 def require_distance(value: int) -> int:

@@ -14,15 +14,7 @@ from cssselect import HTMLTranslator, SelectorError
 
 from simhash_gate import values as kinds
 from simhash_gate.common.urls import host_of, of_longest_domain
-from simhash_gate.values import (
-    Checked,
-    SettingsError,
-    ValueKind,
-    meant,
-    one_of,
-    setting,
-    settings_in,
-)
+from simhash_gate.values import SettingsError, ValueKind, meant, one_of, setting, settings_in
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -53,7 +45,7 @@ ACTIONS, REVISITS, BLOCKED = (one_of(*get_args(each)) for each in (Action, Revis
 
 
 @dataclass(frozen=True, slots=True)
-class Policy(Checked):
+class Policy(kinds.Checked):
     """How the pages of one domain are judged.
 
     `revalidate` is 0 where no page is asked about. A page of fewer than `min_words` is a duplicate
