@@ -92,8 +92,7 @@ class _Writer:
             self._start_item(tag, value)
             opens = False
         elif block.tag in CELLS and tag in LISTS | _ITEMS:
-            start = _number(value, 1) if tag == "ol" else 1
-            self._add_html(f"<{tag}>" if start == 1 else f'<{tag} start="{start}">')
+            self._add_html(f"<{tag}>")
         elif opens := opens and tag not in ("dt", "dd"):
             self._open.append(Part(tag, value=value))
         self._opened.append(opens)
@@ -107,8 +106,6 @@ class _Writer:
             self._close_block()
         elif block.tag in CELLS and tag in LISTS | _ITEMS:
             self._add_html(f"</{tag}>")
-        elif tag in _ITEMS and _is_item(block) and not block.contents:
-            self._open.pop()
         if tag == "table":
             self._layouts.pop()
 
@@ -200,8 +197,6 @@ class _Writer:
         self._open_mark(Part(MARKS[tag], display=value))
 
     def _start_link(self, _: str, value: object) -> None:
-        while any(part.tag == "a" for part in self._line):  # no browser has a link in another
-            self._close_mark()
         self._link = self._base.absolute(value)
         if self._link is not None and self._line:
             self._open_mark(Part("a", target=self._link))
@@ -246,9 +241,7 @@ class _Writer:
         inner = next((part for part in reversed(self._line) if part.contents), None)
         if inner is None:
             return
-        if any(part.tag == "code" for part in self._line):
-            self._text(" ")
-        elif _is_break(inner.contents[-1]):
+        if _is_break(inner.contents[-1]):
             self._end_line()
         else:
             inner.contents.append(Part("br"))

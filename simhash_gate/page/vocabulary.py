@@ -146,9 +146,7 @@ def _boilerplate_words(name: str) -> frozenset[str]:
     extra = EXTRA_TOKENS & tokens
     if extra:
         return extra if words[-1] not in PAGE_HEADS else frozenset()
-    head = next((word for word in reversed(words) if len(word) > 2), words[-1])
-    is_content = words[-1] == "on" or head in CONTENT_HEADS
-    return frozenset() if is_content else BOILERPLATE_TOKENS & tokens
+    return frozenset() if words[-1] in CONTENT_HEADS else BOILERPLATE_TOKENS & tokens
 
 
 def _with_pairs(words: list[str]) -> set[str]:

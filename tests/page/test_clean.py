@@ -17,7 +17,7 @@ CONTENT_NAMES = """
     sidebar-layout commentary x1ad3 sc-kKBcAd xAdBcd bXcCde roadmap social-media-text
     table_root__adKqa layout__main--sidebar-enabled--false
     category-newsletter related-title cc td-no-pagination main-with-sidebar EContainerWithoutAd
-    topicBodyAndFooter breadcrumbs-on comments-off top-[var(--nav-height)]
+    topicBodyAndFooter comments-off top-[var(--nav-height)]
 """
 
 

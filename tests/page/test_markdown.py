@@ -85,8 +85,8 @@ def markdown(html: str, base: str = "https://example.org/a/") -> str:
         ),
         ("<table><tr><td><ul><li>a</ul><td><ul><li>b</ul></table>", "- a\n\n- b"),
         (
-            "<table><tr><td>a<td>b<tr><td>c<td><ol start=5><li>d</ol></table>",
-            '|  |  |\n| --- | --- |\n| a | b |\n| c | <ol start="5"><li>d</li></ol> |',
+            "<table><tr><td>a<td>b<tr><td>c<td><ol><li>d</ol></table>",
+            "|  |  |\n| --- | --- |\n| a | b |\n| c | <ol><li>d</li></ol> |",
         ),
         ("<pre><span style='display: block'>a</span><span>b</span></pre>", "```\na\nb\n```"),
     ],
