@@ -25,7 +25,6 @@ _SUBJECT = re.compile("cookie|consent|gdpr|privacy|cmp", re.I)
 _NAME = re.compile("cookie|consent|gdpr", re.I)  # a word of its own, or a glued one
 _CHARACTERS_PER_MENTION = 400  # characters for each mention: a longer text is about something else
 _LONGEST = 20_000
-_BOXES = 50  # of a body: more are asked together before each is
 _NEAR = 4  # boxes around a layer, body and html among them
 _DEEP = 30  # around what it says
 
@@ -56,10 +55,9 @@ def _mentions(root: HtmlElement) -> Iterator[HtmlElement]:
     Most boxes don't: to write out the text of one takes a tenth of asking each text in it.
     """
     for part in root.iterchildren("*"):
-        if part.tag != "head" and (len(part) <= _BOXES or _mentions_cookies(part)):
-            for box in part if part.tag == "body" else (part,):
-                if box.tag not in ("script", "style") and _mentions_cookies(box):
-                    yield from dict.fromkeys(map(_parent, cast("list[Any]", _MENTIONS(box))))
+        for box in part if part.tag == "body" else (part,):
+            if box.tag not in ("head", "script", "style") and _mentions_cookies(box):
+                yield from dict.fromkeys(map(_parent, cast("list[Any]", _MENTIONS(box))))
 
 
 def _parent(text: Any) -> HtmlElement:

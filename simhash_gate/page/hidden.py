@@ -39,9 +39,8 @@ def unhide_content(root: HtmlElement, hidden: list[HtmlElement]) -> None:
     for kind, group in kinds.items():
         is_group = len(kind) > 1 and len(group) > 1
         for element in group:
-            is_nested = any(ancestor in hidden_set for ancestor in element.iterancestors())
             if _is_opened(element) or (
-                not is_nested
+                hidden_set.isdisjoint(element.iterancestors())
                 and _is_text(element)
                 and (
                     element.get("id") in opened

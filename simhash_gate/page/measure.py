@@ -112,10 +112,7 @@ def _append(holder: HtmlElement | None, last: HtmlElement | None, texts: list[st
     if holder is not None and last is not None and texts:
         attribute = "text" if holder is last.getparent() else "tail"
         text = (getattr(holder, attribute) or "") + "".join(texts)
-        try:
-            setattr(holder, attribute, text)
-        except ValueError:  # `&#1;` and its like
-            setattr(holder, attribute, printable(text))
+        setattr(holder, attribute, printable(text))  # there may be `&#1;` and its like
     texts.clear()
 
 
