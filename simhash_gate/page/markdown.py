@@ -106,6 +106,8 @@ class _Writer:
             self._close_block()
         elif block.tag in CELLS and tag in LISTS | _ITEMS:
             self._add_html(f"</{tag}>")
+        elif tag in _ITEMS and _is_item(block) and not block.contents:
+            self._open.pop()
         if tag == "table":
             self._layouts.pop()
 
