@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -61,7 +60,7 @@ OUTCOMES: Mapping[str, Meaning] = {
     "skipped": Meaning(judged=False),
 }
 """All outcomes, in the order in which tables show them."""
-_LINK = re.compile(r"[-*#\d. ]*!?\[.*\]\(\S+\)$")
+_BEFORE_LINKS = "-*#0123456789. !"
 VERDICT_KEY = "simhash_gate_verdict"
 """Where the gate leaves its verdict in the meta of a request, for the spider."""
 
@@ -158,13 +157,20 @@ class Verdict:
     def listing(self) -> bool:
         """Whether the page leads to others: a third of its lines, as of teasers, are links."""
         lines = list(filter(None, self.markdown.split("\n")))
-        links = sum(_LINK.match(line) is not None for line in lines)
+        links = sum(map(_is_link, lines))
         return bool(self.page and self.page.listing) or 1 < links >= len(lines) / 3
 
     @property
     def fingerprint(self) -> int | None:
         """The page's fingerprint; None for a page that was not read or has no text."""
         return self.page.fingerprint if self.page else None
+
+
+def _is_link(line: str) -> bool:
+    """Tell if a line of Markdown is a link, as an entry of a list or a heading may be."""
+    label, between, target = line.rpartition("](")
+    starts = label.lstrip(_BEFORE_LINKS).startswith("[")
+    return bool(between) and starts and target.endswith(")") and " " not in target
 
 
 def verdict_of(response: Any) -> Verdict | None:
