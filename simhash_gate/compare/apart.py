@@ -72,7 +72,7 @@ def apart(old: Lines, new: Lines, words: Words, *, revisit: bool = False) -> Apa
     content = Kind.CONTENT | Kind.MARK * revisit
     # Read alike, a word or two in a menu are not what the text says. Copies are read otherwise.
     said, shown = (
-        lines.are(Kind.CONTENT | Kind.ARTICLE | Kind.SENTENCE) | (not revisit)
+        lines.are(Kind.CONTENT | Kind.MARK | Kind.ARTICLE | Kind.SENTENCE) | (not revisit)
         for lines in (old, new)
     )
     only_old = ~is_in(old.keys, distinct(new.keys[shown]))
