@@ -67,7 +67,7 @@ async def crawl(spider: Any, site: str, store: str = "", **settings: Any) -> Cra
     """Return what a spider finds on a site, with the gate if it has a `store`."""
     crawled = Crawled(spider.key)
     gate = {"ADDONS": {"simhash_gate.Addon": 0}, "SIMHASH_GATE_STORE": store} if store else {}
-    runner = AsyncCrawlerRunner({**SETTINGS, **gate})
+    runner = AsyncCrawlerRunner({**SETTINGS, **gate, **settings})
     crawler = runner.create_crawler(spider)
     crawler.settings.setdict(settings, priority="cmdline")
     crawler.signals.connect(crawled.scraped, signals.item_scraped)

@@ -26,6 +26,7 @@ SEASONS = 4
 MONTHS = 8
 TICKETS = 6
 ROWS = 5
+CSRF = "9c2f61d0"
 ENDS_AFTER = 4
 """Pages that a session lasts."""
 
@@ -416,7 +417,7 @@ def archive(asked: Asked) -> Answer:
 
 @at("/login")
 def login(asked: Asked) -> Answer:
-    if asked.form.get("password") != "secret":
+    if asked.form.get("password") != "secret" or asked.form.get("csrf") != CSRF:
         return asked.layout("Sign in", sign_in())
     session = f"{asked.crawl}.{asked.times('login')}"
     return moved(asked, "/account", {"Set-Cookie": f"session={session}; Path=/{asked.crawl}"})
@@ -424,7 +425,8 @@ def login(asked: Asked) -> Answer:
 
 def sign_in() -> str:
     return f"""<p>Please sign in to see this page.</p><form action="/login" method="post">
-    <input name="user"><input name="password" type="password"><button>Sign in</button></form>
+    <input type="hidden" name="csrf" value="{CSRF}"><input name="user">
+    <input name="password" type="password"><button>Sign in</button></form>
     {sentences(870, 40)}"""
 
 
@@ -522,8 +524,13 @@ def xml(text: str) -> Answer:
 
 
 @contextlib.contextmanager
-def everyday_site() -> Iterator[str]:
-    """Serve the site on loopback; yield its URL. Who asks for `/edition/N` publishes an edition."""
+def everyday_site(
+    edit: Callable[[str, str, bytes], bytes] = lambda agent, path, body: body,
+) -> Iterator[str]:
+    """Serve the site on loopback; yield its URL. Who asks for `/edition/N` publishes an edition.
+
+    HTML is what `edit` makes of it, from the `User-Agent`, the path with its query, and the body.
+    """
     edition = 1
     counted: Counter[tuple[str, str]] = Counter()
     counting = threading.Lock()
@@ -546,7 +553,11 @@ def everyday_site() -> Iterator[str]:
                 return counted[crawl, what]
 
         query = dict(parse_qsl(asked_url.query))
-        return answer_to(Asked(crawl, f"/{path}", query, form, headers, edition, times))
+        answer = answer_to(Asked(crawl, f"/{path}", query, form, headers, edition, times))
+        if answer.status == 200 and answer.headers.get("Content-Type", "").startswith("text/html"):
+            target = asked_url._replace(scheme="", netloc="").geturl()
+            answer.body = edit(headers.get("user-agent", ""), target, answer.body)
+        return answer
 
     with serving(answer) as url:
         yield url

@@ -1,0 +1,1 @@
+"""Everyday spiders with and without the gate: what a change of a page costs them."""
