@@ -2,6 +2,7 @@
 
 import json
 import signal
+from random import Random
 
 import pytest
 
@@ -13,6 +14,8 @@ from benchmarks.reliability.faults import Fault
 from benchmarks.reliability.plan import Crawl, Plan, random_plan
 from benchmarks.reliability.rounds import Round
 from benchmarks.reliability.scenes import Site
+from benchmarks.reliability.spiders.__main__ import main as compare_spiders
+from benchmarks.reliability.spiders.edits import KINDS, edited
 
 
 def test_a_round_with_a_kill_balances_and_the_command_says_so_in_one_line_of_json(capsys) -> None:
@@ -157,3 +160,25 @@ def test_two_records_of_an_article_are_found_unless_its_page_failed(quiet, books
     assert "crawl0 kept it twice" in found
     diary.append({**line, "event": "failed", "kind": "fails"})
     assert books().kept_twice() == []
+
+
+def test_spiders_lose_nothing_and_what_one_misses_is_printed_with_the_reason(capsys) -> None:
+    some = ["--spiders=cards,comments", "--kinds=price,post", "--articles=9", "--workers=1"]
+    assert compare_spiders(some) == 0
+    *shown, last = capsys.readouterr().out.splitlines()
+    figures = json.loads(last)
+    assert (figures["lost"], figures["doubled"]) == (0, 0)
+    assert figures["changes"] > figures["missed"] > 0
+    assert any(line.startswith("comments, post, /") for line in shown)
+    assert any(line.startswith("    unchanged: the same text") for line in shown)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_change_of_each_kind_stands_where_the_words_of_items_do(kind: str) -> None:
+    html = """<head><script type="application/ld+json">{"name": "drill"}</script></head><main>
+    <h1>A drill</h1><img src="/drill.png" alt="drill"><a href="/p/1">Drill</a><b>19 EUR</b>
+    <i>1.2.2026</i><p>A drill that weighs less than the old drill 7</p><table><td>drill</td></table>
+    <li class="post">12 drills</li></main>"""
+    after, about = edited(html, kind, {"drill"}, Random(1))
+    assert after != html
+    assert about

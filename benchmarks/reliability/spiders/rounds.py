@@ -122,14 +122,14 @@ class Rounds:
 
         async def one(name: str, gated: bool) -> Crawled:
             place, own = SPIDERS[name].beside or name, f"{Path.cwd()}/{folder}/{name}"
-            settings = {"USER_AGENT": name, "LOG_LEVEL": "ERROR", "FILES_STORE": f"{own}-{gated}"}
+            settings: dict[str, Any] = {"USER_AGENT": name, "LOG_LEVEL": "CRITICAL"}
+            settings["FILES_STORE"] = f"{own}-{gated}"
+            if self.named and name in NAMED:
+                settings["SIMHASH_GATE_COMPARE"] = NAMED[name]
             store = f"sqlite:///{Path.cwd()}/{folder}/{place}.sqlite" if gated else ""
-            fields = NAMED.get(name, []) if self.named else []
             site = self.news if name in DEMO else f"{self.everyday}/{place}"
             async with places:
-                return await crawl(
-                    SPIDERS[name], site, store, SIMHASH_GATE_COMPARE=fields, **settings
-                )
+                return await crawl(SPIDERS[name], site, store, **settings)
 
         for gated in (False, True):
             urlopen(f"{self.everyday}/edition/1").close()  # which forgets who has asked for what
@@ -144,7 +144,7 @@ def _items(crawled: Crawled) -> Counter[str]:
 def run(names: Sequence[str], seed: int, named: bool, *what: Any) -> dict[str, Tally]:
     """Let spiders crawl in this process, which is to do nothing else."""
     install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
-    configure_logging({"LOG_LEVEL": "ERROR"})
+    configure_logging({"LOG_LEVEL": "CRITICAL"})
     from twisted.internet import task
 
     rounds = Rounds(names, seed, named)
