@@ -223,3 +223,16 @@ def test_a_page_that_fails_while_a_text_of_it_is_looked_up_takes_no_copy_with_it
         result = crawl(tmp_path, site, "/a /b", spider=WHILE_A_TEXT_IS_LOOKED_UP, settings=settings)
     assert result.count("forgotten") == 1
     assert len(result.delivered()) == 1
+
+
+def test_a_copy_that_is_tried_in_vain_is_fetched_once(tmp_path) -> None:
+    spider = """
+    def parse(self, response):
+        yield {"path": response.url, "author": None}
+"""
+    addresses = [f"/story?view={number}" for number in range(3)]
+    with Site(dict.fromkeys(addresses, page(1))).running() as site:
+        result = crawl(tmp_path, site, spider=spider, settings={"CONCURRENT_REQUESTS": 1})
+        fetched = [site.hits[address] for address in addresses]
+    assert len([item for item in result.items if "author" in item]) == 1
+    assert set(fetched) == {1}

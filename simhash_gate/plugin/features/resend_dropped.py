@@ -55,7 +55,8 @@ class Resending(Listener):
         verdict = judged.verdict
         if verdict.match is not None and (judged.held or verdict.unpaid):
             stands_for = verdict.match.record
-            if judged.held and stands_for.identity in self._crawl.followed:
+            tried = page is not None and page.pays  # it would wait for itself
+            if judged.held and not tried and stands_for.identity in self._crawl.followed:
                 copies.append(_dropped(judged))
         elif judged.verdict.record is not None:
             stands_for = judged.verdict.record
