@@ -155,6 +155,10 @@ class Gate:
             again = replace(revisit.previous, last_seen=visit.at)
             self._revisits.keep(revisit, again, visit, policy)
 
+    def note_items(self, record: Record, items: str) -> None:
+        """Note what the items of a kept page said, as `Version.items`. Raises `StoreError`."""
+        self._revisits.note_items(record, items)
+
     def keep_memories(self) -> None:
         """Let the store keep what sites repeat, for other crawls. Raises `StoreError`."""
         self._memories.keep()

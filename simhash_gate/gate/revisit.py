@@ -138,6 +138,22 @@ class Revisits:
             self._visited.setdefault((visit.scope, visit.key, contents), visit.url)
             self._write(visit, history, version.last_seen)
 
+    def note_items(self, record: Record, items: str) -> None:
+        """Note what the items of a kept page said, as `Version.items`. Raises `StoreError`.
+
+        Of the versions for one asker, only the last can be compared with a later visit.
+        """
+        history = self._history(record)
+        last = history.last_of(record.pipeline, record.asker)
+        if last is None or (last.run, last.fingerprint) != (record.run, record.fingerprint):
+            return
+        versions = tuple(
+            replace(it, items=items if it is last else "") if it.asker == record.asker else it
+            for it in history.versions
+        )
+        if versions != history.versions:
+            self._put(record, replace(history, versions=versions), record.last_seen)
+
     def close(self, visit: Visit) -> None:
         """Note that a page became a copy: its text is new if it comes back. Raises `StoreError`."""
         history = self._history(visit)
@@ -189,9 +205,12 @@ class Revisits:
             return True
         return policy.revisit_after is not None and abs(age) >= policy.revisit_after
 
-    def _write(self, page: Visit | Record, history: History, at: float) -> None:
+    def _put(self, page: Visit | Record, history: History, at: float) -> None:
         packed = history.encode()
         self._store.put(PageHistory(page.scope, page.key, page.url, self._run, at, packed).blob)
+
+    def _write(self, page: Visit | Record, history: History, at: float) -> None:
+        self._put(page, history, at)
         for asker in (page.asker, ""):
             self._visited.setdefault((page.scope, page.key, asker), page.url)
         while len(self._visited) > MOST_VISITED:

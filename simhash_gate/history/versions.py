@@ -11,7 +11,7 @@ from typing import Any
 from simhash_gate.common.times import span_of
 from simhash_gate.history.validators import Validators
 
-_FORMAT = 4
+_FORMAT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,8 @@ class Version:
     `run` is the run that kept this version. `headline` is the page's name. `offers` are the fields
     of its offer and those that the user compares, each with its value, None if unknown. `etag` and
     `modified` are its `ETag` and `Last-Modified`, `variant` names the variant that was asked for.
-    `url` is the address that it came by first. `asker` and `carries` are those of a record.
+    `url` is the address that it came by first. `asker` and `carries` are those of a record. `items`
+    has digests of what its items said, packed, "" if that is not known.
     """
 
     first_seen: float
@@ -44,6 +45,7 @@ class Version:
     url: str = ""
     asker: str = ""
     carries: str = ""
+    items: str = ""
 
     @property
     def validators(self) -> Validators:
@@ -100,6 +102,7 @@ class History:
                 last_seen=times[-1],
                 url=again.url or version.url,  # the address that delivered this version first
                 carries=version.carries or again.carries,
+                items=version.items or again.items,
             )
         return History((*others, version)[-max(1, most) :])
 

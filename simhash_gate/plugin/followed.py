@@ -39,9 +39,10 @@ class FollowedPage:
     `record` is that of a kept page, None for another one, which `stands_for` a kept page. It `pays`
     for that page if its items are delivered. `items` counts the items that are not yet scraped or
     dropped, `given` those that were scraped. For each field, `filled` has a digest for each item
-    that fills it; `empty` are names of fields that one left empty, `shapes` digests of the names
-    that each filled. `waiting` are items that wait for the end of the callback. `awaited` is a
-    digest of what the callback awaited. It `polls` if the callback asks for the page again.
+    that fills it; `empty` are names of fields that one left empty. For each field, `said` has
+    digests of 16 bits of what the items said there; in the fields that it `differs` in, no item
+    said so at an earlier visit. `waiting` are items that wait for the end of the callback. It
+    `polls` if the callback asks for the page again.
     """
 
     record: Record | None
@@ -54,8 +55,8 @@ class FollowedPage:
     filled: dict[str, list[int]] = field(default_factory=dict)
     empty: set[str] = field(default_factory=set)
     waiting: list[Any] = field(default_factory=list)
-    shapes: set[int] = field(default_factory=set)
-    awaited: int = 0
+    said: dict[str, set[int]] = field(default_factory=dict)
+    differs: list[str] = field(default_factory=list)
     polls: bool = False
 
     @property

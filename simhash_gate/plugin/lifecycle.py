@@ -10,17 +10,16 @@ from collections import OrderedDict
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import mmh3
 from scrapy import Request, Spider
 from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, verdict_of
 from simhash_gate.plugin.followed import FollowedPage, Stage
+from simhash_gate.plugin.item_values import AWAITED, DIGEST, fields_of, packed
 from simhash_gate.plugin.listeners import Crawl, Judged, Listeners
-from simhash_gate.plugin.requests import AGAIN_KEY
+from simhash_gate.plugin.requests import AGAIN_KEY, STORED_FLAG
 from simhash_gate.plugin.signals import item_held
-from simhash_gate.plugin.yields import fields_of
 from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
 
@@ -107,7 +106,7 @@ class Lifecycle:
         """
         page = self._of(request)
         if page is not None and page.stage is Stage.IN_CALLBACK:
-            page.awaited += digest
+            page.said.setdefault(AWAITED, set()).add(digest & DIGEST)
 
     def finished(self, request: Request | None) -> None:
         """Note that the callback has yielded its last output."""
@@ -121,12 +120,14 @@ class Lifecycle:
         if item is None:
             return True
         if page is not None:
-            filled, empty = fields_of(item)
+            own = {response.url, response.request.url} if response.request else ()
+            filled, empty, said = fields_of(item, own)
             for name, value in filled.items():
                 page.filled.setdefault(name, []).append(value)
-            names = "\n".join(sorted(filled)).encode("utf-8", "replace")
-            page.shapes.add(mmh3.hash(names, signed=False))
             page.empty |= empty
+            # What was not fetched can say nothing else.
+            for name, digests in said.items() if STORED_FLAG not in response.flags else ():
+                page.said.setdefault(name, set()).update(digests)
         if verdict is not None and verdict.held:
             if page is None or len(page.waiting) >= MOST_ITEMS:
                 self._hold(item, response, verdict)
@@ -243,7 +244,7 @@ class Lifecycle:
             return
         settled = self._yields.ended(page)
         if self.settles and settled is not None:
-            self._store.settle(settled)
+            self._store.settle(settled, packed(page.said))
         self._take_out(page, Stage.SETTLED)
 
     def _fail(self, page: FollowedPage) -> None:

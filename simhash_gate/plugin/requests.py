@@ -41,6 +41,8 @@ ADDED_KEY = "simhash_gate_added"
 """The values that middlewares added to a request. Its copies have them, too."""
 AGAIN_KEY = "simhash_gate_again"
 """True if a callback sends a request again: of its own page, or of the page that led to it."""
+STORED_FLAG = "simhash_gate_stored"
+"""The flag of a response that was made from a stored page."""
 INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
 

@@ -2,25 +2,22 @@
 
 A copy of a page that gave no item passes. If the items of a page left fields empty, its copies are
 tried: their items come if more of them fill such a field, with a value that the page did not give.
-Of a page that is unchanged since an earlier crawl, the items are held back if one of them fills the
-fields that an item of it filled before, by the same code.
+Of a page that is unchanged since an earlier crawl, the items are held back if they say what they
+said before, by the same code: see `item_values`.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain, islice
-from typing import Any, NamedTuple
-
-import mmh3
-from itemadapter import ItemAdapter
+from itertools import chain
+from typing import NamedTuple
 
 from simhash_gate.gate.verdict import Unpaid, Verdict
+from simhash_gate.identity.keys import key_of
 from simhash_gate.plugin.asked_for import LINKS_ALONE
 from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.item_values import SteadyFields
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.stores.base import UNKNOWN_GAVE, Identity, Record
@@ -31,11 +28,7 @@ TRIALS, SHARE, MORE = 10, 20, 100
 """Copies of pages with empty fields are tried: of each callback the first 10, or one in 20, and 100
 more for each that brings something. If a page lacks what most pages of its callback have, its
 copies are tried in any case."""
-SHORT = 10
-"""A value with fewer characters may be that of another field by chance."""
-MOST_DEEP, MOST_PARTS = 5, 100
-"""Items within items, and parts of a list, that are looked at."""
-REASONS: dict[Unpaid, str] = {
+REASONS: dict[str, str] = {
     "nothing": "no item came of that page",
     "less": "a copy of it may give more",
     "code": "the code of its callback has changed since",
@@ -71,6 +64,7 @@ class Yields:
 
     def __init__(self, store: StoreThread, followed: set[Identity]) -> None:
         self.codes: dict[str, str] = {}
+        self.steady = SteadyFields()
         self._store, self._followed = store, followed
         self._gave: Bounded[Identity, _Gave] = Bounded(MOST_KNOWN)
         self._callbacks = defaultdict[str, _Callback](_Callback)
@@ -78,8 +72,8 @@ class Yields:
     def given(self, verdict: Verdict, url: str, *, let_out: bool) -> Verdict:
         """Return the verdict on the page of a URL, `unpaid` if what it gives may never have come.
 
-        If a callback has given no item at all, its copies are dropped unless they are `let_out` of
-        the waiting room.
+        Unless they are `let_out` of the waiting room, copies are dropped if their callback has
+        given no item at all, or if only its code has changed: that page may come itself.
         """
         match, policy = verdict.match, verdict.policy
         if match is None or policy.action == "tag":
@@ -98,10 +92,11 @@ class Yields:
             return verdict  # that is not known yet
         callback.copies += is_copy
         why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
-        if is_copy and why == "code":
-            why = ""  # that page may come itself, or a crawl that is still on has delivered it
-        waits = why == "nothing" and is_copy and verdict.action == "drop"
-        waits &= not (let_out or callback.pages or (known and known.polls))
+        waits = is_copy and not let_out and verdict.action == "drop"
+        if why == "nothing":
+            waits &= not (callback.pages or (known and known.polls))
+        else:
+            waits &= why == "code"
         if not why or waits or (why == "less" and policy.action == "discard"):
             return verdict
         callback.trials += why == "less"
@@ -139,10 +134,15 @@ class Yields:
         known = self._gave.get(kept.identity)
         if known is not None:
             return not known.given or _fills_more(page.filled, known.filled)
-        if not kept.settled or kept.gave == UNKNOWN_GAVE:
+        if not kept.settled:
             return False
         if verdict.outcome == "unchanged" and verdict.policy.revisit == "links":
-            return all(kept.gave & bits != bits for bits in _bits(page))
+            before = verdict.previous
+            page.differs = self.steady.differing(
+                *(kept.callback, page, before.items if before else ""),
+                elsewhere=before is None or key_of(before.url) != key_of(page.url),
+            )
+            return bool(page.differs)
         return not kept.gave
 
     def ended(self, page: FollowedPage) -> Record | None:
@@ -166,19 +166,15 @@ class Yields:
             return None
         if not known.given:
             return replace(kept, gave=0)
-        adds = kept.gave > UNKNOWN_GAVE and not page.awaited and not self._has_other_code(kept)
-        gave = kept.gave % 2**32 if adds else 0
-        for bits in _bits(page):
-            gave |= bits
-        return replace(kept, gave=self._code(kept) << 32 | gave)
+        return replace(kept, gave=self._code(kept))
 
     def _code(self, kept: Record) -> int:
-        """Return 31 bits of the code of the callback; `Record.gave` begins with them."""
-        return int(self.codes.get(kept.callback) or "1", 16) % 2**31
+        """Return a number that stands for the code of the callback: `Record.gave`."""
+        return int(self.codes.get(kept.callback) or "0", 16) or UNKNOWN_GAVE
 
     def _has_other_code(self, kept: Record) -> bool:
-        before, now = kept.gave >> 32, self._code(kept)
-        return before > 1 and now > 1 and before != now
+        now = self._code(kept)
+        return UNKNOWN_GAVE not in (kept.gave, now) and kept.gave != now
 
     def _gave_less(self, known: _Gave, callback: _Callback) -> bool:
         """Tell whether a page lacks fields that a copy of it may fill."""
@@ -188,49 +184,9 @@ class Yields:
         return bool(known.empty) and callback.trials < max(TRIALS, callback.copies / SHARE)
 
 
-def _bits(page: FollowedPage) -> list[int]:
-    """Return two bits of 32 for each item: `Record.gave` ends with them (Bloom, 1970).
-
-    They stand for the names of the fields that it fills, and for what the callback awaited.
-    """
-    hashes = [(shape + page.awaited) % 2**32 for shape in page.shapes]
-    return [1 << number % 32 | 1 << (number >> 8) % 32 for number in hashes]
-
-
 def _fills_more(filled: dict[str, list[int]], before: dict[str, list[int]]) -> bool:
     said = set(chain(*before.values())) - {0}
     return any(
         len(values) > len(before.get(name, ())) and not said.issuperset(values)
         for name, values in filled.items()
     )
-
-
-def fields_of(item: Any) -> tuple[dict[str, int], set[str]]:
-    """Return digests of the fields that an item fills, by name, and the names of its other ones.
-
-    The digest of a short value is 0.
-    """
-    filled: dict[str, int] = {}
-    empty: set[str] = set()
-    with suppress(Exception):  # a spider may yield any object
-        for name, value in _fields("", item):
-            said = "" if value is None else str(value).strip()
-            if said:
-                long = said.encode("utf-8", "replace") if len(said) >= SHORT else b""
-                filled.setdefault(name, mmh3.hash64(long, signed=False)[0])
-            else:
-                empty.add(name)
-    return filled, empty.difference(filled)
-
-
-def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the fields of an item, and of items within it."""
-    if depth < MOST_DEEP and ItemAdapter.is_item(value):
-        adapter = ItemAdapter(value)
-        for inner in {**dict.fromkeys(adapter.field_names()), **adapter}:
-            yield from _fields(f"{name}.{inner}", adapter.get(inner), depth + 1)
-    elif depth < MOST_DEEP and isinstance(value, list | tuple | set):
-        for part in [*islice(value, MOST_PARTS)] or [None]:
-            yield from _fields(name, part, depth + 1)
-    else:
-        yield name, value

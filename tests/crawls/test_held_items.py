@@ -1,58 +1,118 @@
-"""Warnings about items that are held back as known, though the spider may need them."""
+"""Items of unchanged pages: they are held back if they say what they said, field by field."""
 
 import re
-from contextlib import closing
+from collections.abc import Callable
 
 import pytest
 
-from simhash_gate.stores import read_store
-from simhash_gate.stores.base import SITE_NOTES
-from tests.crawls.harness import Site, crawl, page
+from tests.crawls.harness import Answer, Crawl, Site, crawl, page
 
 SPIDER = """
+import time
+
 class Spider(Base):
     name = "test"
-    counter = 0
-    def __init__(self, part="prices", **kwargs):
-        super().__init__(**kwargs)
-        self.part = part
+    part, clock = "prices", ""
     def parse(self, response):
-        self.counter += 1
-        yield {"part": self.part}
+        picture = response.css("h1").attrib["data-large"]
+        item = {"url": response.url, "part": self.part, "picture": picture, "none": None}
+        yield item | ({"at": {"time": time.time_ns()}} if self.clock else {})
 """
-TOLD = r"WARNING: (\d items?) of unchanged pages were held back\. .* other arguments \((.*)\); with"
+WARNED = r"WARNING: Items of unchanged pages were held back.*? last visit: (.*?)\. That is right"
+CAME = r"INFO: Items of (\d) unchanged pages? came, because they say .* visit: (.*?)\."
+FEED = "?utm_source=feed"
 
 
 @pytest.fixture
-def told_in(tmp_path):
-    """Return what crawls with arguments and settings, and returns what a warning names."""
-    with Site({f"/{number}": page(number) for number in range(3)}).running() as site:
+def pictures() -> dict[str, str]:
+    return {f"/{number}": f"/{number}.png" for number in range(6)}
 
-        def told(given: str = "", **settings: str) -> list[tuple[str, str]]:
-            chosen = {"SIMHASH_GATE_STORE": "sqlite:///store.sqlite", **settings}
-            result = crawl(tmp_path, site, spider=SPIDER, settings=chosen, given=given)
+
+@pytest.fixture
+def crawled(tmp_path, pictures: dict[str, str]):
+    """Return what crawls with arguments of the spider; the pages show `pictures`."""
+
+    def shown(path: str, number: int) -> Callable[..., Answer]:
+        html = page(number).body
+        return lambda *_: Answer(
+            html.replace(b"<h1", f"<h1 data-large='{pictures[path]}'".encode())
+        )
+
+    routes = {path: shown(path, number) for number, path in enumerate(pictures)}
+    routes |= {f"{path}{FEED}": answer for path, answer in routes.items()}
+    with Site(routes).running() as site:
+
+        def run(given: str = "", query: str = "") -> Crawl:
+            paths = " ".join(path + query for path in pictures)
+            settings = {"SIMHASH_GATE_STORE": "sqlite:///store.sqlite", "CONCURRENT_REQUESTS": 1}
+            result = crawl(tmp_path, site, paths, spider=SPIDER, settings=settings, given=given)
             assert result.status == 0
-            return re.findall(TOLD, result.log)
+            return result
 
-        yield told
+        yield run
 
 
-def test_items_that_are_held_from_a_crawl_with_other_arguments_are_told(told_in, tmp_path) -> None:
-    assert told_in("part=prices") == []
-    assert told_in() == []  # the default is the same
-    assert told_in("part=reviews kind=secret _job=7") == [("3 items", "kind, part")]
-    assert told_in("part=reviews kind=secret") == [("3 items", "kind, part")]  # it is still so
-    assert told_in("part=reviews kind=secret", SIMHASH_GATE_REVISIT="pass") == []
-    assert told_in("part=reviews kind=secret _job=8") == []
-    with closing(read_store(f"sqlite:///{tmp_path}/store.sqlite")) as store:
-        notes = store.get(SITE_NOTES, "(spiders)")
-    assert re.fullmatch(
-        rb'{"arguments":{"test":{"kind":"[0-9a-f]{16}","part":"[0-9a-f]{16}"}}}', notes
+def test_an_item_comes_if_it_says_something_else_where_others_do_not(crawled, pictures) -> None:
+    assert len(crawled().items) == 6
+    pictures["/5"] = "/new.png"
+    second = crawled()  # five pages before have shown that pictures stay
+    assert [item["picture"] for item in second.items] == ["/new.png"]
+    assert re.findall(CAME, second.log) == [("1", "picture (1)")]
+    assert re.search(
+        r"Delivered the items of \S+/5: they say something else in picture", second.log
     )
+    assert crawled().items == []
+    pictures.update(dict.fromkeys(pictures, "/moved.png"))  # all at once: it is known by now
+    third = crawled()
+    assert len(third.items) == 6
+    assert re.findall(WARNED, third.log) == []
 
 
-def test_arguments_that_make_no_difference_can_be_named(told_in) -> None:
-    told_in("date=1 part=prices")
-    assert told_in("date=2", SIMHASH_GATE_IGNORE="Date") == []
-    assert told_in("date=3") == [("3 items", "date")]
-    assert told_in() == [("3 items", "date")]
+def test_fields_that_differ_at_each_visit_are_learned_and_told_once(crawled) -> None:
+    assert len(crawled("clock=on").items) == 6
+    second = crawled("clock=on")
+    assert second.items == []
+    assert re.findall(WARNED, second.log) == ["at.time (6)"]
+    third = crawled("clock=on")
+    assert third.items == []
+    assert re.findall(WARNED, third.log) == []
+
+
+def test_other_arguments_bring_other_items(crawled) -> None:
+    assert len(crawled("part=prices").items) == 6
+    second = crawled("part=reviews")
+    assert second.items == []  # whether that field is another one at each visit is not known
+    assert re.findall(WARNED, second.log) == ["part (6)"]
+    assert crawled().items == []
+    assert re.findall(CAME, crawled("part=stock").log) == [("6", "part (6)")]
+
+
+def test_another_address_of_a_page_is_no_other_item(crawled, pictures) -> None:
+    crawled()
+    crawled()
+    third = crawled(query=FEED)
+    assert third.items == []
+    assert third.count("unchanged") == 6
+
+
+MENDED = """
+class Spider(Base):
+    name = "test"
+    def parse(self, response):
+        yield {"url": response.url, "name": response.css("%s::text").get("none")}
+"""
+
+
+def test_a_mended_spider_gets_its_items_also_of_pages_that_have_moved(tmp_path) -> None:
+    pages = {f"/{number}": page(number) for number in range(5)}
+    moved = {f"/moved{path}": answer for path, answer in pages.items() if path != "/0"}
+    routes, both = {**pages, **moved}, "/0 /1 /moved/1 /moved/2 /moved/3 /moved/4"
+    settings = {"SIMHASH_GATE_STORE": "sqlite:///store.sqlite"}
+    with Site(routes).running() as site:
+        results = [
+            crawl(tmp_path, site, paths, spider=MENDED % selector, settings=settings)
+            for selector, paths in (("h6", " ".join(pages)), ("title", both), ("title", both))
+        ]
+    given = [[it["name"] for it in result.items if "name" in it] for result in results]
+    assert [*map(sorted, given)] == [["none"] * 5, [f"Story {n}" for n in range(5)], []]
+    assert "5 pages came again" in results[1].log

@@ -1,6 +1,5 @@
 """What pages gave: which copies may give more, and which items were given before."""
 
-import zlib
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -9,9 +8,11 @@ import scrapy
 
 from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
+from simhash_gate.history.versions import Version
 from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.item_values import fields_of, packed
 from simhash_gate.plugin.reading import Bounded
-from simhash_gate.plugin.yields import TRIALS, Yields, fields_of
+from simhash_gate.plugin.yields import TRIALS, Yields
 from simhash_gate.stores.base import Match, Record
 
 NOW, EARLIER = "now", "earlier"
@@ -32,8 +33,9 @@ class Known(Yields):
         verdict = Verdict(outcome, "why", Policy(**policy), None, Match(kept, 0))
         return self.given(verdict, "https://example.com/x", let_out=False).unpaid
 
-    def brings_of(self, kept: Record, *items: dict, outcome: str = "duplicate") -> bool:
-        verdict = Verdict(outcome, "why", Policy(), None, Match(kept, 0))
+    def brings_of(self, kept: Record, *items: dict, before: Version | None = None) -> bool:
+        outcome = "unchanged" if before else "duplicate"
+        verdict = Verdict(outcome, "why", Policy(), None, Match(kept, 0), previous=before)
         return self.brings(verdict, came(kept, *items, of_copy=True))
 
 
@@ -42,9 +44,10 @@ def came(kept: Record, *items: dict, of_copy: bool = False, **page) -> FollowedP
     if of_copy:
         followed.stands_for, followed.pays = kept, True
     for item in items:
-        filled, empty = fields_of(item)
+        filled, empty, said = fields_of(item, [kept.url])
         followed.empty |= empty
-        followed.shapes.add(zlib.crc32(repr(sorted(filled)).encode()))
+        for name, digests in said.items():
+            followed.said.setdefault(name, set()).update(digests)
         for name, value in filled.items():
             followed.filled.setdefault(name, []).append(value)
     return followed
@@ -84,7 +87,7 @@ def test_a_page_that_its_callback_asks_for_again_does_not_let_copies_wait(known)
 
 def test_what_an_earlier_crawl_kept_counts_by_what_it_gave(known) -> None:
     known.codes["parse"] = "000000aa"
-    poor, rich = kept(run=EARLIER), kept(1, run=EARLIER, gave=0xAA << 32)
+    poor, rich = kept(run=EARLIER), kept(1, run=EARLIER, gave=0xAA)
     assert known.unpaid(poor, "unchanged") == "nothing"
     assert known.unpaid(rich) == known.unpaid(rich, "unchanged") == ""
     assert known.unpaid(poor, "unchanged", revisit="drop") == ""
@@ -94,7 +97,7 @@ def test_what_an_earlier_crawl_kept_counts_by_what_it_gave(known) -> None:
     assert known.unpaid(rich) == ""
     settled = known.gave(rich, ITEM, of_copy=True)
     assert settled is not None
-    assert settled.gave >> 32 == 0xBB
+    assert settled.gave == 0xBB
     assert known.unpaid(rich, "unchanged") == ""
     assert known.unpaid(rich, revisit="pass") == ""
 
@@ -110,18 +113,53 @@ def test_where_all_shall_come_again_a_page_comes_by_one_address(known) -> None:
     assert other.reason == "why; it comes by https://example.com/0 in this crawl"
 
 
-def test_an_unchanged_page_gives_again_what_fills_other_fields(known) -> None:
-    settled = Known().gave(kept(), ITEM)
-    assert settled is not None
-    before = replace(settled, run=EARLIER, settled=True)
+def version(*items: dict, **other) -> Version:
+    """Return an earlier visit to a page that gave items then."""
+    said = packed(came(kept(), *items).said)
+    given = {"url": kept().url, "items": said} | other
+    return Version(0, 0, 0, 0, 0, "", EARLIER, **given)
+
+
+def test_an_unchanged_page_gives_again_what_it_did_not_give(known) -> None:
+    before, page = version(ITEM), kept(run=EARLIER, gave=7)
     for items, brings in (
         ([ITEM], False),
-        ([{**ITEM, "price": "6"}, {"name": "more"}], False),
-        ([{"name": "Lamp", "price": None}], True),
-        ([{"review": "Good"}], True),
+        ([{**ITEM, "price": ""}], False),
+        ([{**ITEM, "price": "6"}], False),  # it may be another one at each visit
+        ([{"name": "Lamp of a desk", "review": "Good"}], True),
+        ([ITEM, {"name": "Lamp of a desk", "review": "Good"}], False),  # it may add to the item
     ):
-        assert known.brings_of(before, *items, outcome="unchanged") == brings
-    assert not known.brings_of(before, {"review": "Good"})  # of a copy
+        assert known.brings_of(page, *items, before=before) == brings
+    assert known.steady.unsure == {".price": 1, ".review": 1}
+    assert not known.brings_of(page, {"review": "Good"})  # of a copy
+    assert not known.brings_of(page, {"review": "Good"}, before=version(ITEM, items=""))
+
+
+def test_a_field_that_stays_the_same_brings_an_item_if_it_differs(known) -> None:
+    page, other = kept(run=EARLIER, gave=7), {**ITEM, "price": "6"}
+    for _ in range(3):
+        assert not known.brings_of(page, ITEM, before=version(ITEM))
+    assert not known.brings_of(page, other, before=version(ITEM, url="https://example.com/m"))
+    assert known.steady.unsure == {".price": 1}
+    assert known.brings_of(page, other, before=version(ITEM))
+    assert known.steady.learned()["parse"] == {".name": True, ".price": True}
+    for _ in range(2):
+        known.brings_of(page, other, before=version(ITEM))
+    assert known.steady.learned()["parse"] == {".name": True, ".price": False}
+    later = Known()
+    later.steady.known = {"parse": {".name": True, ".price": False}}
+    assert not later.brings_of(page, other, before=version(ITEM))
+    assert later.brings_of(page, {**ITEM, "name": "Lamp"}, before=version(ITEM))
+    assert not later.steady.unsure
+
+
+@pytest.mark.parametrize(
+    ("value", "later"),
+    [("2 days ago", "3 days ago"), (kept().url, kept(1).url), (1.0, "1.0")],
+)
+def test_values_that_say_the_same_at_each_visit(value, later) -> None:
+    said = [fields_of({"value": it}, [kept().url, kept(1).url])[2] for it in (value, later)]
+    assert said[0] == said[1]
 
 
 def test_a_copy_is_tried_if_the_page_left_fields_empty(known) -> None:

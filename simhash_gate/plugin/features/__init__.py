@@ -28,7 +28,7 @@ FEATURES: tuple[tuple[str, Wanted], ...] = (
     ("site_warnings.AnswerWatch", _always),
     ("site_warnings.SelectorWatch", lambda settings: bool(settings.policies.compared)),
     ("site_warnings.RedesignWatch", _always),
-    ("held_items.ArgumentWatch", _always),
+    ("held_items.FieldMemory", _always),
     ("held_items.PollWatch", _always),
     ("verdict_log.VerdictLog", lambda settings: bool(settings.verdicts or settings.report)),
     ("journal.Journal", lambda settings: bool(settings.journal)),

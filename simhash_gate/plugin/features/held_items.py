@@ -1,11 +1,8 @@
-"""Warnings about items that are held back as known, though the spider may need them."""
+"""What is learned and warned of when items are held back as known, though they may be needed."""
 
 from __future__ import annotations
 
-import inspect
-import re
-import sys
-from hashlib import blake2b
+from collections import Counter
 from typing import Any
 from weakref import WeakSet
 
@@ -14,62 +11,72 @@ from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
-from simhash_gate.gate.verdict import Verdict
-from simhash_gate.plugin.followed import FollowedPage
+from simhash_gate.plugin.features.announcements import drops
+from simhash_gate.plugin.followed import FollowedPage, Stage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.signals import item_held
 from simhash_gate.plugin.store_thread import LearnedNotes
 from simhash_gate.values import PREFIX
 
-NOTE, SCOPE = "arguments", "(spiders)"
-"""The key of the notes: digests of arguments by name, for each spider. No site has this scope."""
+SCOPE = "(spiders)"
+"""The notes on fields are of spiders, and of no site."""
 
 
-class ArgumentWatch(Listener):
-    """Warns if pages are held back that another crawl has kept with other arguments (`-a`).
+class FieldMemory(Listener):
+    """Lets the store remember which fields of items are steady, for the crawls after this one.
 
-    After a warning, the store remembers the earlier arguments: the items are still those.
+    Tells whose items came for what they say there, and warns if items are held back, though they
+    differ in fields of which it is not known.
     """
 
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
-        self._held = 0
-        self._notes: dict[str, Any] = {}
-        self._learned = LearnedNotes(crawl.store, NOTE, lambda _, notes: self._notes.update(notes))
-        crawl.crawler.signals.connect(self._item_held, item_held)
+        self._fields = crawl.yields.steady
+        self._came = Counter[str]()
+        self._pages = 0
+        self._learned = LearnedNotes(crawl.store, "fields", self._take)
 
     def opened(self, spider: Spider) -> None:
-        """Note the arguments before the crawl changes them."""
-        self._spider, self._now = spider.name, digests_of(spider)
         self._learned.has(SCOPE)
 
+    def judged(self, judged: Judged, page: FollowedPage | None) -> None:
+        self._learned.has(SCOPE)
+
+    def moved(self, page: FollowedPage) -> None:
+        """Tell of a page whose items were delivered for what they say."""
+        if page.differs and page.given and page.stage is Stage.SETTLED:
+            self._pages += 1
+            self._came.update(page.differs)
+            names = ", ".join(name.lstrip(".") for name in page.differs)
+            drops.info("Delivered the items of %s: they say something else in %s", page.url, names)
+
     async def closed(self) -> None:
-        if not self._learned.has(SCOPE):
-            return
-        ignored = {name.lower() for name in self._settings.ignore}
-        now, last = self._now, self._notes.get(self._spider) or {}
-        differing = [name for name in sorted({**now, **last}) if now.get(name) != last.get(name)]
-        names = [name for name in differing if name.lower() not in ignored]
-        if self._held and names:
+        if self._pages:
             self._crawl.note(
-                f"{how_many(self._held, 'item')} of unchanged pages were held back. The last crawl "
-                f"had other arguments ({', '.join(names)}); with those of this crawl, they may be "
-                "other items.",
-                f"{PREFIX}REVISIT = 'pass' delivers all. {PREFIX}IGNORE names arguments that make "
-                "no difference.",
+                f"Items of {how_many(self._pages, 'unchanged page')} came, because they say "
+                f"something else than at the last visit: {_listed(self._came)}.",
+                "",
+            )
+        if found := self._fields.learned():
+            self._learned.merge(SCOPE, lambda notes: notes.update(found))
+        if self._fields.unsure:
+            self._crawl.note(
+                "Items of unchanged pages were held back, though they say something else than at "
+                f"the last visit: {_listed(self._fields.unsure)}.",
+                "That is right for the time of a crawl. If it is the content, or if the spider had "
+                f"other arguments, {PREFIX}REVISIT = 'pass' delivers all. Later crawls know which "
+                "fields stay the same.",
                 wrong=True,
             )
-        elif differing:
-            self._learned.merge(SCOPE, self._note)
 
-    def _item_held(self, verdict: Verdict) -> None:
-        self._held += verdict.outcome == "unchanged"
+    def _take(self, _scope: str, notes: dict[str, Any]) -> None:
+        self._fields.known.update(notes)
 
-    def _note(self, notes: dict[str, Any]) -> None:
-        notes.pop(self._spider, None)  # the oldest notes go first
-        if self._now:
-            notes[self._spider] = self._now
+
+def _listed(pages: Counter[str]) -> str:
+    """Return the names of the fields that differ on the most pages, with their numbers."""
+    return ", ".join(f"{name.lstrip('.')} ({number})" for name, number in pages.most_common(5))
 
 
 MANY = 200
@@ -108,19 +115,3 @@ class PollWatch(Listener):
                 "= 'pass'.",
                 wrong=True,
             )
-
-
-def digests_of(spider: Spider) -> dict[str, str]:
-    """Return the digest of each argument of a spider that has a simple value, by name.
-
-    Arguments are the parameters of `__init__`, and what the command line names. Names with `_`,
-    such as the `_job` of Scrapyd, are none.
-    """
-    begins = [vars(kind)["__init__"] for kind in type(spider).__mro__ if "__init__" in vars(kind)]
-    names = {name for begin in begins for name in inspect.signature(begin).parameters}
-    names.update(re.findall("\0-a\0?([^\0=]+)=", "\0".join(sys.argv)))
-    return {
-        name: blake2b(repr((spider.name, value)).encode(), digest_size=8).hexdigest()
-        for name, value in vars(spider).items()
-        if name in names and name[0] != "_" and isinstance(value, str | int | float)
-    }

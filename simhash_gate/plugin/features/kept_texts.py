@@ -9,10 +9,11 @@ from simhash_gate.gate.judge import Gate
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.asked_for import validators_in
-from simhash_gate.plugin.features.revalidation import STORED_FLAG, needs_page
+from simhash_gate.plugin.features.revalidation import needs_page
 from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
+from simhash_gate.plugin.requests import STORED_FLAG
 from simhash_gate.plugin.threads import result
 from simhash_gate.stores import Blob
 from simhash_gate.stores.base import KEPT_TEXT

@@ -32,7 +32,13 @@ from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
-from simhash_gate.plugin.requests import CONDITION_KEY, PLAIN_KEY, asks_for_page, is_retry
+from simhash_gate.plugin.requests import (
+    CONDITION_KEY,
+    PLAIN_KEY,
+    STORED_FLAG,
+    asks_for_page,
+    is_retry,
+)
 from simhash_gate.plugin.spider_middleware import is_installed
 from simhash_gate.plugin.store_thread import LearnedNotes, StoreThread
 from simhash_gate.plugin.threads import result
@@ -43,8 +49,6 @@ from simhash_gate.values import PREFIX
 logger = logging.getLogger(__name__)
 
 NOT_MODIFIED = 304
-STORED_FLAG = "simhash_gate_stored"
-"""The flag of a response that was made from a stored page."""
 
 _OWN = ("If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Range")
 _FETCHED_ELSEWHERE = ("playwright", "splash", "zyte_api", "zyte_api_automap")

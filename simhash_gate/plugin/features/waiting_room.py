@@ -36,14 +36,15 @@ from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.requests import ASKED_KEY, ROOM_KEY
 from simhash_gate.plugin.spider_middleware import SimhashGateSpiderMiddleware, is_installed
+from simhash_gate.plugin.yields import REASONS
 from simhash_gate.stores import Record
-from simhash_gate.stores.base import Identity
+from simhash_gate.stores.base import UNKNOWN_GAVE, Identity
 from simhash_gate.values import PREFIX
 
 ROOM = "room"
 Kind = tuple[str, str]
 LINKS: Kind = ("", "")
-"""What waits is a link, or a copy of a page of a callback that gave `nothing`, or `less`."""
+"""What waits is a link; or a copy, by its callback and why the page that is like it has less."""
 CREDIT, SHARE = 100, 20
 """So many requests are let out in vain, or one for 20 kept pages, and 100 more for each that brings
 something. Of a callback that never gave an item, one in 20 copies is let out, at least 10."""
@@ -162,7 +163,7 @@ class WaitingRoom(Listener):
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
             original = verdict.match.record
             followed = original.identity in self._crawl.followed  # then `Resending` has the copy
-            if not followed and self._yields.wanted(original) == "nothing":
+            if not followed and self._yields.wanted(original) in ("nothing", "code"):
                 self._wait_as_copy(to_send_again(judged), original)
         elif verdict.page is not None and request not in self._copies:
             deepest = self._crawl.crawler.settings.getint("DEPTH_LIMIT")
@@ -242,7 +243,7 @@ class WaitingRoom(Listener):
                 message += "Endless calendars and session ids look so."
                 advice = f"{PREFIX}ACTION = 'links' fetches all of them."
             else:
-                message += f"They are copies of pages that gave {gave}. {came}"
+                message += f"They are copies, and {REASONS[gave]}. {came}"
                 message += f" {callback} gave no item at all." * (not self._yields.gives(kind[0]))
                 advice = f"{PREFIX}ACTION = 'tag' delivers all copies."
             wrong = not self._parked.paused and gave != "less"
@@ -255,7 +256,8 @@ class WaitingRoom(Listener):
     def _wait_as_copy(self, request: Request, original: Record) -> None:
         gave = self._yields.wanted(original)
         # After a pause, this record is all that is known of the page.
-        kept = replace(original, settled=True, gave=int(gave != "nothing"))
+        known = 0 if gave == "nothing" else original.gave or UNKNOWN_GAVE
+        kept = replace(original, settled=True, gave=known)
         self._wait((original.callback or "?", gave), request, original=kept)
 
     def _by_kind(self) -> Iterator[tuple[Kind, list[Waiting]]]:
