@@ -114,8 +114,13 @@ class CloserLook:
             gone, come = ({*of.tolist()} for of in (old.places[found.gone], new.places[found.come]))
             values = gone & come - {0}
             sides = (
-                [n for n in its if self._is_repeated(lines, n) and lines.places[n] not in values]
-                for lines, its in ((old, found.gone), (new, found.come))
+                [
+                    n
+                    for n in its
+                    if lines.places[n] not in values
+                    and (self._is_repeated(lines, n) or self._is_usual(lines, n, other))
+                ]
+                for lines, its, other in ((old, found.gone, new), (new, found.come, old))
             )
             found = self._without_moves(old, new, found.without("site", *sides))
         if kept.single != self._sketch.single:  # a line counts on both, or on none
@@ -132,6 +137,16 @@ class CloserLook:
         if self._memory is None or lines.kinds[line] & (Kind.MARK | Kind.LINK):
             return False
         return self._memory.is_repeated(self._name, int(lines.keys[line]))
+
+    def _is_usual(self, lines: Lines, line: int, other: Lines) -> bool:
+        """Tell if a page shows a sentence with numbers as other pages do, and another one has none.
+
+        for: print views that say when they were printed, and of which address.
+        """
+        if self._memory is None or not lines.kinds[line] & Kind.SENTENCE:
+            return False
+        form = int(lines.forms[line])
+        return form not in other.forms and self._memory.is_usual(self._name, form)
 
     @property
     def _may_move(self) -> bool:

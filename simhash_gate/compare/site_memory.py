@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import compress
 
 from simhash_gate.compare.sketch import Sketch, hash_of
-from simhash_gate.fingerprints.lines import Lines
+from simhash_gate.fingerprints.lines import Kind, Lines
 from simhash_gate.stores.base import SITE_MEMORY, Blob
 from simhash_gate.stores.store import Store
 
@@ -58,8 +58,11 @@ class SiteMemory:
     def learn(self, name: int, lines: Lines) -> None:
         """Take in a page by its `name_key`, and its lines."""
         self.learned += 1
-        for sentence in lines.said().keys[:MOST_LINES].tolist():
+        said = lines.said()
+        for sentence in said.keys[:MOST_LINES].tolist():
             self._add(sentence, name)
+        for form in {*said.forms[said.are(Kind.SENTENCE)][:MOST_LINES].tolist()} - {0}:
+            self._add(hash_of([f"form {form}", _NAMED]), name)
         self._forget()
 
     def learn_names(self, names: Collection[str]) -> None:
@@ -90,6 +93,10 @@ class SiteMemory:
     def is_repeated(self, name: int, sentence: int) -> bool:
         """Tell if three pages of other names have a sentence."""
         return sum(other != name for other in _each(self._names.get(sentence, 0))) >= OTHERS
+
+    def is_usual(self, name: int, form: int) -> bool:
+        """Tell if three pages of other names have a sentence that differs in its numbers alone."""
+        return form > 0 and self.is_repeated(name, hash_of([f"form {form}", _NAMED]))
 
     def share(self, name: int, lines: Lines) -> float:
         """Return the share of a page's words, 0 to 1, that the site repeats on other pages."""

@@ -80,7 +80,7 @@ def test_memories_of_a_scope_become_one_and_a_damaged_one_is_left_out() -> None:
     for memory in (one, again, other):
         assert memory.is_repeated(9, NOTE)
         assert not memory.is_repeated(9, int(lines_of(own(1)).keys[0]))
-        assert len(memory) == len(NOTES)
+        assert len(memory) == len(NOTES) + 2, "sentences without their numbers"
 
 
 def test_a_memory_is_bounded_and_keeps_what_the_site_repeats() -> None:
@@ -95,8 +95,8 @@ def test_the_memory_of_a_scope_is_its_own(tmp_path) -> None:
     with closing(open_store(f"sqlite:///{tmp_path}/store.sqlite")) as store:
         memories = SiteMemories(store, most=250)  # two scopes
         memories.of("a").learn(1, lines_of(*NOTES))
-        assert len(memories.of("a")) == len(NOTES)
+        assert len(memories.of("a")) == len(NOTES) + 1
         memories.of("a").learn(2, lines_of(*NOTES[1:]))
         # What does not fit into memory goes into the store; it keeps what several pages have.
         assert len(memories.of("b")) == len(memories.of("c")) == 0
-        assert len(memories.of("a")) == len(NOTES) - 1
+        assert len(memories.of("a")) == len(NOTES[1:]) + 1

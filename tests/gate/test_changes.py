@@ -345,3 +345,31 @@ def test_names_that_pages_of_a_site_have_beside_others_are_learned() -> None:
     assert judged(*others, one, other) == "duplicate"
     assert judged(*others, one, named("Plant a tree", SECTIONS[0], "part")) == "near"
     assert judged(*others, one, named("Plant a tree", SECTIONS[1], "part")) == "near"
+
+
+PLACES = ("harbour", "mill", "orchard", "quarry", "station")
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "outcome"),
+    [
+        ("<p>Printed from The Valley on {} November 2026</p>", "", "duplicate"),
+        ("", "<p>Printed from The Valley on {} November 2026</p>", "duplicate"),
+        ("<p>The {} keepers of the hive met in {} rooms</p>", "", "near"),  # one page alone says so
+        (
+            "<p>The walk takes {} hours from here</p>",
+            "<p>The walk takes 9 hours from here</p>",
+            "near",
+        ),
+    ],
+)
+def test_a_sentence_with_numbers_that_one_page_has_as_others_do_makes_no_other(
+    said: str, other: str, outcome: str
+) -> None:
+    usual = said or other
+    pages = [
+        site_page(f"{TEXT.replace('hive', place)}{usual.format(number, number)}", f"The {place}")
+        for number, place in enumerate(PLACES[:2] if "keepers" in said else PLACES, 11)
+    ]
+    pair = (site_page(f"{TEXT}{it.format(30, 31)}") for it in (said, other))
+    assert judged(*pages, *pair) == outcome
