@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,7 +36,7 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import STDIN, Entry
+from simhash_gate.sources import STDIN, Entry, Source
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import extract_pages
@@ -91,11 +91,13 @@ def dedupe(
     # A crawl compares with recent pages of a domain only.
     own = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", "SIMHASH_GATE_SCOPE=crawl"]
     settings = settings_of([*own, *assignments])
-    _check(output, duplicates, report, sources)
+    outputs = _check(output, duplicates, report, sources)
     with disk(output), _work_folder(output, console) as folder:
         file = WorkFile(folder / "pages.sqlite", settings)
         with closing(file) as work:
-            _read(work, sources, settings, console)
+            own, most = [*outputs, str(folder)], settings.max_bytes
+            pages = open_pages(sources, console.complain, most, console.say, own)
+            _read(work, pages, settings, console)
             if not work.count:
                 console.complain_of_nothing(shown(*sources), "no page in it")
                 return console.status()
@@ -116,19 +118,25 @@ def dedupe(
     return console.status()
 
 
-def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
-    """Raise what is wrong with the names of the files before hours of reading."""
+def _check(
+    output: str, duplicates: str | None, report: str | None, sources: Sequence[str]
+) -> list[str]:
+    """Return the names of the files. Raise what is wrong with them before hours of reading."""
     form, target = corpus.form_of(output), Path(output)
-    if (output, duplicates, report).count(STDIN) > 1:
-        raise click.UsageError("two outputs can't both be stdout. Name a file")
+    outputs = [it for it in (output, duplicates, report) if it]
+    for one, other in permutations(outputs, 2):
+        place = Path(other).resolve()
+        if Path(one).resolve() in (place, *place.parents):
+            raise click.UsageError(f"{other} is, or is in, another output. Name another file")
     if form == "folder" and target.exists() and not corpus.is_empty_folder(target):
         raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
     if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
         load()
     if report:
         check_installed()
-    for path in (duplicates, report, None if form == "folder" else output):
+    for path in outputs[form == "folder" :]:
         check_place(path, sources)
+    return outputs
 
 
 @contextmanager
@@ -151,7 +159,7 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
+def _read(work: WorkFile, pages: Source, settings: Settings, console: Console) -> None:
     if work.known:
         console.say(f"pages that were read before: {work.known}")
     unread: deque[tuple[int, bytes]] = deque()
@@ -166,7 +174,6 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
                 yield entry
             count += 1
 
-    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = without_known(console.bar(pages.entries, pages.total, "pages read"))
     for entry, read in extract_pages(entries, settings, read_whole):
         scope = settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope

@@ -159,7 +159,7 @@ def test_stdin_and_stdout_are_a_source_and_an_output(run_with_input, tmp_path, s
     piped = run_with_input(stories.read_text(), "dedupe", "-", "-o", "-", "--quiet")
     assert (piped.status, piped.column("id"), piped.err) == (0, KEPT, "")
     refused = run_with_input("", "dedupe", "-", "-o", "-", "--report", "-")
-    assert (refused.status, "can't both be stdout" in refused.err) == (2, True)
+    assert (refused.status, "another output" in refused.err) == (2, True)
     assert not (tmp_path / "-").exists()
 
 
@@ -246,6 +246,37 @@ def test_only_an_empty_folder_may_be_there_already(run, tmp_path, stories) -> No
     (tmp_path / "corpus").mkdir()
     assert run("dedupe", stories, "-o", "corpus").status == 0
     assert (tmp_path / "corpus/example.com/1/0.md").exists()
+
+
+def test_what_the_command_writes_into_a_source_is_never_read(run, tmp_path, write) -> None:
+    write("site/a.html", 1)
+    (tmp_path / "elsewhere.jsonl").write_text('{"html": "<p>Bees"}')
+    (tmp_path / "site/c.jsonl").symlink_to("../elsewhere.jsonl")
+    (tmp_path / "site/logo.png").write_bytes(b"")
+    outputs = ("-o", "site/c.jsonl", "--duplicates", "site/o.jsonl", "--report", "site/r.html")
+    for _ in range(2):
+        result = run("dedupe", "site", *outputs)
+        assert result.status == 0
+        assert result.err.startswith("site: 1 HTML file, 1 other file not read (logo.png)\n")
+        assert ids(tmp_path / "site/c.jsonl") == ["site/a.html"]
+    assert len(lines(tmp_path / "elsewhere.jsonl")) == 1
+
+
+@pytest.mark.parametrize(
+    ("outputs", "named"),
+    [
+        (("-o", "c.jsonl", "--duplicates", "./c.jsonl"), "c.jsonl"),
+        (("-o", "c.jsonl", "--duplicates", "o.jsonl", "--report", "link.jsonl"), "link.jsonl"),
+        (("-o", "folder", "--report", "folder/r.html"), "folder/r.html"),
+    ],
+)
+def test_no_output_takes_the_place_of_another(run, tmp_path, stories, outputs, named) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.jsonl").symlink_to("o.jsonl")
+    before = sorted(tmp_path.iterdir())
+    result = run("dedupe", stories, *outputs)
+    assert (result.status, sorted(tmp_path.iterdir())) == (2, before)
+    assert f"{named} is, or is in, another output. Name another file" in result.err
 
 
 def test_the_report_has_the_texts_of_doubtful_copies(run, tmp_path, manifest) -> None:
