@@ -125,7 +125,7 @@ class SiteSpider(SitemapSpider):
     def item(self, response: Response) -> dict[str, Any] | None:
         """Return the item of a page for a corpus, None for a page without text."""
         verdict = verdict_of(response)
-        if verdict is None or verdict.page is None or not verdict.markdown:
+        if verdict is None or verdict.page is None or verdict.outcome == "skipped":
             self.crawler.stats.inc_value("site/without_text")
             return None
         page, bits = verdict.page, verdict.fingerprint

@@ -285,12 +285,15 @@ def test_after_a_kill_and_after_ctrl_c_no_page_is_lost_and_none_written_twice(tm
 
 
 def test_what_cannot_be_fetched_is_counted_and_the_rest_is_written(tmp_path) -> None:
-    routes = {"/": page(1, links=links("/down", "/2")), "/down": Answer(b"", 503), "/2": page(2)}
+    routes = {"/": page(1, links=links("/down", "/2", "/app")), "/2": page(2)}
+    app = html_answer("<title>App</title><div id=root></div><script>words = 'of a script'</script>")
+    routes |= {"/down": Answer(b"", 503), "/app": app}  # an item without text is none
     with Site(routes).running() as site:
         arguments = ["-s", "RETRY_TIMES=1", "-o", "corpus.jsonl"]
         status, messages = told(started(tmp_path, f"{site.url}/", *arguments))
     assert status == 1
     assert "addresses that could not be fetched: 1" in messages
+    assert "pages without text that can be read: 1" in messages
     assert paths(tmp_path / "corpus.jsonl") == ["/", "/2"]
 
 
