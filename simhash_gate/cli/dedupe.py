@@ -41,7 +41,7 @@ from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import extract_pages
 
-OTHERS = ("id", "url", "kept", "distance", "reason")
+OTHERS = ("id", "url", "kept", "matched_url", "outcome", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once
 
 
@@ -112,7 +112,7 @@ def dedupe(
     console.say(
         f"pages: {outcomes.total()}, scopes: {scopes} (SIMHASH_GATE_SCOPE = {settings.scope!r}), "
         f"kept: {kept}, copies: {outcomes['duplicate']}, "
-        f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
+        f"skipped: {outcomes['skipped']}, not read: {outcomes['error']}"
         + "".join(f", {outcome}: {outcomes[outcome]}" for outcome in no_pages)
     )
     return console.status()
@@ -231,7 +231,8 @@ def _write_others(work: WorkFile, path: str, console: Console) -> None:
                 kept_name = None if original is None else name_of(original)
                 if form == "parquet":  # a column has one type
                     name, kept_name = str(name), None if kept_name is None else str(kept_name)
-                yield name, entry.url, kept_name, line["distance"], line["reason"]
+                matched = None if original is None else original.name
+                yield name, entry.url, kept_name, matched, *(line[it] for it in OTHERS[4:])
 
     with console.sink(path) as file:
         write_rows(rows(), OTHERS, form, file)

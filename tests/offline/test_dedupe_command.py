@@ -17,7 +17,7 @@ from tests.offline.test_replay_warc import record
 
 FIELDS = "id url canonical_url title author date language site description".split()
 FIELDS += ["words", "fingerprint", "pipeline", "markdown"]
-OTHERS = ["id", "url", "kept", "distance", "reason"]
+OTHERS = ["id", "url", "kept", "matched_url", "outcome", "distance", "reason"]
 
 PLAIN = ("-s", "SIMHASH_GATE_VERIFY=0")
 
@@ -56,7 +56,7 @@ COPY_OF = {2: 0, 4: 3, 5: 0, 7: 1, 9: 8, 10: 6, 11: 0}
 def test_the_corpus_has_the_kept_pages_in_their_order(run, tmp_path, stories) -> None:
     result = run("dedupe", stories, "-o", "corpus.jsonl", "--duplicates", "others.jsonl")
     assert (result.status, result.out) == (0, "")
-    counts = "kept: 5, copies: 7, without text to compare: 0, not read: 0\n"
+    counts = "kept: 5, copies: 7, skipped: 0, not read: 0\n"
     assert result.err == f"pages: 12, scopes: 1 (SIMHASH_GATE_SCOPE = 'crawl'), {counts}"
     corpus, others = lines(tmp_path / "corpus.jsonl"), lines(tmp_path / "others.jsonl")
     assert [[*line] for line in corpus] == [FIELDS] * 5
@@ -66,6 +66,7 @@ def test_the_corpus_has_the_kept_pages_in_their_order(run, tmp_path, stories) ->
     assert [[*line] for line in others] == [OTHERS] * 7
     assert {line["id"]: line["kept"] for line in others} == COPY_OF
     assert others[0]["reason"] == "distance 0, threshold 3"
+    assert others[0]["matched_url"] == "https://example.com/1/0"
     assert not (tmp_path / "corpus.jsonl.work").exists()
 
 
@@ -233,6 +234,36 @@ def test_answers_in_place_of_pages_are_left_out_and_counted(run, tmp_path, manif
     assert ids(tmp_path / "corpus.jsonl") == ["swarm", "bees"]  # the first may be a page
     reasons = [line["reason"] for line in lines(tmp_path / "others.jsonl")]
     assert reasons == ["'Page not found' at different addresses"] * 2
+
+
+def test_the_list_of_duplicates_names_kept_pages_of_every_source(run, tmp_path, manifest) -> None:
+    for name in ("a.jsonl", "b.jsonl"):  # each numbers its pages from 0, without a URL
+        manifest({"id": 0, "html": page(1).body.decode()}, name=name)
+    (tmp_path / "gone.warc").write_bytes(record(page(2).body, status="404 Not Found"))
+    result = run(
+        *("dedupe", "a.jsonl", "b.jsonl", "gone.warc", "-o", "c.jsonl", "--duplicates", "o.jsonl")
+    )
+    assert "kept: 1, copies: 1, skipped: 1, not read: 0\n" in result.err
+    copy, gone = lines(tmp_path / "o.jsonl")
+    assert (copy["id"], copy["kept"], copy["matched_url"]) == (0, 0, "a.jsonl:1")
+    assert (gone["outcome"], gone["reason"]) == ("skipped", "status: 404")
+    assert "Only responses of status 2xx" in run("why", gone["url"], "--in", "o.jsonl").out
+
+
+def test_why_reads_the_list_of_duplicates(run, stories) -> None:
+    assert run("dedupe", stories, "-o", "c.jsonl", "--duplicates", "o.jsonl").status == 0
+    url = "https://example.com/1/5"
+    for sources in (("o.jsonl",), ("o.jsonl", stories.name)):
+        told = run("why", url, *(part for it in sources for part in ("--in", it)), "--json")
+        found = json.loads(told.out)
+        assert (found["became"], found["outcome"]) == ("dropped", "duplicate")
+        assert found["kept"]["name"] == "https://example.com/1/0"
+        assert told.err == f"looked in {', '.join(sources)}\n"
+    told = run("why", url, "--in", stories.name)
+    assert "its page is there, and no verdict on it" in told.err
+    assert "`dedupe --duplicates FILE.jsonl`" in told.err
+    other = run("why", url, "https://example.com/2/1", "--in", stories.name, "--json")
+    assert json.loads(other.out)["outcome"] == "new"
 
 
 def test_only_an_empty_folder_may_be_there_already(run, tmp_path, stories) -> None:
