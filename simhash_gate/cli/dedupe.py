@@ -91,7 +91,10 @@ def dedupe(
     # A crawl compares with recent pages of a domain only.
     own = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", "SIMHASH_GATE_SCOPE=crawl"]
     settings = settings_of([*own, *assignments])
-    outputs = _check(output, duplicates, report, sources)
+    outputs = [it for it in (output, duplicates, report) if it]
+    _check(outputs, sources)
+    if report:
+        check_installed()
     with disk(output), _work_folder(output, console) as folder:
         file = WorkFile(folder / "pages.sqlite", settings)
         with closing(file) as work:
@@ -118,25 +121,19 @@ def dedupe(
     return console.status()
 
 
-def _check(
-    output: str, duplicates: str | None, report: str | None, sources: Sequence[str]
-) -> list[str]:
-    """Return the names of the files. Raise what is wrong with them before hours of reading."""
-    form, target = corpus.form_of(output), Path(output)
-    outputs = [it for it in (output, duplicates, report) if it]
+def _check(outputs: Sequence[str], sources: Sequence[str]) -> None:
+    """Raise what is wrong with the names of the files before hours of reading."""
+    form, target = corpus.form_of(outputs[0]), Path(outputs[0])
     for one, other in permutations(outputs, 2):
         place = Path(other).resolve()
         if Path(one).resolve() in (place, *place.parents):
             raise click.UsageError(f"{other} is, or is in, another output. Name another file")
     if form == "folder" and target.exists() and not corpus.is_empty_folder(target):
-        raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
-    if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
+        raise click.UsageError(f"-o {target}: it is there already. Name a new folder.")
+    if "parquet" in map(format_of, outputs):
         load()
-    if report:
-        check_installed()
     for path in outputs[form == "folder" :]:
         check_place(path, sources)
-    return outputs
 
 
 @contextmanager
@@ -224,15 +221,14 @@ def name_of(entry: Entry) -> str | int:
 def _write_others(work: WorkFile, path: str, console: Console) -> None:
     form = format_of(path)
 
+    def named(entry: Entry) -> str | int:  # a column of Parquet has one type
+        return str(name_of(entry)) if form == "parquet" else name_of(entry)
+
     def rows() -> Iterator[Row]:
         for entry, kept, original, line in work.verdicts():
             if not kept:
-                name = name_of(entry)
-                kept_name = None if original is None else name_of(original)
-                if form == "parquet":  # a column has one type
-                    name, kept_name = str(name), None if kept_name is None else str(kept_name)
-                matched = None if original is None else original.name
-                yield name, entry.url, kept_name, matched, *(line[it] for it in OTHERS[4:])
+                match = (None, None) if original is None else (named(original), original.name)
+                yield named(entry), entry.url, *match, *(line[it] for it in OTHERS[4:])
 
     with console.sink(path) as file:
         write_rows(rows(), OTHERS, form, file)

@@ -13,15 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from simhash_gate.common.warc import GZIP
-from simhash_gate.common.wording import (
-    Complain,
-    MissingExtraError,
-    Say,
-    how_many,
-    need,
-    unread,
-    why,
-)
+from simhash_gate.common.wording import Complain, MissingExtraError, how_many, need, unread, why
 from simhash_gate.sources import STDIN, File, files, httpcache, jsonl, opened, parquet, warc
 from simhash_gate.stores.base import without_password
 
@@ -121,7 +113,7 @@ class Given:
 def look_at(
     paths: Sequence[str],
     complain: Complain,
-    say: Say,
+    say: Callable[[str], object],
     *,
     fingerprints: bool = False,
     written: Iterable[str] = (),
@@ -167,7 +159,7 @@ def shown(*paths: str) -> str:
     )
 
 
-def distinct(paths: Sequence[str], say: Say) -> list[str]:
+def distinct(paths: Sequence[str], say: Callable[[str], object]) -> list[str]:
     """Return each source once, without files and folders within another source."""
     if len(paths) == 1:
         return list(paths)
@@ -187,7 +179,9 @@ def distinct(paths: Sequence[str], say: Say) -> list[str]:
     return once
 
 
-def _looked_at(given: Given, complain: Complain, say: Say, *, fingerprints: bool) -> Given:
+def _looked_at(
+    given: Given, complain: Complain, say: Callable[[str], object], *, fingerprints: bool
+) -> Given:
     path = given.path
     if names_store(path):
         return Given(path, STORE)
@@ -200,9 +194,7 @@ def _looked_at(given: Given, complain: Complain, say: Say, *, fingerprints: bool
     # Fingerprints beside pages are those of a log about the same pages.
     if fingerprints and alone and not given.counts.keys() - {_OTHER}:
         counts = given.counts - Counter({_OTHER: alone.total()}) + alone
-        others = (
-            it for it in given.others if not _is_source(it, _kind_of_name(it), fingerprints=True)
-        )
+        others = (o for o in given.others if not _is_source(o, _kind_of_name(o), fingerprints=True))
         given = replace(given, counts=counts, others=deque(others), fingerprints=True)
     for message, number in missing.items():
         complain(path, f"{how_many(number, 'file')} can't be read: {message}")

@@ -194,7 +194,9 @@ def test_an_address_that_answers_nothing_is_named_with_the_reason(tmp_path) -> N
     assert messages.count(" ERROR: ") == 1
     assert re.search(rf"<GET {url}/?(robots.txt)?> .*: Connection was refused", messages)
     assert "Traceback" not in messages
-    assert "No page was found" in messages
+    last = messages.splitlines()[-1]
+    said = "No page was found. Is this the right address? 127.0.0.1: Connection was refused"
+    assert last.startswith(said)
 
 
 def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
@@ -215,6 +217,7 @@ def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
         (["example.com", "-o", "a.jsonl"], "example.com is no URL"),
         (["https://example.com", "-o", "a.csv"], "ends in .jsonl"),
         (["https://example.com", "-o", "a.jsonl", "-s", "JOBDIR=x"], "expected NAME=VALUE"),
+        (["https://example.com", "-o", "a.jsonl", "-s", "SIMHASH_GATE_STORE=x"], "a SiteSpider"),
         (["https://example.com", "-o", "a.jsonl", "-s", "SIMHASH_GATE_NEER=1"], "NEAR"),
     ],
 )

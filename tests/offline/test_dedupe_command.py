@@ -261,7 +261,7 @@ def test_why_reads_the_list_of_duplicates(run, stories) -> None:
         assert told.err == f"looked in {', '.join(sources)}\n"
     told = run("why", url, "--in", stories.name)
     assert "its page is there, and no verdict on it" in told.err
-    assert "`dedupe --duplicates FILE.jsonl`" in told.err
+    assert "a list of dedupe --duplicates" in told.err
     other = run("why", url, "https://example.com/2/1", "--in", stories.name, "--json")
     assert json.loads(other.out)["outcome"] == "new"
 
