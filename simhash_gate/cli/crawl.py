@@ -48,7 +48,8 @@ def crawl(
 
     The crawl starts at URL and at the sitemap of the site. It follows links on the same host. It
     leaves out a page whose text is that of another. It obeys robots.txt, and fetches at most two
-    pages a second, fewer if the server is slow. -s takes any setting of Scrapy, too.
+    pages a second, fewer if the server is slow. -s takes settings of Scrapy, too, except JOBDIR,
+    SIMHASH_GATE_DURABLE and SIMHASH_GATE_STORE: for a crawl that remembers, make a SiteSpider.
 
     FILE gets a line of JSON for each page: URL, canonical URL, title, author, date, language, site,
     description, number of words, fingerprint, Markdown.
@@ -71,7 +72,7 @@ def crawl(
         "SIMHASH_GATE_VERDICTS": str(folder).replace("%", "%%") + "/%(time)s.jsonl",
         "SIMHASH_GATE_WINDOW": "1000000",
     }
-    expected = f"NAME=VALUE; not {', '.join(_OWN)}"
+    expected = f"NAME=VALUE; not {', '.join(_OWN)}: a SiteSpider in a project takes these"
     settings |= assigned(assignments, expected, lambda name: name not in _OWN)
     read_settings(settings)  # raises what is wrong with those of the command line
     with own_folder(output, "crawl"):
@@ -93,10 +94,10 @@ def _crawl(target: Path, folder: Path, settings: dict[str, str], **given: Any) -
     if reason != "finished":
         say(f"Not all was crawled ({reason}). The same command goes on.")
         return {"killed": INTERRUPTED, "shutdown": INTERRUPTED, FULL: 1}.get(reason, 0)
+    say(f"Why a page is not in the corpus: simhash-gate why URL --in {folder}")
     empty = not target.stat().st_size
     if empty:
         target.unlink()
-        told = "No page was found. Is this the right address? Does robots.txt allow it?"
-        click.echo(told, err=True)
-    say(f"Why a page is not in the corpus: simhash-gate why URL --in {folder}")
+        causes = [": ".join(it) for it in stats["site/failed"]] or ["Does robots.txt allow it?"]
+        click.echo(" ".join(["No page was found. Is this the right address?", *causes]), err=True)
     return int(empty or "log_count/ERROR" in stats)

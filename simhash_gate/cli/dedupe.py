@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -36,12 +36,12 @@ from simhash_gate.options import pipeline_version
 from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import STDIN, Entry
+from simhash_gate.sources import STDIN, Entry, Source
 from simhash_gate.sources.open import open_pages, shown
 from simhash_gate.sources.parquet import load
 from simhash_gate.sources.read_pages import extract_pages
 
-OTHERS = ("id", "url", "kept", "distance", "reason")
+OTHERS = ("id", "url", "kept", "matched_url", "outcome", "distance", "reason")
 _TOGETHER = 500  # verdicts that are written at once
 
 
@@ -91,11 +91,16 @@ def dedupe(
     # A crawl compares with recent pages of a domain only.
     own = [f"SIMHASH_GATE_WINDOW={ALL_PAGES}", "SIMHASH_GATE_SCOPE=crawl"]
     settings = settings_of([*own, *assignments])
-    _check(output, duplicates, report, sources)
+    outputs = [it for it in (output, duplicates, report) if it]
+    _check(outputs, sources)
+    if report:
+        check_installed()
     with disk(output), _work_folder(output, console) as folder:
         file = WorkFile(folder / "pages.sqlite", settings)
         with closing(file) as work:
-            _read(work, sources, settings, console)
+            own, most = [*outputs, str(folder)], settings.max_bytes
+            pages = open_pages(sources, console.complain, most, console.say, own)
+            _read(work, pages, settings, console)
             if not work.count:
                 console.complain_of_nothing(shown(*sources), "no page in it")
                 return console.status()
@@ -110,24 +115,24 @@ def dedupe(
     console.say(
         f"pages: {outcomes.total()}, scopes: {scopes} (SIMHASH_GATE_SCOPE = {settings.scope!r}), "
         f"kept: {kept}, copies: {outcomes['duplicate']}, "
-        f"without text to compare: {outcomes['skipped']}, not read: {outcomes['error']}"
+        f"skipped: {outcomes['skipped']}, not read: {outcomes['error']}"
         + "".join(f", {outcome}: {outcomes[outcome]}" for outcome in no_pages)
     )
     return console.status()
 
 
-def _check(output: str, duplicates: str | None, report: str | None, sources: Sequence[str]) -> None:
+def _check(outputs: Sequence[str], sources: Sequence[str]) -> None:
     """Raise what is wrong with the names of the files before hours of reading."""
-    form, target = corpus.form_of(output), Path(output)
-    if (output, duplicates, report).count(STDIN) > 1:
-        raise click.UsageError("two outputs can't both be stdout. Name a file")
+    form, target = corpus.form_of(outputs[0]), Path(outputs[0])
+    for one, other in permutations(outputs, 2):
+        place = Path(other).resolve()
+        if Path(one).resolve() in (place, *place.parents):
+            raise click.UsageError(f"{other} is, or is in, another output. Name another file")
     if form == "folder" and target.exists() and not corpus.is_empty_folder(target):
-        raise click.UsageError(f"-o {output}: it is there already. Name a new folder.")
-    if form == "parquet" or (duplicates and format_of(duplicates) == "parquet"):
+        raise click.UsageError(f"-o {target}: it is there already. Name a new folder.")
+    if "parquet" in map(format_of, outputs):
         load()
-    if report:
-        check_installed()
-    for path in (duplicates, report, None if form == "folder" else output):
+    for path in outputs[form == "folder" :]:
         check_place(path, sources)
 
 
@@ -151,7 +156,7 @@ def _work_folder(output: str, console: Console) -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: Console) -> None:
+def _read(work: WorkFile, pages: Source, settings: Settings, console: Console) -> None:
     if work.known:
         console.say(f"pages that were read before: {work.known}")
     unread: deque[tuple[int, bytes]] = deque()
@@ -166,7 +171,6 @@ def _read(work: WorkFile, sources: Sequence[str], settings: Settings, console: C
                 yield entry
             count += 1
 
-    pages = open_pages(sources, console.complain, settings.max_bytes, console.say)
     entries = without_known(console.bar(pages.entries, pages.total, "pages read"))
     for entry, read in extract_pages(entries, settings, read_whole):
         scope = settings.policies.site_of(entry.url).scope if entry.scope is None else entry.scope
@@ -217,14 +221,14 @@ def name_of(entry: Entry) -> str | int:
 def _write_others(work: WorkFile, path: str, console: Console) -> None:
     form = format_of(path)
 
+    def named(entry: Entry) -> str | int:  # a column of Parquet has one type
+        return str(name_of(entry)) if form == "parquet" else name_of(entry)
+
     def rows() -> Iterator[Row]:
         for entry, kept, original, line in work.verdicts():
             if not kept:
-                name = name_of(entry)
-                kept_name = None if original is None else name_of(original)
-                if form == "parquet":  # a column has one type
-                    name, kept_name = str(name), None if kept_name is None else str(kept_name)
-                yield name, entry.url, kept_name, line["distance"], line["reason"]
+                match = (None, None) if original is None else (named(original), original.name)
+                yield named(entry), entry.url, *match, *(line[it] for it in OTHERS[4:])
 
     with console.sink(path) as file:
         write_rows(rows(), OTHERS, form, file)

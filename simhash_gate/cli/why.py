@@ -114,7 +114,8 @@ def _became(
     if answer is None:
         missing = "no verdict on it, and no page of it. It was not fetched, or under another URL"
         if found.entry is not None:
-            missing = f"it was fetched, and there is no verdict on it. To get verdicts, {WITH_LOG}"
+            missing = f"its page is there, and no verdict on it. To get one, {WITH_LOG}, or name "
+            missing += "a list of dedupe --duplicates. To compare it: why URL OTHER --in SOURCE"
         console.complain(f"{found.url} in {shown(*found.asked)}", missing)
     else:
         console.say(f"looked in {shown(*found.asked)}")

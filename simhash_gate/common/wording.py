@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Say = Callable[[str], object]
 Complain = Callable[[str, str], None]
 """Called with the place of an input that can't be used (`file`, `file:line`), and why."""
 
@@ -51,6 +53,12 @@ def why(error: OSError) -> str:
 def how_many(number: int, noun: str, form: str = "") -> str:
     """Return a number with a noun: "1 page", "2 pages". `form` is the format of the number."""
     return f"{number:{form}} {noun}{'s' * (abs(number) != 1)}"
+
+
+def unread(folder: str, number: int, some: Collection[str]) -> str:
+    """Return how many other files a folder has, with the names of some."""
+    names = [*(os.path.relpath(it, folder) for it in some), *["…"] * (number > len(some))]
+    return f"{how_many(number, 'other file')} not read ({', '.join(names)})"
 
 
 def printable(text: str) -> str:

@@ -20,7 +20,7 @@ def why_ineligible(
     connection looks the same: the end of the document tells.
     """
     if not is_success(status):
-        return "status"
+        return f"status: {status}"
     if not CUT_OFF.isdisjoint(flags) or ("partial" in flags and not _ends_a_document(body)):
         return "incomplete"
     if not html:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import how_many, unread
 from simhash_gate.journal.segments import Found
 from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
 from simhash_gate.sources import Entry
@@ -75,8 +75,8 @@ def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
     files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
     logs = [str(it) for it in sorted(files) if it.name.endswith(_SUFFIXES) and is_log(str(it))]
     if logs:
-        others = len(files) - len(logs)
-        more = f", {how_many(others, 'other file')} not read" if others else ""
+        others = sorted({*map(str, files)} - {*logs})
+        more = f", {unread(folder, len(others), others[:3])}" if others else ""
         say(f"{folder}: {how_many(len(logs), 'verdict log')}{more}")
     return logs
 

@@ -125,7 +125,7 @@ class SiteSpider(SitemapSpider):
     def item(self, response: Response) -> dict[str, Any] | None:
         """Return the item of a page for a corpus, None for a page without text."""
         verdict = verdict_of(response)
-        if verdict is None or verdict.page is None or not verdict.markdown:
+        if verdict is None or verdict.page is None or verdict.outcome == "skipped":
             self.crawler.stats.inc_value("site/without_text")
             return None
         page, bits = verdict.page, verdict.fingerprint
@@ -219,9 +219,10 @@ def crawl_to(
 ) -> Mapping[str, Any]:
     """Crawl until the site is done or the user ends the crawl. Return the stats of the crawl.
 
-    `job` is a folder with the state for continuing. After a kill, the requests that waited are
-    lost: the site is fetched again. `given` are arguments of the spider. Raises the exception that
-    keeps the crawl from beginning.
+    Its `site/failed` names hosts, each with a reason why something could not be fetched. `job` is a
+    folder with the state for continuing. After a kill, the requests that waited are lost: the site
+    is fetched again. `given` are arguments of the spider. Raises the exception that keeps the crawl
+    from beginning.
     """
     ended, store, waiting = job / "ended", f"sqlite:///{job}/simhash_gate.sqlite", 0
     if not output.exists():
@@ -238,7 +239,8 @@ def crawl_to(
         _cut(output, store)
     chosen = {**settings, "JOBDIR": str(job), "SIMHASH_GATE_STORE": store}
     process = CrawlerProcess(Settings(chosen, priority="cmdline"))
-    is_news = partial(_is_news, set())
+    failed = set[tuple[str, str]]()
+    is_news = partial(_is_news, failed)
     for name in ("core.scraper", "downloadermiddlewares.robotstxt", "downloadermiddlewares.retry"):
         logging.getLogger(f"scrapy.{name}").addFilter(is_news)
     crawler = process.create_crawler(CorpusSpider)
@@ -253,7 +255,7 @@ def crawl_to(
         rmtree(job, ignore_errors=True)
     elif stats.get("finish_reason", FULL) != FULL:
         write_new(ended, b"%d" % (waiting + _left(stats)))
-    return stats
+    return {**stats, "site/failed": sorted(failed)}
 
 
 def _is_news(told: set[tuple[str, str]], record: logging.LogRecord) -> bool:

@@ -72,7 +72,8 @@ def advice_on(outcome: str, reason: str) -> str:
     """Return what to do about pages that were not judged for a reason, "" for nothing."""
     if outcome == "error":
         return next(advice for part, advice in _UNJUDGED.items() if part in reason)
-    return (_SKIPPED | _NO_PAGE).get(reason, _EMPTY_ADVICE if reason in _EMPTY else "")
+    kind = reason.partition(":")[0]
+    return (_SKIPPED | _NO_PAGE).get(kind, _EMPTY_ADVICE if reason in _EMPTY else "")
 
 
 def _dropped(summary: Summary, offers: Iterable[LoggedVerdict]) -> Iterator[Finding]:

@@ -165,7 +165,8 @@ class LoggedVerdict:
     @classmethod
     def of(cls, line: Mapping[str, Any], crawler: int = 0) -> LoggedVerdict:
         """Return what a line says. Raises ValueError that names the key and its value."""
-        found = read(cls, line)
+        # A list of `dedupe`, which says the kept page, has only what is not in the corpus.
+        found = read(cls, {"dropped": "kept" in line, **line})
         if found.outcome not in LOGGED:
             expected = ", ".join(LOGGED)
             raise ValueError(f"'outcome' is {found.outcome!r}: expected one of {expected}")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
 from simhash_gate.common.warc import GZIP
-from simhash_gate.common.wording import Complain, MissingExtraError, how_many, need, why
+from simhash_gate.common.wording import Complain, MissingExtraError, how_many, need, unread, why
 from simhash_gate.sources import STDIN, File, files, httpcache, jsonl, opened, parquet, warc
 from simhash_gate.stores.base import without_password
 
@@ -44,12 +44,15 @@ _CACHED, _OTHER = "response", "other"
 class Given:
     """One path of a command and its kind. `counts` are the numbers of files in a folder, by kind.
 
-    `fingerprints` tells whether its files have fingerprints alone.
+    `fingerprints` tells whether its files have fingerprints alone. What is `written` by the command
+    is not read; `others` are some more that are not.
     """
 
     path: str
     kind: str
+    written: frozenset[str] = frozenset()
     counts: Counter[str] = field(default_factory=Counter)
+    others: deque[str] = field(default_factory=lambda: deque(maxlen=3))
     fingerprints: bool = False
 
     def files(self, complain: Complain) -> Iterator[File]:
@@ -58,7 +61,7 @@ class Given:
             yield File(self.path, self.kind)
             return
         named = self._named()
-        for path, kind in _walk(self.path, lambda error: complain(str(error.filename), why(error))):
+        for path, kind in self.walk(lambda error: complain(str(error.filename), why(error))):
             if kind == _CACHED or not self.counts[kind]:
                 continue
             if kind in (HTML, TEXT) and hash(os.path.normpath(path)) in named:
@@ -72,7 +75,7 @@ class Given:
         """Return hashes of the paths that manifests of the folder name. Their lines read them."""
         return {
             hash(os.path.normpath(named))
-            for path, kind in (_walk(self.path) if self.counts[JSONL] else ())
+            for path, kind in (self.walk() if self.counts[JSONL] else ())
             if kind == JSONL and "path" in jsonl.first_object(path)
             for named in files.paths(path)
         }
@@ -92,8 +95,19 @@ class Given:
         if self.counts[_CACHED]:
             parts.append(f"an HttpCache of {how_many(self.counts[_CACHED], 'response')}")
         if self.counts[_OTHER]:
-            parts.append(f"{how_many(self.counts[_OTHER], 'other file')} not read")
+            parts.append(unread(self.path, self.counts[_OTHER], self.others))
         return f"{self.path}: {', '.join(parts)}"
+
+    def walk(self, failed: Callable[[OSError], object] | None = None) -> Iterator[tuple[str, str]]:
+        """Yield the files of a folder with their kinds, and the folders of cache entries."""
+        for folder, folders, names in os.walk(self.path, onerror=failed):
+            if not httpcache.FILES.isdisjoint(names):
+                yield folder, _CACHED
+                continue
+            place = Path(folder).resolve()
+            folders[:] = sorted(it for it in folders if str(place / it) not in self.written)
+            for name in sorted(it for it in names if str(place / it) not in self.written):
+                yield str(Path(folder, name)), _kind_of_name(name)
 
 
 def look_at(
@@ -102,15 +116,19 @@ def look_at(
     say: Callable[[str], object],
     *,
     fingerprints: bool = False,
+    written: Iterable[str] = (),
 ) -> list[Given]:
     """Return the kind of each path. Folders are searched, and `say` gets a description of each.
 
     A path that is named more than once counts once. With `fingerprints`, a folder of files that
-    have only fingerprints is a source, too. `complain` is called for a folder without sources, and
-    for one with files that need a missing package. Raises `MissingExtraError` if the user named
-    such a file.
+    have only fingerprints is a source, too. What the command has `written` into a folder is none.
+    `complain` is called for a folder without sources, and for one with files that need a missing
+    package. Raises `MissingExtraError` if the user named such a file.
     """
-    return [_given(path, complain, say, fingerprints=fingerprints) for path in distinct(paths, say)]
+    named = [Path(it).parent.resolve() / Path(it).name for it in written]  # a link leads elsewhere
+    own = frozenset(str(it) for place in named for it in (place, place.resolve()))
+    given = [Given(path, FOLDER, own) for path in distinct(paths, say)]
+    return [_looked_at(it, complain, say, fingerprints=fingerprints) for it in given]
 
 
 def files_of(given: Iterable[Given], complain: Complain) -> Iterator[File]:
@@ -161,9 +179,10 @@ def distinct(paths: Sequence[str], say: Callable[[str], object]) -> list[str]:
     return once
 
 
-def _given(
-    path: str, complain: Complain, say: Callable[[str], object], *, fingerprints: bool
+def _looked_at(
+    given: Given, complain: Complain, say: Callable[[str], object], *, fingerprints: bool
 ) -> Given:
+    path = given.path
     if names_store(path):
         return Given(path, STORE)
     if not is_folder(path):
@@ -171,36 +190,37 @@ def _given(
         _NEEDED.get(kind, lambda: None)()
         return Given(path, kind)
     failed: list[OSError] = []
-    counts, alone, unread = _counted(path, failed)
+    alone, missing = _count(given, failed)
     # Fingerprints beside pages are those of a log about the same pages.
-    if fingerprints and alone and not counts.keys() - {_OTHER}:
-        given = Given(path, FOLDER, counts - Counter({_OTHER: alone.total()}) + alone, True)
-    else:
-        given = Given(path, FOLDER, counts)
-    for message, number in unread.items():
+    if fingerprints and alone and not given.counts.keys() - {_OTHER}:
+        counts = given.counts - Counter({_OTHER: alone.total()}) + alone
+        others = (o for o in given.others if not _is_source(o, _kind_of_name(o), fingerprints=True))
+        given = replace(given, counts=counts, others=deque(others), fingerprints=True)
+    for message, number in missing.items():
         complain(path, f"{how_many(number, 'file')} can't be read: {message}")
     if given.counts.keys() - {_OTHER}:
         say(given.shown())
-    elif not failed and not unread:
+    elif not failed and not missing:
         dbm = any(file.name.endswith(httpcache.DATABASES) for file in Path(path).iterdir())
         complain(path, httpcache.NOT_FILES if dbm else _NO_PAGE)
     return given
 
 
-def _counted(path: str, failed: list[OSError]) -> tuple[Counter[str], Counter[str], Counter[str]]:
-    """Count the files of a folder by kind, those with fingerprints alone by kind, and those that
-    can't be read by message."""
-    counts, alone, unread = Counter[str](), Counter[str](), Counter[str]()
-    for place, kind in _walk(path, failed.append):
-        if missing := _missing(kind):
-            unread[missing] += 1
+def _count(given: Given, failed: list[OSError]) -> tuple[Counter[str], Counter[str]]:
+    """Count the files of a folder by kind. Return those with fingerprints alone by kind, and those
+    that can't be read by message."""
+    alone, missing = Counter[str](), Counter[str]()
+    for place, kind in given.walk(failed.append):
+        if message := _missing(kind):
+            missing[message] += 1
         elif _is_source(place, kind):
-            counts[kind] += 1
+            given.counts[kind] += 1
             continue
         elif _is_source(place, kind, fingerprints=True):
             alone[kind] += 1
-        counts[_OTHER] += 1
-    return counts, alone, unread
+        given.counts[_OTHER] += 1
+        given.others.append(place)
+    return alone, missing
 
 
 @lru_cache
@@ -213,23 +233,10 @@ def _missing(kind: str) -> str:
     return ""
 
 
-def _walk(
-    path: str, failed: Callable[[OSError], object] | None = None
-) -> Iterator[tuple[str, str]]:
-    """Yield the files of a folder with their kinds, and the folders of cache entries."""
-    for folder, folders, names in os.walk(path, onerror=failed):
-        if not httpcache.FILES.isdisjoint(names):
-            yield folder, _CACHED
-            continue
-        folders.sort()
-        for name in sorted(names):
-            yield str(Path(folder, name)), _kind_of_name(name)
-
-
 def _kind_of_name(path: str) -> str:
-    """Return the kind of a file by the end of its name. wget leaves the query of a URL there."""
-    name = path.lower().partition("?")[0]
-    return next((kind for kind, ends in _SUFFIXES.items() if name.endswith(ends)), _OTHER)
+    """Return the kind of a file by the end of its name, or of what wget has before a query."""
+    names = path.lower().partition("?")[0], path.lower()
+    return next((it for n in names for it, ends in _SUFFIXES.items() if n.endswith(ends)), _OTHER)
 
 
 def _kind_of_file(path: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 
-from simhash_gate.common.wording import Complain
+from simhash_gate.common.wording import Complain, Say
 from simhash_gate.sources import Entry, File, Source, find
 from simhash_gate.sources.files import manifest, read_file
 from simhash_gate.sources.find import files_of, look_at, names_store, shown, total
@@ -43,13 +43,13 @@ def open_kept(url: str) -> Iterator[Store]:
 
 
 def open_pages(
-    paths: Sequence[str], complain: Complain, max_bytes: int, say: Callable[[str], object]
+    paths: Sequence[str], complain: Complain, max_bytes: int, say: Say, written: Iterable[str] = ()
 ) -> Source:
-    """Return the pages of several sources of any kind, in order.
+    """Return the pages of several sources of any kind, in order, but not what is `written`.
 
     `say` gets a description of each folder. Raises `MissingExtraError` if a package is missing.
     """
-    given = look_at(paths, complain, say)
+    given = look_at(paths, complain, say, written=written)
     return Source(pages_of(files_of(given, complain), complain, max_bytes), lambda: total(given))
 
 

@@ -194,7 +194,9 @@ def test_an_address_that_answers_nothing_is_named_with_the_reason(tmp_path) -> N
     assert messages.count(" ERROR: ") == 1
     assert re.search(rf"<GET {url}/?(robots.txt)?> .*: Connection was refused", messages)
     assert "Traceback" not in messages
-    assert "No page was found" in messages
+    last = messages.splitlines()[-1]
+    said = "No page was found. Is this the right address? 127.0.0.1: Connection was refused"
+    assert last.startswith(said)
 
 
 def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
@@ -215,6 +217,7 @@ def test_it_says_where_a_start_leads_that_is_not_of_the_site(tmp_path) -> None:
         (["example.com", "-o", "a.jsonl"], "example.com is no URL"),
         (["https://example.com", "-o", "a.csv"], "ends in .jsonl"),
         (["https://example.com", "-o", "a.jsonl", "-s", "JOBDIR=x"], "expected NAME=VALUE"),
+        (["https://example.com", "-o", "a.jsonl", "-s", "SIMHASH_GATE_STORE=x"], "a SiteSpider"),
         (["https://example.com", "-o", "a.jsonl", "-s", "SIMHASH_GATE_NEER=1"], "NEAR"),
     ],
 )
@@ -285,12 +288,15 @@ def test_after_a_kill_and_after_ctrl_c_no_page_is_lost_and_none_written_twice(tm
 
 
 def test_what_cannot_be_fetched_is_counted_and_the_rest_is_written(tmp_path) -> None:
-    routes = {"/": page(1, links=links("/down", "/2")), "/down": Answer(b"", 503), "/2": page(2)}
+    routes = {"/": page(1, links=links("/down", "/2", "/app")), "/2": page(2)}
+    app = html_answer("<title>App</title><div id=root></div><script>words = 'of a script'</script>")
+    routes |= {"/down": Answer(b"", 503), "/app": app}  # an item without text is none
     with Site(routes).running() as site:
         arguments = ["-s", "RETRY_TIMES=1", "-o", "corpus.jsonl"]
         status, messages = told(started(tmp_path, f"{site.url}/", *arguments))
     assert status == 1
     assert "addresses that could not be fetched: 1" in messages
+    assert "pages without text that can be read: 1" in messages
     assert paths(tmp_path / "corpus.jsonl") == ["/", "/2"]
 
 

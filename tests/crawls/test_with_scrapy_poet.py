@@ -115,8 +115,8 @@ NOT_INSTALLED = "the gate is not installed"
 @pytest.mark.parametrize(
     ("settings", "reasons"),
     [
-        (settings_of(USUAL), {"/mine": "meta", "/gone": "status"}),
-        (settings_of(INSIDE), {"/mine": "meta", "/gone": "status"}),
+        (settings_of(USUAL), {"/mine": "meta", "/gone": "status: 404"}),
+        (settings_of(INSIDE), {"/mine": "meta", "/gone": "status: 404"}),
         (
             settings_of(USUAL) | {"SIMHASH_GATE_ENABLED": False},
             dict.fromkeys(ROUTES, "SIMHASH_GATE_ENABLED is False"),

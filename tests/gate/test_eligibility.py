@@ -18,8 +18,8 @@ def why(body: bytes = b"<p>text</p></html>", **known) -> str:
     [
         ({}, ""),
         ({"status": 204}, ""),
-        ({"status": 404}, "status"),
-        ({"status": 301, "html": False}, "status"),
+        ({"status": 404}, "status: 404"),
+        ({"status": 301, "html": False}, "status: 301"),
         ({"html": False}, "not_html"),
         ({"html": False, "max_bytes": 1}, "not_html"),
         ({"max_bytes": 10}, "too_large"),

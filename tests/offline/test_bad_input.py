@@ -182,7 +182,7 @@ def test_without_a_package_a_folder_gives_its_other_pages(run, tmp_path, write, 
     result = run("replay", "crawl")
     assert (result.status, result.column("outcome")) == (1, ["new", "duplicate"])
     assert "crawl: 2 files can't be read: reading WARC files needs fastwarc: pip" in result.err
-    assert "crawl: 2 HTML files, 2 other files not read\n" in result.err
+    assert "crawl: 2 HTML files, 2 other files not read (0.warc, 1.warc)\n" in result.err
 
 
 OF_STORES = ["store info", "store list", "store export", "store forget --all"]

@@ -17,7 +17,7 @@ from tests.offline.test_replay_warc import record
 
 FIELDS = "id url canonical_url title author date language site description".split()
 FIELDS += ["words", "fingerprint", "pipeline", "markdown"]
-OTHERS = ["id", "url", "kept", "distance", "reason"]
+OTHERS = ["id", "url", "kept", "matched_url", "outcome", "distance", "reason"]
 
 PLAIN = ("-s", "SIMHASH_GATE_VERIFY=0")
 
@@ -56,7 +56,7 @@ COPY_OF = {2: 0, 4: 3, 5: 0, 7: 1, 9: 8, 10: 6, 11: 0}
 def test_the_corpus_has_the_kept_pages_in_their_order(run, tmp_path, stories) -> None:
     result = run("dedupe", stories, "-o", "corpus.jsonl", "--duplicates", "others.jsonl")
     assert (result.status, result.out) == (0, "")
-    counts = "kept: 5, copies: 7, without text to compare: 0, not read: 0\n"
+    counts = "kept: 5, copies: 7, skipped: 0, not read: 0\n"
     assert result.err == f"pages: 12, scopes: 1 (SIMHASH_GATE_SCOPE = 'crawl'), {counts}"
     corpus, others = lines(tmp_path / "corpus.jsonl"), lines(tmp_path / "others.jsonl")
     assert [[*line] for line in corpus] == [FIELDS] * 5
@@ -66,6 +66,7 @@ def test_the_corpus_has_the_kept_pages_in_their_order(run, tmp_path, stories) ->
     assert [[*line] for line in others] == [OTHERS] * 7
     assert {line["id"]: line["kept"] for line in others} == COPY_OF
     assert others[0]["reason"] == "distance 0, threshold 3"
+    assert others[0]["matched_url"] == "https://example.com/1/0"
     assert not (tmp_path / "corpus.jsonl.work").exists()
 
 
@@ -159,7 +160,7 @@ def test_stdin_and_stdout_are_a_source_and_an_output(run_with_input, tmp_path, s
     piped = run_with_input(stories.read_text(), "dedupe", "-", "-o", "-", "--quiet")
     assert (piped.status, piped.column("id"), piped.err) == (0, KEPT, "")
     refused = run_with_input("", "dedupe", "-", "-o", "-", "--report", "-")
-    assert (refused.status, "can't both be stdout" in refused.err) == (2, True)
+    assert (refused.status, "another output" in refused.err) == (2, True)
     assert not (tmp_path / "-").exists()
 
 
@@ -235,6 +236,36 @@ def test_answers_in_place_of_pages_are_left_out_and_counted(run, tmp_path, manif
     assert reasons == ["'Page not found' at different addresses"] * 2
 
 
+def test_the_list_of_duplicates_names_kept_pages_of_every_source(run, tmp_path, manifest) -> None:
+    for name in ("a.jsonl", "b.jsonl"):  # each numbers its pages from 0, without a URL
+        manifest({"id": 0, "html": page(1).body.decode()}, name=name)
+    (tmp_path / "gone.warc").write_bytes(record(page(2).body, status="404 Not Found"))
+    result = run(
+        *("dedupe", "a.jsonl", "b.jsonl", "gone.warc", "-o", "c.jsonl", "--duplicates", "o.jsonl")
+    )
+    assert "kept: 1, copies: 1, skipped: 1, not read: 0\n" in result.err
+    copy, gone = lines(tmp_path / "o.jsonl")
+    assert (copy["id"], copy["kept"], copy["matched_url"]) == (0, 0, "a.jsonl:1")
+    assert (gone["outcome"], gone["reason"]) == ("skipped", "status: 404")
+    assert "Only responses of status 2xx" in run("why", gone["url"], "--in", "o.jsonl").out
+
+
+def test_why_reads_the_list_of_duplicates(run, stories) -> None:
+    assert run("dedupe", stories, "-o", "c.jsonl", "--duplicates", "o.jsonl").status == 0
+    url = "https://example.com/1/5"
+    for sources in (("o.jsonl",), ("o.jsonl", stories.name)):
+        told = run("why", url, *(part for it in sources for part in ("--in", it)), "--json")
+        found = json.loads(told.out)
+        assert (found["became"], found["outcome"]) == ("dropped", "duplicate")
+        assert found["kept"]["name"] == "https://example.com/1/0"
+        assert told.err == f"looked in {', '.join(sources)}\n"
+    told = run("why", url, "--in", stories.name)
+    assert "its page is there, and no verdict on it" in told.err
+    assert "a list of dedupe --duplicates" in told.err
+    other = run("why", url, "https://example.com/2/1", "--in", stories.name, "--json")
+    assert json.loads(other.out)["outcome"] == "new"
+
+
 def test_only_an_empty_folder_may_be_there_already(run, tmp_path, stories) -> None:
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken/file").write_text("")
@@ -246,6 +277,37 @@ def test_only_an_empty_folder_may_be_there_already(run, tmp_path, stories) -> No
     (tmp_path / "corpus").mkdir()
     assert run("dedupe", stories, "-o", "corpus").status == 0
     assert (tmp_path / "corpus/example.com/1/0.md").exists()
+
+
+def test_what_the_command_writes_into_a_source_is_never_read(run, tmp_path, write) -> None:
+    write("site/a.html", 1)
+    (tmp_path / "elsewhere.jsonl").write_text('{"html": "<p>Bees"}')
+    (tmp_path / "site/c.jsonl").symlink_to("../elsewhere.jsonl")
+    (tmp_path / "site/logo.png").write_bytes(b"")
+    outputs = ("-o", "site/c.jsonl", "--duplicates", "site/o.jsonl", "--report", "site/r.html")
+    for _ in range(2):
+        result = run("dedupe", "site", *outputs)
+        assert result.status == 0
+        assert result.err.startswith("site: 1 HTML file, 1 other file not read (logo.png)\n")
+        assert ids(tmp_path / "site/c.jsonl") == ["site/a.html"]
+    assert len(lines(tmp_path / "elsewhere.jsonl")) == 1
+
+
+@pytest.mark.parametrize(
+    ("outputs", "named"),
+    [
+        (("-o", "c.jsonl", "--duplicates", "./c.jsonl"), "c.jsonl"),
+        (("-o", "c.jsonl", "--duplicates", "o.jsonl", "--report", "link.jsonl"), "link.jsonl"),
+        (("-o", "folder", "--report", "folder/r.html"), "folder/r.html"),
+    ],
+)
+def test_no_output_takes_the_place_of_another(run, tmp_path, stories, outputs, named) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link.jsonl").symlink_to("o.jsonl")
+    before = sorted(tmp_path.iterdir())
+    result = run("dedupe", stories, *outputs)
+    assert (result.status, sorted(tmp_path.iterdir())) == (2, before)
+    assert f"{named} is, or is in, another output. Name another file" in result.err
 
 
 def test_the_report_has_the_texts_of_doubtful_copies(run, tmp_path, manifest) -> None:

@@ -102,7 +102,7 @@ def test_what_a_crawl_would_pass_unjudged_is_skipped_with_its_reason(run, tmp_pa
     result = run("replay", path, "-s", "SIMHASH_GATE_MAX_BYTES=20000")
     assert result.status == 0
     assert result.column("reason")[:-1] == [
-        "status",
+        "status: 404",
         "not html",
         "incomplete",
         "incomplete",

@@ -177,7 +177,9 @@ def test_several_logs_have_a_table_of_crawlers_and_one_has_none(run, logs) -> No
     (logs / "report.html").write_text("<p>An older report.")
     result = run("report", "logs", "-o", "report.html")
     assert result.status == 0
-    assert result.err == "logs: 2 verdict logs, 1 other file not read\nverdicts in the report: 4\n"
+    assert result.err == (
+        "logs: 2 verdict logs, 1 other file not read (report.html)\nverdicts in the report: 4\n"
+    )
     assert figures((logs.parent / "report.html").read_text()) == TWO_CRAWLERS
     both = run("report", logs / "1.jsonl", logs / "deeper/2.jsonl.gz")
     assert (both.status, figures(both.out)) == (0, TWO_CRAWLERS)
@@ -195,7 +197,7 @@ def test_a_log_that_is_broken_or_empty_does_not_hide_the_others(run, logs) -> No
     assert f"{logs}/3.jsonl.gz: gzip can't unpack the rest: " in result.err
     assert f"{logs}/4.jsonl:4: 'outcome' is 'lost'" in result.err
     assert f"{logs}/4.jsonl:5: not JSON" in result.err
-    assert f"{logs}: 4 verdict logs, 1 other file not read" in result.err
+    assert f"{logs}: 4 verdict logs, 1 other file not read (5.jsonl)" in result.err
     names = [row[0] for row in figures((logs.parent / "report.html").read_text())]
     assert {"news #1", "news #2"} < set(names)
     nothing = run("report", logs / "5.jsonl", logs / "1.jsonl")

@@ -206,9 +206,11 @@ def test_the_log_of_a_crawl_among_its_pages_is_no_page(run, tmp_path) -> None:
         result = run(command, "crawl")
         assert result.status == 0
         assert len(result.lines) == number
-        assert "crawl: 5 WARC files, 1 other file not read\n" in result.err
+        assert "crawl: 5 WARC files, 1 other file not read (verdicts.jsonl)\n" in result.err
     (tmp_path / "logs").mkdir()
     (tmp_path / "crawl/verdicts.jsonl").rename(tmp_path / "logs/verdicts.jsonl")
     result = run("pairs", "logs")
     assert len(result.lines) == 3
     assert result.err.startswith("logs: 1 JSON Lines file\n")
+    (tmp_path / "logs/a.png").write_bytes(b"")
+    assert "logs: 1 JSON Lines file, 1 other file not read (a.png)\n" in run("pairs", "logs").err

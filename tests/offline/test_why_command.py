@@ -281,7 +281,7 @@ def test_what_the_project_has_is_looked_in_also_from_a_folder_of_it(run, tmp_pat
         (tmp_path / ".scrapy/simhash_gate/test.sqlite").unlink()
         missing = run("why", url)
         assert missing.status == 1
-        assert " .scrapy/httpcache/test: it was fetched, and there is no verdict" in missing.err
+        assert " .scrapy/httpcache/test: its page is there, and no verdict on it" in missing.err
         crawl(tmp_path, site, settings=settings | kept | {"CONCURRENT_REQUESTS": 1})
     for arguments in ((), ("--in", ".scrapy/httpcache/test")):
         shown = run("why", url, *arguments)

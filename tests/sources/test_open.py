@@ -22,7 +22,7 @@ SKIPS = "no page in this folder: no file in it ends in .html"
 
 def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    html(folder, "b.html", "sub/e.htm")
+    html(folder, "b.html", "sub/e.htm", "sub/?page=2.html", "sub/1?print=1.html")  # as wget -E
     write_warc(folder / "a.warc.gz", URL + "1", URL + "2")
     (folder / "c.txt").write_text("Some words.")
     (folder / "d.jsonl").write_text(json.dumps({"url": URL + "4", "html": "<p>word"}) + "\n")
@@ -38,12 +38,12 @@ def test_a_folder_may_mix_kinds_and_says_what_it_is_taken_for(tmp_path: Path) ->
     assert [entry.url or entry.path for entry in found.entries] == [
         *(URL + "1", URL + "2", f"{folder}/b.html", f"{folder}/c.txt", URL + "4"),
         *("https://hive.example/1", URL + "5", f"{folder}/f.parquet, row 1"),
-        f"{folder}/sub/e.htm",
+        *(f"{folder}/sub/{name}" for name in ("1?print=1.html", "?page=2.html", "e.htm")),
     ]
     assert found.complaints == []
     assert found.said == [
-        f"{folder}: 2 HTML files, 1 text file, 2 WARC files, 1 WACZ file, 1 JSON Lines file, "
-        "1 Parquet file, 3 other files not read"
+        f"{folder}: 4 HTML files, 1 text file, 2 WARC files, 1 WACZ file, 1 JSON Lines file, "
+        "1 Parquet file, 3 other files not read (logo.png, prints.jsonl, prints.parquet)"
     ]
 
 
