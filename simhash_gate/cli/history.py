@@ -11,12 +11,14 @@ from simhash_gate.cli.console import Console, as_json, with_chosen, with_console
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import Complain, complaining, how_many
+from simhash_gate.compare.sketch import Sketch
 from simhash_gate.fingerprints.hamming import hamming_distance, to_hex
 from simhash_gate.history.versions import History, Version
 from simhash_gate.offline.chosen import Chosen, text_of
-from simhash_gate.report.explanation import Explanation, Side
+from simhash_gate.report.explanation import KEEP_TEXTS, Explanation, Side
 from simhash_gate.report.judged import LoggedVerdict
 from simhash_gate.sources.open import open_kept
+from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.stores.histories import PageHistory
 from simhash_gate.stores.store import Store
 
@@ -116,8 +118,9 @@ def diff(console: Console, store: str, url: str, versions: tuple[int, ...], as_j
         page, past = max(pasts, key=lambda past: (past[0].url == own, past[0].seen))
         two = _two_of(past.versions, versions)
         earlier, later = (_side(kept, page, version, console) for version in two)
+        hints = [] if any(kept.blobs(KEPT_TEXT, data=False)) else [KEEP_TEXTS]
     bits = hamming_distance(*(version.fingerprint for version in two))
-    found = Explanation(LoggedVerdict(page.url, "", distance=bits), later, earlier)
+    found = Explanation(LoggedVerdict(page.url, "", distance=bits), later, earlier, hints=hints)
     if as_json:
         console.write(found.as_json())
     else:
@@ -136,10 +139,13 @@ def _two_of(versions: Sequence[Version], numbers: Sequence[int]) -> list[Version
 
 
 def _side(store: Store, page: PageHistory, version: Version, console: Console) -> Side:
-    name = f"{shown(version.first_seen)} to {shown(version.last_seen)}"
+    side = Side.known(f"{shown(version.first_seen)} to {shown(version.last_seen)}", version)
+    if version.offers is not None:
+        side = side._replace(sketch=Sketch(version.headline, compared=version.offers))
     text = None
     with complaining(console.complain, f"{page.url}: text of {shown(version.first_seen)}"):
         text = text_of(store, page.scope, version.digest)
     if text is None:
-        return Side.known(name, version)
-    return Side.known(name, version, text.markdown, frozenset(link.url for link in text.links))
+        return side
+    links = frozenset(link.url for link in text.links)
+    return side._replace(markdown=text.markdown, links=links)

@@ -86,10 +86,11 @@ def _read(
     if _is_web(name):
         found = PageTraces(name)
         found.look(sources, settings, console.complain, console.say)
-        read = found.read(settings)
-        if read is None:
-            console.complain(found.url, "no such page. Name where it is: --in SOURCE")
-        return read
+        for place, read in found.read(settings):
+            console.say(f"{found.url} is that of {place}")
+            return read
+        console.complain(found.url, "no such page. Name where it is: --in SOURCE")
+        return None
     if name != STDIN and is_log(name):
         raise click.UsageError(f"{name} is a verdict log. To look in it: --in {name}")
     with complaining(console.complain, name):
@@ -110,13 +111,13 @@ def _became(
         kept = PageTraces(verdict.kept.url)
         places = [place for place in found.asked if not is_log(place)]
         kept.look_in(places, settings, lambda *_: None, lambda _: None)  # told already
-    answer = found.answer(kept, settings)
+    answer, looked = found.answer(kept, settings, console.say), f"looked in {shown(*found.asked)}"
     if answer is None:
         missing = "no verdict on it, and no page of it. It was not fetched, or under another URL"
-        if found.entry is not None:
+        if found.entries:
             missing = f"its page is there, and no verdict on it. To get one, {WITH_LOG}, or name "
             missing += "a list of dedupe --duplicates. To compare it: why URL OTHER --in SOURCE"
-        console.complain(f"{found.url} in {shown(*found.asked)}", missing)
+        console.complain(found.url, f"{missing} ({looked})")
     else:
-        console.say(f"looked in {shown(*found.asked)}")
+        console.say(looked)
     return answer

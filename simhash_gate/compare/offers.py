@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain
 
 from simhash_gate.compare.sketch import Offered, Sketch
 from simhash_gate.page.money import Money, find_money
@@ -21,6 +22,8 @@ IN_DATA = {
 """Fields that only data have, by the field of a text that says the same ("" if none does)."""
 TEXT_ALONE = "the text alone of"
 """The field of a page that was read from its text. Its value is the URL."""
+# Another field that one page lacks is a selector that was not named when that was read.
+_OFFERED = frozenset({*IN_DATA, *chain(*IN_DATA.values()), "availability", "file"})
 _NUMBERS = frozenset({"sku", "mpn", "productid", "item", "offer sku", "shown number"})
 _PRICES = ("price", "shown price")
 
@@ -42,7 +45,7 @@ def fields_apart(kept: Offered, new: Offered) -> list[tuple[str, str | None, str
     """Return the fields in which two pages differ, and what each says, None for nothing."""
     before, now = dict(kept), dict(new)
     fields = [(name, before.get(name), now.get(name)) for name in before | now]
-    return [field for field in fields if differs(*field)]
+    return [it for it in fields if differs(*it) and (it[0] in _OFFERED or None not in it)]
 
 
 def differs(field: str, value: str | None, other: str | None) -> bool:

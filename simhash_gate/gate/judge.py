@@ -186,7 +186,7 @@ class Gate:
         rendition = rendition and current is not None and _is_rendition(judged, current)
         if changed and not rendition:
             return None
-        found_at = self._revisits.found_at(visit, before)
+        found_at, when = self._when(visit, before)
         version, renewed = version_of(page, record, visit), kept
         here = current and replace(kept, run=self.run, url=record.url).identity == record.identity
         if rendition or here:
@@ -203,18 +203,21 @@ class Gate:
             if kept.run != self.run:  # what counted before counts if this run dies
                 self.store.update([renewed], durable=True)
         match = Match(renewed, hamming_distance(kept.fingerprint, record.fingerprint))
-        elsewhere = bool(found_at) and found_at != visit.url
-        when = f"at {found_at if elsewhere else 'this address'} in this crawl"
-        same = f"the same text{look.excused and '; '}{look.excused}"
-        reason = f"{same}, {when if found_at else before.age(visit.at)}"
+        reason = f"the same text{look.excused and '; '}{look.excused}, {when}"
         verdict = Verdict("unchanged", reason, policy, page, match, previous=before)
-        if elsewhere:
+        if found_at not in ("", visit.url):
             return replace(verdict, outcome="duplicate")
         if policy.revisit == "pass" and not self._is_over(kept.run):
             reason = f"{reason}, by a crawl that runs and has delivered it"
             return replace(verdict, outcome="duplicate", reason=reason)
         reason += "; other links" * verdict.has_other_links
         return replace(verdict, reason=reason)
+
+    def _when(self, visit: Visit, before: Version) -> tuple[str, str]:
+        """Return where this run first found an earlier version, if so, and when it was seen."""
+        found_at = self._revisits.found_at(visit, before)
+        where = "this address" if found_at == visit.url else found_at
+        return found_at, f"last seen at {where} in this crawl" if found_at else before.age(visit.at)
 
     def _compared(self, judged: Judging, revisit: Revisit) -> Verdict:
         """Return the verdict on a page that is compared with the others of its scope."""
@@ -234,7 +237,8 @@ class Gate:
                 return self._unchanged(judged, revisit) or self._compared(judged, revisit)
         if not added:
             return self._seen(judged, revisit, match, found)
-        verdict = _kept(judged, revisit, match, found, passed)
+        when = revisit.previous and self._when(visit, revisit.previous)[1]
+        verdict = _kept(judged, revisit, match, found, passed, when or "")
         self._replaced(revisit.kept, record)
         revisit = Revisit(revisit.history)  # what was found is another version
         self._revisits.keep(revisit, version_of(page, record, visit), visit, policy)
@@ -371,6 +375,7 @@ def _kept(
     match: Match | None,
     found: Difference | None,
     passed: NotCompared,
+    when: str,
 ) -> Verdict:
     page, policy, visit, record, *_ = judged
     before = revisit.previous
@@ -382,7 +387,7 @@ def _kept(
         if judged.before is not None:
             look, _ = _closer_look(page, policy, judged.memory)
             text = look.revisit(judged.before, before.digest)
-        changed = what_changed(before, page, policy, visit, text), text, before.age(visit.at)
+        changed = what_changed(before, page, policy, visit, text), text, when
         reason = "; ".join(filter(None, changed))
         return Verdict(
             *(outcome, reason, policy, page, match, record), not_compared=passed, previous=before

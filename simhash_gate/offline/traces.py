@@ -5,7 +5,7 @@ Verdict logs, stores, journals and files of pages are searched by any address of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of, without_credentials
 from simhash_gate.common.wording import Complain, MissingExtraError, complaining
+from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History, Version
 from simhash_gate.identity.keys import key_of
@@ -22,6 +23,7 @@ from simhash_gate.offline.chosen import Chosen, text_of
 from simhash_gate.offline.logs import WITH_LOG, entry_of, is_log, left_by, logs_in, logs_of_project
 from simhash_gate.offline.why import compared, trial_of
 from simhash_gate.pipeline import Reading, read_closely
+from simhash_gate.report import explanation as hint
 from simhash_gate.report.explanation import Explanation, Side
 from simhash_gate.report.judged import LoggedMatch, LoggedVerdict
 from simhash_gate.settings import Settings
@@ -31,6 +33,7 @@ from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages
 from simhash_gate.stores import StoreError
 from simhash_gate.stores.base import Record
+from simhash_gate.values import PREFIX
 
 _EXAMPLE = "those of a verdict log"
 
@@ -40,16 +43,16 @@ class PageTraces:
     """What is known of the page of a URL.
 
     `crawl` is what the crawl that reached the `verdict` says of itself. `copies` are URLs of its
-    copies. `entry` is the page itself, `record` what a store remembers of it, `markdown` its text
-    if that is kept. `versions` are what it said at its visits, each with the text that is kept of
-    it. `asked` are the places that were looked in.
+    copies. `entries` are the page itself, `record` is what a store remembers of it, `markdown` its
+    text if that is kept. `versions` are what it said at its visits, each with the text that is kept
+    of it. `asked` are the places that were looked in.
     """
 
     url: str
     verdict: LoggedVerdict | None = None
     crawl: dict[str, Any] = field(default_factory=dict)
     copies: list[str] = field(default_factory=list)
-    entry: Entry | None = None
+    entries: list[Entry] = field(default_factory=list)
     record: Record | None = None
     markdown: str = ""
     matched_markdown: str = ""
@@ -73,7 +76,7 @@ class PageTraces:
         while logs and self.verdict is None and self.record is None:
             self.look_in([logs.pop()], settings, complain, say)
         for place in left_by(self.crawl):
-            if place not in self.asked and self.entry is None:
+            if place not in self.asked and not self.entries:
                 with suppress(StoreError, MissingExtraError):
                     self.look_in([place], settings, lambda *_: None, lambda _: None)
         if not self.asked:
@@ -98,26 +101,36 @@ class PageTraces:
         if pages:
             for entry in open_pages(pages, complain, settings.max_bytes, say).entries:
                 if not entry.skipped and self._is_page(entry.url or entry.name):
-                    self.entry = entry
+                    self.entries.append(entry)
 
-    def read(self, settings: Settings) -> Reading | None:
-        """Return the page, read; None if it is not there."""
-        entry = self.entry
-        if entry is None:
-            return None
-        options = settings.options
-        return read_closely(entry.body, url=entry.url, encoding=entry.encoding, options=options)
+    def read(self, settings: Settings) -> Iterator[tuple[str, Reading]]:
+        """Yield where the page is and when it was fetched, with the page, read; the last first."""
+        for it in reversed(self.entries):
+            at = f", fetched at {shown(it.time)}" if it.time else ""
+            read = read_closely(it.body, url=it.url, encoding=it.encoding, options=settings.options)
+            yield f"{it.place}{at}", read
 
-    def _read_as_judged(self, settings: Settings) -> Reading | None:
-        """Return the page, read; None if it is not there, or says something else by now."""
-        read, record = self.read(settings), self.record
-        words = self.verdict.words if self.verdict else None
-        if read is None or words not in (None, read.page.words):
-            return None
-        other = record is not None and record.url == self.url and record.digest != read.page.digest
-        return None if other else read
+    def _read_as_judged(
+        self, settings: Settings, say: Any, words: int | None, mark: int | None, bits: int | None
+    ) -> Reading | None:
+        """Return the page that was judged, read, with a fingerprint `bits` from `mark`, or None."""
+        digests = [self.record.digest] if self.record and self.record.url == self.url else []
+        found = [*self.read(settings)]
+        for _, read in found:
+            page = read.page
+            known = None not in (mark, bits, page.fingerprint)
+            apart = known and hamming_distance(mark, page.fingerprint) != bits  # type: ignore[arg-type]
+            if (
+                not apart
+                and words in (None, page.words)
+                and page.digest in (digests or [page.digest])
+            ):
+                return read
+        for place, _ in found[:1]:
+            say(f"not the page that was judged: {place}")
+        return None
 
-    def answer(self, kept: PageTraces | None, settings: Settings) -> Explanation | None:
+    def answer(self, kept: PageTraces | None, settings: Settings, say: Any) -> Explanation | None:
         """Return what became of the page, None if unknown; `kept` is what it was compared with."""
         verdict = self.verdict
         if verdict is None and self.record is not None:
@@ -128,12 +141,15 @@ class PageTraces:
         policy = settings.policies.site_of(self.url).policy
         limits = {name: getattr(verdict, name) for name in ("threshold", "near")}
         policy = replace(policy, **{name: it for name, it in limits.items() if it is not None})
-        page = self._read_as_judged(settings)
-        other = kept._read_as_judged(settings) if kept else None
+        known, its = (settings, say), verdict.kept
+        page = self._read_as_judged(*known, verdict.words, verdict.fingerprint, 0)
+        seen = its and (its.words, verdict.fingerprint, verdict.distance)
+        other = kept._read_as_judged(*known, *seen) if kept and seen else None
         if page is not None and other is not None and kept is not None:
             both = compared((kept.url, other), (verdict.url, page), settings, url=verdict.url)
             return replace(both, verdict=verdict, policy=policy, copies=self.copies)
         found = Explanation(verdict, self._side(page, verdict), None, policy, copies=self.copies)
+        found = replace(found, hints=self._hints(verdict, settings))
         if verdict.means.revisit and verdict.kept:
             return replace(found, kept=self._earlier(verdict, verdict.kept))
         if kept is None or verdict.kept is None:
@@ -141,6 +157,13 @@ class PageTraces:
         kept.markdown = kept.markdown or self.matched_markdown
         trial = trial_of(kept.record, page.page if page else None)
         return replace(found, kept=kept._side(other, verdict.kept), is_copy=trial)
+
+    def _hints(self, verdict: LoggedVerdict, settings: Settings) -> list[str]:
+        """Return how to see the words that differ, but for what the crawl had set."""
+        journals = f"{PREFIX}JOURNAL" in (self.crawl.get("settings") or {})
+        hints = [hint.IN_SOURCES] * (not verdict.means.revisit)
+        hints += [hint.KEEP_TEXTS] * (not settings.keep_markdown)
+        return hints + [hint.KEEP_COPIES] * (verdict.dropped and not journals)
 
     def _earlier(self, verdict: LoggedVerdict, before: LoggedMatch) -> Side:
         """Return what the page said at the visit before the one of a verdict."""
@@ -193,7 +216,7 @@ class PageTraces:
             if self.verdict is None:
                 self._take({**vars(drop), "dropped": True}, {"name": drop.spider})
             self.matched_markdown = drop.matched_markdown
-            self.entry = entry_of(found)
+            self.entries.append(entry_of(found))
 
     def _look_in_store(self, url: str, complain: Complain) -> None:
         with open_kept(url) as store:

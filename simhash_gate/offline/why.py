@@ -23,7 +23,9 @@ from simhash_gate.sources import Entry
 from simhash_gate.stores.base import Record
 from simhash_gate.values import PREFIX
 
-_IN_SHELL = "To see which words differ: page = response, fetch the kept page, why(page, response)"
+_IN_SHELL = (
+    "To see which words differ: page = response, fetch the kept page, why(page, response)",
+)
 
 
 def compared(
@@ -71,7 +73,7 @@ def why(response: Any, other: Any = None) -> None:
         text = verdict.kept.markdown if verdict.kept else ""
         kept = Side.known(record.url, record, text) if record else None
         trial = trial_of(record, verdict.page)
-        found = Explanation(judged, page, kept, verdict.policy, trial, hint=_IN_SHELL)
+        found = Explanation(judged, page, kept, verdict.policy, trial, hints=_IN_SHELL)
     else:
         settings = read_settings({})
         if verdict is not None:

@@ -35,15 +35,9 @@ from simhash_gate.values import PREFIX
 
 _MOST_CHANGES = 20
 _SHOWN = 3  # copies that are named
-_KEEP = f"{PREFIX}KEEP_MARKDOWN = 100 * 1024**2"
-IN_SOURCES = (
-    "To see which words differ, name where both pages are: --in SOURCE, such as an\n"
-    f"HttpCache or WARC files; or let the next crawl keep texts: {_KEEP}"
-)
-_EARLIER = (
-    "The words that differ are not known: the store does not have the texts of both versions.\n"
-    f"The next crawl keeps texts with {_KEEP}"
-)
+IN_SOURCES = "Name where the pages are: --in SOURCE, such as an HttpCache or WARC files"
+KEEP_TEXTS = f"The next crawl keeps texts with {PREFIX}KEEP_MARKDOWN = 100 * 1024**2"
+KEEP_COPIES = f'The next crawl keeps the pages that it drops with {PREFIX}JOURNAL = "dropped"'
 _SAME = "the text is that of the earlier version, but for what changes by itself"
 _WOULD = {"dropped": "would be dropped", "held back": "would be held back", "passed": "would pass"}
 _BITS = re.compile(r"distance \d+(, (threshold|near) \d+|:)(; )? ?")
@@ -130,7 +124,7 @@ class Explanation:
     `kept` is the page that it was compared with, None for none. Without an outcome, the verdict
     says only that the two were compared. `is_copy` tells whether the page would be a copy of the
     kept one under another policy, None where too little is known of both. `copies` are the URLs of
-    pages that are copies of it. `hint` says how to see the words that differ, where a text is
+    pages that are copies of it. `hints` say how to see the words that differ, where a text is
     missing.
     """
 
@@ -140,7 +134,7 @@ class Explanation:
     policy: Policy = Policy()
     is_copy: Callable[[Policy], bool] | None = None
     copies: Sequence[str] = ()
-    hint: str = IN_SOURCES
+    hints: Sequence[str] = ()
 
     @property
     def became(self) -> str:
@@ -214,7 +208,7 @@ class Explanation:
         outcome = self.verdict.outcome
         if outcome == "duplicate":
             return list(self._of_copy())
-        if outcome == "near":
+        if self.verdict.means.kept:
             return list(self._of_near())
         if outcome == "unchanged" and self.policy.revisit != "pass":
             return [Way(self._set(revisit="pass"), "unchanged pages are delivered again")]
@@ -240,10 +234,12 @@ class Explanation:
 
     def _of_near(self) -> Iterator[Way]:
         bits = self.verdict.distance
+        if bits is not None and bits > self.policy.near and self._is_copy_under({"near": bits}):
+            yield Way(self._set(near=bits), "it is a duplicate: pages this near are looked at")
         looser: dict[str, Any] = {"verify": False} if self.policy.verify else {}
         if bits is not None and bits > self.policy.threshold:
             looser["threshold"] = bits
-        if looser and self._is_copy_under(looser) is not False:
+        if self.verdict.outcome == "near" and looser and self._is_copy_under(looser) is not False:
             yield Way(self._set(**looser), "it is a duplicate, as are all pages this near")
 
     def _is_copy_under(self, overrides: Mapping[str, Any]) -> bool | None:
@@ -285,8 +281,7 @@ class Explanation:
         yield from self._verdict_as_text()
         outcome = self.verdict.outcome
         if outcome != "skipped":
-            before = "earlier version" if self._is_revisit else "kept page"
-            for title, side in ((before, self.kept), ("this page", self.page)):
+            for title, side in ((self._before, self.kept), ("this page", self.page)):
                 if side is not None:
                     name = f"{title}  {printable(side.name)}"
                     yield from _section(name, side.as_text(markdown=markdown))
@@ -342,14 +337,20 @@ class Explanation:
                 yield from _section(f"{title} {result}", lines)
 
     @property
-    def _is_revisit(self) -> bool:
-        return not self.verdict.outcome or self.verdict.means.revisit
+    def _before(self) -> str:
+        is_revisit = not self.verdict.outcome or self.verdict.means.revisit
+        return "earlier version" if is_revisit else "kept page"
 
     def _changes_as_text(self) -> Iterator[str]:
         found, links = self.changes, self.links
         if found is None:
-            same = self.verdict.outcome == "unchanged"
-            yield from ("", _SAME if same else _EARLIER if self._is_revisit else self.hint)
+            sides = (f"the {self._before}", self.kept), ("this page", self.page)
+            missing = [name for name, it in sides if it and not (it.lines or it.markdown)]
+            what = f"Which words differ is not known: no text of {' or of '.join(missing)} is here."
+            yield from (
+                "",
+                *([_SAME] if self.verdict.outcome == "unchanged" else [what, *self.hints]),
+            )
             return
         title = "words that differ" if found else "no word of the text differs"
         if found and all(change.ignored for change in found):

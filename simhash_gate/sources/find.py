@@ -38,6 +38,7 @@ _NO_PAGE = (
     "it is no HttpCache"
 )
 _CACHED, _OTHER = "response", "other"
+_NAMED = 3  # sources, in a message
 
 
 @dataclass(frozen=True)
@@ -153,10 +154,11 @@ def is_folder(path: str) -> bool:
 
 
 def shown(*paths: str) -> str:
-    """Return sources for a message, with URLs of stores without passwords."""
-    return ", ".join(
-        without_password(path) if names_store(path) else jsonl.shown_path(path) for path in paths
+    """Return sources for a message, the last ones, with URLs of stores without passwords."""
+    named = ", ".join(
+        without_password(it) if names_store(it) else jsonl.shown_path(it) for it in paths[-_NAMED:]
     )
+    return f"{named} and {len(paths) - _NAMED} more" if len(paths) > _NAMED else named
 
 
 def distinct(paths: Sequence[str], say: Callable[[str], object]) -> list[str]:

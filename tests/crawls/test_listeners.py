@@ -7,7 +7,7 @@ from scrapy.utils.misc import load_object
 
 from simhash_gate import Listener
 from simhash_gate.plugin.features import FEATURES
-from tests.crawls.harness import ROOT, crawl, page
+from tests.crawls.harness import ROOT, Site, corrected, crawl, page
 
 OWN = """
 import sys
@@ -70,6 +70,20 @@ def test_one_list_names_the_features_and_nobody_else_does() -> None:
         if isinstance(node, ast.ImportFrom) and str(node.module).startswith("simhash_gate")
     ]
     assert len(imported) <= 18
+
+
+def test_the_documented_listener_writes_down_each_page_that_has_changed(tmp_path) -> None:
+    docs = (ROOT / "docs/listeners.md").read_text("utf-8")
+    (code,) = re.findall(r"```python\n# tutorial/listeners.py\n(.*?)```", docs, re.DOTALL)
+    settings = {"SIMHASH_GATE_LISTENERS": "spider.Changes", "SIMHASH_GATE_STORE": "sqlite:"}
+    routes = {"/a": page(1), "/b": page(2), "/c": page(3)}
+    with Site(routes).running() as site:
+        crawl(tmp_path, site, spider=code, settings=settings)
+        routes |= {"/b": corrected(page(2)), "/c": page(4)}
+        second = crawl(tmp_path, site, spider=code, settings=settings)
+    assert [second.count(it) for it in ("unchanged", "updated", "rewritten")] == [1, 1, 1]
+    lines = (tmp_path / "changes.txt").read_text("utf-8").splitlines()
+    assert sorted(line.split()[0] for line in lines) == [f"{site.url}/b", f"{site.url}/c"]
 
 
 def test_the_page_on_listeners_names_all_that_they_may_override() -> None:

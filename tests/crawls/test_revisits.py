@@ -6,7 +6,17 @@ from contextlib import closing
 
 import pytest
 
-from tests.crawls.harness import ROOT, WITHOUT_ADDON, Answer, Crawl, Site, corrected, crawl, page
+from tests.crawls.harness import (
+    ROOT,
+    WITHOUT_ADDON,
+    Answer,
+    Crawl,
+    Route,
+    Site,
+    corrected,
+    crawl,
+    page,
+)
 from tests.crawls.test_deliveries import remote
 
 REVISITS = (ROOT / "docs/revisits.md").read_text("utf-8")
@@ -66,7 +76,7 @@ def test_a_page_at_two_addresses_is_unchanged_once(settings, tmp_path, revisit) 
         second = crawl(tmp_path / "2", site, settings=settings)
     assert (second.count("unchanged"), second.count("duplicate")) == (1, 1)
     assert ("Unchanged since an earlier crawl: 1 page." in second.log) == (revisit == "links")
-    assert re.search(r"\(the same text, at http://\S+ in this crawl", second.log)
+    assert re.search(r"\(the same text, last seen at http://\S+ in this crawl", second.log)
 
 
 def test_unchanged_pages_pass_or_are_dropped_if_asked(settings, tmp_path) -> None:
@@ -198,8 +208,13 @@ NAMED = """
 def test_rows_that_are_kept_are_those_of_the_site(settings, tmp_path) -> None:
     """The pipeline of the documentation, over crawls in which pages come, change and go."""
     (code,) = re.findall(r"```python\n(import sqlite3\n.*?)```", REVISITS, re.DOTALL)
-    spider = f"{NAMED}\n{code}"
+    spider = f"{NAMED}\n    def failed(self, failure):\n        pass\n{code}"
     settings |= {"ITEM_PIPELINES": '{"spider.KeptItems": 300}'}
+    known = "/a /b /d /e"
+
+    def write(statement: str) -> None:
+        with closing(sqlite3.connect(tmp_path / "items.sqlite", isolation_level=None)) as opened:
+            opened.execute(statement)
 
     def rows() -> dict[str, str]:
         with closing(sqlite3.connect(tmp_path / "items.sqlite")) as opened:
@@ -208,7 +223,7 @@ def test_rows_that_are_kept_are_those_of_the_site(settings, tmp_path) -> None:
                 for url, name in opened.execute("SELECT url, name FROM items")
             }
 
-    routes = {"/a": page(1), "/b": page(2), "/c": page(3), "/d": page(4)}
+    routes: dict[str, Route] = {"/a": page(1), "/b": page(2), "/c": page(3), "/d": page(4)}
     with Site(routes).running() as site:
         crawl(tmp_path, site, spider=spider, settings=settings)
         assert rows().keys() == {"a", "b", "c", "d"}
@@ -216,8 +231,24 @@ def test_rows_that_are_kept_are_those_of_the_site(settings, tmp_path) -> None:
         routes["/d"] = Answer(b"", 301, {"Location": "/moved"})
         routes["/moved"] = page(4)
         second = crawl(tmp_path, site, "/a /b /c /d /e", spider=spider, settings=settings)
-    assert [item["url"][-1] for item in second.items] == ["b", "e"]
-    assert second.count("items_held") == 2
+        assert [item["url"][-1] for item in second.items] == ["b", "e"]
+        assert second.count("items_held") == 2
+        assert rows().keys() == {"a", "b", "d", "e"}
+        write("DELETE FROM items WHERE url LIKE '%/a'")  # lost, however that was
+
+        def another_crawl_writes(_hits: int) -> Answer:
+            write("UPDATE items SET name = 'of another' WHERE url LIKE '%/e'")
+            return page(5)
+
+        routes["/e"] = another_crawl_writes
+        crawl(tmp_path, site, "/b /a /d /e", spider=spider, settings=settings)
+        assert rows().keys() == {"a", "b", "d", "e"}
+        assert rows()["e"] == "of another"
+        routes["/b"] = Answer(b"not for you", 403)
+        crawl(tmp_path, site, known, spider=spider, settings=settings)
+        assert rows().keys() == {"a", "b", "d", "e"}
+    down = crawl(tmp_path, site, known, spider=spider, settings=settings)
+    assert "Spider closed (finished)" in down.log
     assert rows().keys() == {"a", "b", "d", "e"}
 
 

@@ -309,6 +309,32 @@ def test_what_a_clock_that_was_ahead_saw_is_not_older_than_the_age_limit(gate) -
     assert judge(the_next_run(later, "last"), a_page(1), "/a", week, at=1e9).outcome == "updated"
 
 
+def test_a_selector_that_was_not_named_then_or_is_not_now_tells_nothing(gate) -> None:
+    def with_fields(**fields: str) -> Page:
+        return a_page(sketch=Sketch("Red shoe", compared=tuple(fields.items())).encode())
+
+    for run, fields, outcome in (
+        ("0", {}, "new"),
+        ("1", {".img": "a.jpg", ".none": ""}, "unchanged"),
+        ("2", {".img": "b.jpg", ".none": ""}, "updated"),
+        ("3", {}, "unchanged"),
+        ("4", {"file": "a.pdf"}, "updated"),  # a page of few words shows it
+    ):
+        gate = the_next_run(gate, run)
+        assert judge(gate, with_fields(**fields), "/a").outcome == outcome
+
+
+def test_an_earlier_version_that_this_crawl_has_seen_elsewhere_was_seen_there(gate) -> None:
+    judge(gate, a_page(), "/a", at=1e9)
+    later = the_next_run(gate)
+    elsewhere = judge(later, a_page(), "/a?ref=best", key="/a", at=1e9 + 86_400)
+    assert elsewhere.reason == "the same text, last seen 1 day ago"
+    verdict = judge(later, a_page(5), "/a", at=1e9 + 86_410)
+    assert verdict.outcome == "updated", verdict
+    seen = "last seen at https://example.com/a?ref=best in this crawl"
+    assert verdict.reason == f"300 words, now 300; distance 5; {seen}"
+
+
 def test_when_a_page_is_gone_its_copy_is_new(gate) -> None:
     judge(gate, a_page(), "/a", at=1e9)
     later = the_next_run(gate)

@@ -148,10 +148,29 @@ def test_what_changed_between_two_versions_is_shown(run, texts) -> None:
     assert (line["distance"], line["kept"]["title"], line["page"]["title"]) == (1, "ab", "abc")
 
 
-def test_without_a_text_a_difference_says_so_and_what_would_keep_one(run, texts) -> None:
+def test_a_field_that_differs_is_shown_without_a_text_that_differs(run, url) -> None:
+    first = Version(START, START, 1, 1, 10, "Lamp", "run0", offers=((".stock", "12 left"),))
+    second = replace(first, first_seen=START + 9, run="run1", offers=((".stock", "Sold out"),))
+    keep(url, {f"{HOME}/lamp": History((first, second))})
+    result = run("history", "diff", url, f"{HOME}/lamp")
+    assert "\nfields differ\n   .stock       [-12 left-] {+Sold out+}\n" in result.out
+    (line,) = run("history", "diff", url, f"{HOME}/lamp", "--json").lines
+    (field,) = line["mismatches"]
+    assert (field["a"], field["b"]) == ("12 left", "Sold out")
+
+
+def test_without_a_text_a_difference_says_so_and_what_would_keep_one(run, url) -> None:
+    keep(url, PASTS)
+    result = run("history", "diff", url, f"{HOME}/news/2")
+    assert result.out.count("SIMHASH_GATE_KEEP_MARKDOWN") == 1
+    assert "no text of the earlier version or of this page is here." in result.out
+
+
+def test_a_text_that_is_missing_among_others_is_named(run, texts) -> None:
     result = run("history", "diff", texts, f"{HOME}/news/2", "1", "3")
     assert result.status == 0
-    assert result.out.count("SIMHASH_GATE_KEEP_MARKDOWN") == 1
+    assert "no text of the earlier version is here." in result.out
+    assert "SIMHASH_GATE_KEEP_MARKDOWN" not in result.out  # it was set: other texts are kept
     assert "\nwords that differ\n" not in result.out
     (line,) = run("history", "diff", texts, f"{HOME}/news/2", "1", "3", "--json").lines
     assert (line["changes"], line["links"]) == (None, None)

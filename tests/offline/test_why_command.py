@@ -1,6 +1,7 @@
 """`simhash-gate why`: what became of a page, and two pages for a person to look at."""
 
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -70,6 +71,21 @@ def test_the_verdict_follows_the_policy_and_the_settings_named_would_change_it(r
     assert json.loads(run("why", *pair, "--json", *named, *lower).out)["outcome"] != "duplicate"
 
 
+def test_a_copy_beyond_near_names_the_setting_that_would_look_at_it(run, tmp_path) -> None:
+    product = "<title>Lamp</title><h1>Desk lamp</h1><p>SKU: AL-1240</p><p>Price: 19.90 €</p>"
+    product += f"<p>{' '.join(TEXT.split()[:14])}</p>"
+    parts = "".join(f"<p>part{n} of{n}</p>" for n in range(8))
+    (tmp_path / "a.html").write_text(product + parts)
+    (tmp_path / "print.html").write_text(product)
+    assert json.loads(run("why", "a.html", "print.html", "--json").out)["outcome"] == "new"
+    (way,) = ways(run, "a.html", "print.html")
+    assert way.startswith("SIMHASH_GATE_NEAR = ")
+    given = way.replace(" = ", "=")
+    found = json.loads(run("why", "a.html", "print.html", "--json", "-s", given).out)
+    assert found["outcome"] == "duplicate"
+    assert not ways(run, "print.html", "a.html")  # what only the whole page says counts
+
+
 def test_names_offers_and_fields_that_differ_are_shown(run, write_named) -> None:
     write_named("a.html", "Apple jam", price="9.00 €")
     write_named("b.html", "Plum jam", price="8.00 €")
@@ -121,7 +137,12 @@ def test_any_address_of_a_page_leads_to_its_verdict_in_a_log(run, log) -> None:
     assert "\n1 copy of this page in the crawl\n   https://example.com/copy\n" in shown
     result = run("why", "https://example.com/other", "--in", log)
     assert (result.status, result.out) == (1, "")
-    assert "https://example.com/other in verdicts.jsonl: no verdict on it" in result.err
+    assert "https://example.com/other: no verdict on it" in result.err
+    assert "(looked in verdicts.jsonl)" in result.err
+    result = run("why", "https://example.com/other", *["--in", log] * 5)
+    first, *_ = result.err.splitlines()
+    assert first.startswith("https://example.com/other: no verdict on it, and no page of it.")
+    assert first.endswith(f"(looked in {', '.join([log] * 3)} and 2 more)")
 
 
 def test_what_became_of_a_page_counts_more_than_what_became_of_its_copies(run, tmp_path) -> None:
@@ -138,7 +159,7 @@ def test_what_became_of_a_page_counts_more_than_what_became_of_its_copies(run, t
 
 def test_the_words_that_differ_come_from_where_the_pages_are(run, log, pages) -> None:
     shown = run("why", "https://example.com/copy", "--in", log)
-    assert "name where both pages are: --in SOURCE" in shown.out
+    assert "no text of the kept page or of this page is here.\nName where the pages" in shown.out
     shown = run("why", "https://example.com/copy", "--in", log, "--in", pages.name)
     assert shown.status == 0
     assert "names agree\n" in shown.out
@@ -269,6 +290,39 @@ def test_an_updated_page_stands_beside_what_it_said_before(run, tmp_path) -> Non
     assert json.loads(changed)["url"] == url
 
 
+def test_a_page_counts_only_as_it_was_judged(run, tmp_path) -> None:
+    """A cache of yesterday, where the copy said something else: as after the trial of Start."""
+    routes = {"/a": page(1), "/copy": corrected(page(1))}
+    settings = {
+        "SIMHASH_GATE_STORE": "sqlite:",
+        "SIMHASH_GATE_VERDICTS": ".scrapy/simhash_gate/%(name)s-%(time)s.jsonl",
+        "SIMHASH_GATE_KEEP_MARKDOWN": 1 << 20,
+        "CONCURRENT_REQUESTS": 1,
+    }
+    trial = {"HTTPCACHE_ENABLED": True, "SIMHASH_GATE_STORE": "memory:"}
+    with Site(routes).running() as site:
+        crawl(tmp_path, site, settings=settings | trial)
+        routes["/copy"] = page(1)
+        crawl(tmp_path, site, settings=settings)
+    url, cache = f"{site.url}/copy", ".scrapy/httpcache/test"
+    shown = run("why", url)
+    assert shown.out.startswith(f"{url}\ndropped (duplicate)\n")
+    assert "Corrected" not in shown.out
+    assert re.search(rf"not the page that was judged: {cache}/\S+, fetched at 20\S+Z", shown.err)
+    assert "no text of this page is here." in shown.out
+    assert "KEEP_MARKDOWN" not in shown.out  # it was set
+    assert 'SIMHASH_GATE_JOURNAL = "dropped"' in shown.out
+    judged = json.loads(run("why", url, "--json").out)["page"]["fingerprint"]
+    days = [page(1), corrected(page(1))]
+    lines = [{"url": url, "html": day.body.decode()} for day in days]
+    write_lines(tmp_path / "days.jsonl", lines)
+    found = json.loads(run("why", url, "--in", "days.jsonl", "--json").out)
+    assert found["page"]["fingerprint"] == judged
+    assert "Corrected" not in run("why", url, "--in", "days.jsonl", "--markdown").out
+    shown = run("why", f"{site.url}/a", url, "--in", cache)
+    assert re.search(rf"{url} is that of {cache}/\S+, fetched at 20", shown.err)
+
+
 def test_what_the_project_has_is_looked_in_also_from_a_folder_of_it(run, tmp_path, start) -> None:
     settings = {"SIMHASH_GATE_STORE": "sqlite:", "HTTPCACHE_ENABLED": True}
     kept = {"SIMHASH_GATE_VERDICTS": ".scrapy/simhash_gate/%(name)s.jsonl"}
@@ -281,7 +335,8 @@ def test_what_the_project_has_is_looked_in_also_from_a_folder_of_it(run, tmp_pat
         (tmp_path / ".scrapy/simhash_gate/test.sqlite").unlink()
         missing = run("why", url)
         assert missing.status == 1
-        assert " .scrapy/httpcache/test: its page is there, and no verdict on it" in missing.err
+        assert f"{url}: its page is there, and no verdict on it" in missing.err
+        assert "(looked in .scrapy/httpcache/test)" in missing.err
         crawl(tmp_path, site, settings=settings | kept | {"CONCURRENT_REQUESTS": 1})
     for arguments in ((), ("--in", ".scrapy/httpcache/test")):
         shown = run("why", url, *arguments)
