@@ -184,7 +184,8 @@ class Gate:
             return None
         found_at = self._revisits.found_at(visit, before)
         version, renewed = version_of(page, record, visit), kept
-        here = current and replace(kept, run=self.run, url=record.url).identity == record.identity
+        here = current and kept.digest == record.digest  # else its version tells nothing later
+        here = here and replace(kept, run=self.run, url=record.url).identity == record.identity
         if rendition or here:
             self.store.update([kept], seen=visit.at)
             again = replace(before, last_seen=visit.at)

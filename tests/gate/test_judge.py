@@ -430,6 +430,16 @@ def test_what_comes_under_the_key_of_a_page_does_not_make_it_new(gate) -> None:
     assert by_key(gate, ONE, "sort=a", "https://example.com/list") == "unchanged"
 
 
+def test_a_page_whose_digest_alone_changes_stays_unchanged(gate) -> None:
+    """As one whose sidebar happens to repeat a line of it."""
+    page, key = read_page(f"<h1>Storm expected</h1><p>{text(1)}</p>".encode()), key_of(f"{SITE}/1")
+    visits = [("/1", "new"), ("/1", "unchanged"), ("/1?utm_source=a", "duplicate")]
+    for digest, (path, outcome) in enumerate([*visits, ("/1", "unchanged")]):
+        if outcome != "duplicate":  # it is seen by the same crawl
+            gate = the_next_run(gate, f"run{digest}")
+        assert judge(gate, replace(page, digest=digest), path, key=key).outcome == outcome
+
+
 def test_an_old_version_that_another_address_shows_passes_once_the_page_has_changed(gate) -> None:
     key = "https://example.com/1"
 
