@@ -21,7 +21,7 @@ from simhash_gate.gate.revisit import Revisit, Revisits, version_in, version_of,
 from simhash_gate.gate.verdict import NotCompared, Outcome, Verdict
 from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import Version
-from simhash_gate.identity.keys import key_of, own_key, precise
+from simhash_gate.identity.keys import PLAIN, Keys
 from simhash_gate.page import Page
 from simhash_gate.stores.base import Match, Record, StoreError, Window
 from simhash_gate.stores.store import Store
@@ -54,14 +54,14 @@ class Judging(NamedTuple):
 class Gate:
     """Judges the pages of one run against a store. `run` names the run, `pipeline` its version."""
 
-    def __init__(self, store: Store, *, run: str, pipeline: str) -> None:
+    def __init__(self, store: Store, *, run: str, pipeline: str, keys: Keys = PLAIN) -> None:
         self.store = require(store, Store, "a store, as open_store() returns it")
         self.run = run
         self.pipeline = pipeline
         self._over = {run}
         self._answers = Answers(store)
         self._memories = SiteMemories(store)
-        self._revisits = Revisits(store, run, pipeline)
+        self._keys, self._revisits = keys, Revisits(store, run, pipeline, keys)
 
     def judge(
         self,
@@ -88,7 +88,7 @@ class Gate:
         if visit is None:
             url = without_credentials(require(url, str, "a visit, or the url of one"))
             now = time.time() if at is None else float(at)
-            visit = Visit(url, scope_of(url, "domain"), key_of(url), now)
+            visit = Visit(url, scope_of(url, "domain"), self._keys.key_of(url), now)
         require(visit, Visit, "a Visit")
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
@@ -129,6 +129,7 @@ class Gate:
         stood for it. Its key may have been another one then. Raises `StoreError`.
         """
         kept, url = self.store.at_address(visit.scope, visit.url), visit.url
+        own_key, key_of = self._keys.own_key, self._keys.key_of
         keys = {own_key(url), visit.key, key_of(url), *(record.key for record in kept)}
         found = [self._revisits.found_gone(visit.under(key), kept) for key in keys]
         for record in filter(None, found):  # the page may have moved, or have had another address
@@ -183,12 +184,15 @@ class Gate:
         text = look.revisit(kept, before.digest)
         changed = bool(what_changed(before, page, policy, visit, text))
         rendition = changed or before.digest != page.digest
-        rendition = rendition and current is not None and _is_rendition(judged, current)
+        rendition = rendition and current is not None and self._is_rendition(judged, current)
         if changed and not rendition:
             return None
+        if kept.url != record.url:
+            self._says_no_more(record)
         found_at, when = self._when(visit, before)
         version, renewed = version_of(page, record, visit), kept
-        here = current and replace(kept, run=self.run, url=record.url).identity == record.identity
+        here = current and kept.digest == record.digest  # else its version tells nothing later
+        here = here and replace(kept, run=self.run, url=record.url).identity == record.identity
         if rendition or here:
             self.store.update([kept], seen=visit.at)
             again = replace(before, last_seen=visit.at)
@@ -258,10 +262,7 @@ class Gate:
             if match.record.key != record.key:  # else another live run has noted it
                 self._revisits.close(visit)
         elif match.record.key == record.key and match.record.run == self.run:
-            # It says what was kept of the page, too.
-            for old in self.store.at_address(record.scope, record.url):
-                if old.key == record.key and old.run != self.run:
-                    self.store.forget(old)
+            self._says_no_more(record)
         bits, limit = match.distance, f"threshold {policy.threshold}"
         detail = found.reason if found else ""
         if bits > policy.threshold:
@@ -275,8 +276,14 @@ class Gate:
         """Forget an earlier version, unless another address was kept, which may show it still."""
         if kept is None or kept.identity == record.identity:
             return
-        if kept.key != record.key or key_of(kept.url) == key_of(record.url):
+        if kept.key != record.key or self._same(kept, record):
             self._forget(kept)
+
+    def _says_no_more(self, record: Record) -> None:
+        """Forget what the address of a page said before, now that it says what another one said."""
+        for old in self.store.at_address(record.scope, record.url):
+            if old.key == record.key and old.run != self.run:
+                self.store.forget(old)
 
     def _forget(self, kept: Record) -> None:
         """Forget an earlier version of a page, whatever key it is kept under by now."""
@@ -289,12 +296,24 @@ class Gate:
     def _earlier(self, other: Record, judged: Judging, revisit: Revisit) -> Version | None:
         """Return the version that a record remembers, if it is that of an earlier visit."""
         record = judged.record
-        one = other.key == record.key or key_of(other.url) == key_of(record.url)
+        one = other.key == record.key or self._same(other, record)
         one = one and other.asker in ("", record.asker)
         if not one or not self._is_over(other.run):
             return None
         version = version_in(other, revisit.history)
         return version if self._revisits.counts(version, record.last_seen, judged.policy) else None
+
+    def _is_rendition(self, judged: Judging, kept: Record) -> bool:
+        """Tell if another address of its key shows a page otherwise, as copies do in one crawl."""
+        page, policy, _, record, *_ = judged
+        if kept.key != record.key or self._keys.precise(kept.url) == self._keys.precise(record.url):
+            return False  # it has moved, or is what it was
+        look, radius = _closer_look(page, policy, judged.memory)
+        bits = hamming_distance(kept.fingerprint, record.fingerprint)
+        return kept.stands_for(record) and bits <= radius and look.at(kept) is None
+
+    def _same(self, one: Record, other: Record) -> bool:
+        return self._keys.key_of(one.url) == self._keys.key_of(other.url)
 
     def _is_over(self, run: str) -> bool:
         """Tell whether a run is no other that lives; the store is asked once of one that ended."""
@@ -342,16 +361,6 @@ class Gate:
             looks += 1
             contradicted += finding.differs in CONTRADICTIONS
             passed_over.append(match.record)
-
-
-def _is_rendition(judged: Judging, kept: Record) -> bool:
-    """Tell if another address of its key shows a kept page otherwise, as copies do in one crawl."""
-    page, policy, _, record, *_ = judged
-    if kept.key != record.key or precise(kept.url) == precise(record.url):
-        return False  # it has moved, or is what it was
-    look, radius = _closer_look(page, policy, judged.memory)
-    bits = hamming_distance(kept.fingerprint, record.fingerprint)
-    return kept.stands_for(record) and bits <= radius and look.at(kept) is None
 
 
 def _closer_look(page: Page, policy: Policy, memory: SiteMemory | None) -> tuple[CloserLook, int]:

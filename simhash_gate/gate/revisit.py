@@ -8,7 +8,7 @@ but for the lines that change by themselves, and with it what it calls itself an
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import History, Version
-from simhash_gate.identity.keys import key_of, own_key, precise
+from simhash_gate.identity.keys import Keys
 from simhash_gate.page import Page
 from simhash_gate.stores.base import HISTORY, Blob, Match, Record
 from simhash_gate.stores.histories import PageHistory, history_in
@@ -29,6 +29,8 @@ from simhash_gate.stores.store import Store
 
 MOST_VISITED = 50_000
 """Pages of which a run knows that it has visited them; another content of one is no update."""
+APART = 16
+"""Texts that have nothing in common differ in about 32 bits, seldom in fewer than these."""
 _SHOWN = 60
 _OF_VERSION = (
     *("fingerprint", "digest", "words", "title", "pipeline", "run", "first_seen", "last_seen"),
@@ -50,8 +52,8 @@ class Revisit(NamedTuple):
 class Revisits:
     """The visits to pages that one run makes, as a store remembers them."""
 
-    def __init__(self, store: Store, run: str, pipeline: str) -> None:
-        self._store = store
+    def __init__(self, store: Store, run: str, pipeline: str, keys: Keys) -> None:
+        self._store, self._keys = store, keys
         self._run = run
         self._pipeline = pipeline
         # Addresses of this run, the latest last, by whom a page was visited for or what was found.
@@ -86,16 +88,18 @@ class Revisits:
         An address that was visited as a page of its own goes on as that, from its last visit, under
         its key of now if no other page has it. Else a key is of the address that brought a
         version, and of those that bring the like. Of two contents that a run finds under one key,
-        the second has its own. So has another rendition: a copy, no update. Raises `StoreError`.
+        the second has its own. So has another rendition: a copy, or a page with a wrong link, but
+        for an address that the key is of, with the same claims. Raises `StoreError`.
         """
         revisit = self.of(visit, policy)
         last = revisit.history.last_of(self._pipeline, visit.asker)
         has_moved = revisit.kept is not None and revisit.kept.key != visit.key
+        precise, key_of = self._keys.precise, self._keys.key_of
         url, plain = precise(visit.url), key_of(visit.url)
         mine = last is not None and precise(last.url) == url
         if has_moved or (mine and visit.key == plain):
             return visit, revisit
-        own = visit.under(own_key(visit.url))
+        own = visit.under(self._keys.own_key(visit.url))
         keys = {plain} if last is None else {own.key, plain}
         # A page may have had the key of an address that it names, as long as no other page had it.
         if last is None and {*map(key_of, page.canonical.splitlines())} - {plain}:
@@ -114,8 +118,11 @@ class Revisits:
         if last is None or not what_changed(last, page, policy, visit):
             return visit, revisit
         bits = hamming_distance(last.fingerprint, page.fingerprint or 0)
-        here = last.run == self._run or self.has_visited(visit)
-        if visit.rendition or here or bits > policy.near:
+        one = bits <= policy.near and not visit.rendition
+        if not one and bits <= APART and last.headline and not [*_other_claims(last, page)]:
+            keys = {key_of(version.url) for version in revisit.history.versions}
+            one = not page.listing and (visit.key in keys if visit.rendition else keys != {plain})
+        if not one or last.run == self._run or self.has_visited(visit):
             return own, self.of(own, policy)
         return visit, revisit
 
@@ -183,7 +190,7 @@ class Revisits:
         its = record_of(last, visit)
         if all(its.identity != replace(other, url=its.url).identity for other in kept):
             here = last.run == self._run or self.has_visited(visit)
-            same = precise if here else key_of
+            same = self._keys.precise if here else self._keys.key_of
             if same(its.url) != same(visit.url):
                 return None
         self._write(visit, replace(history, gone=visit.at), visit.at)
@@ -272,14 +279,7 @@ def what_changed(
     `text` is what a closer look found to differ in its text, None where none was possible.
     """
     assert page.fingerprint is not None
-    headline, offers, _ = _name_and_offers(page.sketch)
-    found = list(filter(None, [what_else(before, visit)]))
-    named = bool(before.headline and headline)
-    if named and words_of_name(before.headline) != words_of_name(headline):
-        found.append(f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}")
-    for field, *values in fields_apart(before.offers, offers) if before.offers is not None else ():
-        was, becomes = ("none" if it is None else it[:_SHOWN] for it in values)
-        found.append(f"{field} {was!r}, now {becomes!r}")
+    found = [*filter(None, [what_else(before, visit)]), *_other_claims(before, page)]
     bits = hamming_distance(before.fingerprint, page.fingerprint)
     is_another = bool(text)
     if text is None:
@@ -287,6 +287,17 @@ def what_changed(
     if is_another:
         found.append(f"{how_many(before.words, 'word')}, now {page.words}; distance {bits}")
     return "; ".join(found)
+
+
+def _other_claims(before: Version, page: Page) -> Iterator[str]:
+    """Yield in words what a page calls itself, and offers, other than before."""
+    headline, offers, _ = _name_and_offers(page.sketch)
+    named = bool(before.headline and headline)
+    if named and words_of_name(before.headline) != words_of_name(headline):
+        yield f"headline {before.headline[:_SHOWN]!r}, now {headline[:_SHOWN]!r}"
+    for field, *values in fields_apart(before.offers, offers) if before.offers is not None else ():
+        was, becomes = ("none" if it is None else it[:_SHOWN] for it in values)
+        yield f"{field} {was!r}, now {becomes!r}"
 
 
 def _name_and_offers(data: bytes) -> tuple[str, Offered, bool]:

@@ -88,6 +88,18 @@ class Keys:
         query = tuple(pair for pair in address.query if not is_one_of(self._tracking, pair[0]))
         return address if query == address.query else address._replace(query=query)
 
+    def precise(self, url: str) -> str:
+        """Return a URL without the parameters that track visitors: surely the same page."""
+        return self.address(url).url
+
+    def key_of(self, url: str) -> str:
+        """Return the key of a page by lists alone."""
+        return coarse(self.address(url))
+
+    def own_key(self, url: str) -> str:
+        """Return the key of a page whose other addresses show another page."""
+        return f"{self.precise(url)}#"
+
     def of(self, url: str, *, word: str = "", canonical: str = "") -> PageKey:
         """Return the key of an address, by the spider's `word` or a `canonical` link that holds."""
         if word:
@@ -104,7 +116,7 @@ class Keys:
         The page itself speaks for or against the links of other pages. `canonical` is "" for a page
         without such a link. `content` is the fingerprint of the page, `at` a Unix time.
         """
-        links, key = self._links(scope), coarse(self.address(url))
+        links, key = self._links(scope), self.key_of(url)
         holds = links.holds(key, content, at)
         if not canonical.startswith(("http://", "https://")):
             return ""
@@ -117,26 +129,6 @@ class Keys:
         if not address.bare_path and not links.says(target, content):
             return ""
         return canonical if links.holds(target, content, at) else ""
-
-
-@lru_cache(maxsize=1024)
-def precise(url: str) -> str:
-    """Return a URL without the parameters that track visitors: surely the same page."""
-    return _PLAIN.address(url).url
-
-
-@lru_cache(maxsize=1024)
-def key_of(url: str) -> str:
-    """Return the key of a page by lists alone."""
-    return coarse(_PLAIN.address(url))
-
-
-def own_key(url: str) -> str:
-    """Return the key of a page whose other addresses show another page."""
-    return f"{precise(url)}#"
-
-
-_PLAIN = Keys()
 
 
 def _are_of_one_site(one: str, other: str, scope: str) -> bool:
@@ -153,6 +145,9 @@ def coarse(address: Address) -> str:
     query = tuple(pair for pair in address.query if not SESSION.match(pair[0]))
     return Address("https", host, address.bare_path, extra, query=query).url
 
+
+PLAIN = Keys()
+key_of, precise, own_key = lru_cache(1024)(PLAIN.key_of), PLAIN.precise, PLAIN.own_key
 
 _START = 1 << 18  # bytes of a page that are searched
 _MOST_TAGS = 20

@@ -62,17 +62,18 @@ class SimhashGateMiddleware(CrawlGate):
         self._early: WeakSet[Request] = WeakSet()  # judged before they came here: `verdict_on`
         self._met = 0
         self._only_looks = only_looks(crawler)
+        folder = None if self._only_looks else job_dir(crawler.settings)
+        parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         self._store = StoreThread(
             pipeline_version(settings.options),
             durable=settings.durable == "page",
             reads=settings.reads_only,
+            keys=keys,
         )
         closes = settings.store_failure == "close"
         self._store_failures = StoreFailures(crawler, self._store, closes=closes)
         name = (crawler.spider or crawler.spidercls).name
         self._url = store_url(settings.store, crawler.settings, name)
-        folder = None if self._only_looks else job_dir(crawler.settings)
-        parked, keys = ParkedRequests(crawler, folder), Keys(settings.tracking)
         crawl = Crawl(crawler, settings, self._store, parked, keys)
         self.listeners = Listeners(listeners_of(crawl))
         self.lifecycle = Lifecycle(crawl, self.listeners)

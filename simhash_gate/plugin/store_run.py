@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from simhash_gate.common.wording import how_many
 from simhash_gate.gate.judge import Gate
+from simhash_gate.identity.keys import Keys
 from simhash_gate.stores import Record, StoreError, StoreUnavailable, open_store, read_store
 from simhash_gate.stores.store import Store
 
@@ -66,11 +67,11 @@ class StoreRun:
     store is only read.
     """
 
-    def __init__(self, pipeline: str, *, durable: bool, reads: bool = False) -> None:
+    def __init__(self, pipeline: str, *, durable: bool, reads: bool, keys: Keys) -> None:
         self.name = uuid.uuid4().hex
         self.outages = self.known = 0
         self.failure: StoreError | None = None
-        self.pipeline = pipeline
+        self.pipeline, self._keys = pipeline, keys
         self._durable = durable
         self._open_store = read_store if reads else open_store
         self._warned_lost = False
@@ -227,7 +228,7 @@ class StoreRun:
             raise
         except Exception as error:
             raise StoreError(f"{type(error).__name__}: {error}") from error
-        self._gate = Gate(store, run=self.name, pipeline=self.pipeline)
+        self._gate = Gate(store, run=self.name, pipeline=self.pipeline, keys=self._keys)
         self._tell_ignored(store)
 
     def _tell_ignored(self, store: Store) -> None:

@@ -23,6 +23,7 @@ from scrapy.utils.defer import deferred_from_coro
 
 from simhash_gate.gate.judge import Gate
 from simhash_gate.history.notes import note_in, with_note
+from simhash_gate.identity.keys import PLAIN, Keys
 from simhash_gate.plugin.store_run import Call, StoreRun
 from simhash_gate.plugin.threads import done_in_time
 from simhash_gate.stores import Blob, Record, StoreError, StoreUnavailable
@@ -51,8 +52,10 @@ class StoreThread:
     the event loop may call the methods.
     """
 
-    def __init__(self, pipeline: str, *, durable: bool = False, reads: bool = False) -> None:
-        self.run = StoreRun(pipeline, durable=durable, reads=reads)
+    def __init__(
+        self, pipeline: str, *, durable: bool = False, reads: bool = False, keys: Keys = PLAIN
+    ) -> None:
+        self.run = StoreRun(pipeline, durable=durable, reads=reads, keys=keys)
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
         self._settled: deque[tuple[Record, str]] = deque()
         self._settle_at = self._renew_at = _NEVER

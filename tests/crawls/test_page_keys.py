@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from simhash_gate.cli import main
-from tests.crawls.harness import Answer, Site, corrected, crawl, page
+from tests.crawls.harness import Answer, Site, corrected, crawl, page, text
 from tests.crawls.test_revisits import outcomes
 
 ADDRESSES = [
@@ -127,6 +127,28 @@ def test_what_comes_back_is_delivered_in_whatever_order_canonical_links_are_met(
             result = crawl(tmp_path / str(day), site, paths, settings=settings)
             assert "/p?v=b" in result.delivered()
     assert result.delivered() == ["/p?v=b"]
+
+
+@pytest.mark.parametrize("says", ["canonical", "tracking"])
+def test_a_page_that_has_changed_is_known_by_an_address_that_is_new(tmp_path, says: str) -> None:
+    """Much of a short page changes, and it comes by another address in each crawl."""
+    settings = {"SIMHASH_GATE_STORE": f"sqlite:///{tmp_path}/store.sqlite"}
+    if says == "tracking":
+        settings["SIMHASH_GATE_TRACKING"] = "ref"
+
+    def told(number: int, day: int) -> Answer:
+        answer = page(number, words=200)
+        body = answer.body.replace(b"</p>", f" {text(900 + day, 14)}.</p>".encode(), 1)
+        answer = replace(answer, body=body)
+        return with_link(answer, f"/a{number}") if says == "canonical" else answer
+
+    with Site({}).running() as site:
+        for day, query in enumerate(("", "?ref=b", "?ref=c", "")):
+            site.routes = {f"/a{n}{query}": told(n, day) for n in range(8)}
+            result = crawl(tmp_path / str(day), site, settings=settings)
+            known = {"new"} if day == 0 else {"updated", "rewritten"}
+            assert {*outcomes(result).values()} <= known
+            assert len(result.items) == 8
 
 
 def test_two_canonical_links_say_nothing(tmp_path) -> None:

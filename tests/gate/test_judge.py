@@ -456,6 +456,44 @@ def test_what_comes_under_the_key_of_a_page_does_not_make_it_new(gate) -> None:
     assert by_key(gate, ONE, "sort=a", "https://example.com/list") == "unchanged"
 
 
+def test_a_page_whose_digest_alone_changes_stays_unchanged(gate) -> None:
+    """As one whose sidebar happens to repeat a line of it."""
+    page, key = read_page(f"<h1>Storm expected</h1><p>{text(1)}</p>".encode()), key_of(f"{SITE}/1")
+    visits = [("/1", "new"), ("/1", "unchanged"), ("/1?utm_source=a", "duplicate")]
+    for digest, (path, outcome) in enumerate([*visits, ("/1", "unchanged")]):
+        if outcome != "duplicate":  # it is seen by the same crawl
+            gate = the_next_run(gate, f"run{digest}")
+        assert judge(gate, replace(page, digest=digest), path, key=key).outcome == outcome
+
+
+VERSIONS = [
+    "<h1>Storm expected</h1>" + f"<p>{text(1, 180)}</p><p>{text(n, 14)}</p>" for n in (2, 3, 4)
+]
+
+
+@pytest.mark.parametrize("change", ["none", "name", "offer", "text"])
+def test_a_changed_page_is_its_canonical_one_if_its_name_and_offers_say_so(gate, change) -> None:
+    """Else it may be another page with a wrong link, as sizes of one product have it."""
+    old, new = VERSIONS[0], VERSIONS[1]
+    if change == "name":
+        new = new.replace("Storm expected", "Calm seas")
+    elif change == "offer":
+        offer = '{"@type": "Offer", "price": %d, "priceCurrency": "EUR"}'
+        product = f'{{"@type": "Product", "name": "Storm expected", "offers": {offer}}}'
+        script = f"<script type=application/ld+json>{product}</script>%s"
+        old, new = script % (10, old), script % (11, new)
+    elif change == "text":
+        new = f"<h1>Storm expected</h1><p>{text(9, 200)}</p>"
+    key = key_of(f"{SITE}/1")
+    assert judge(gate, read_page(old.encode()), "/1", key=key).outcome == "new"
+    gate = the_next_run(gate)
+    verdict = judge(gate, read_page(new.encode()), "/1?ref=a", key=key, rendition=True)
+    assert (verdict.outcome in ("updated", "rewritten")) == (change == "none")
+    assert not verdict.rejected
+    # What the page says itself is known, whatever came under its key.
+    assert judge(gate, read_page(old.encode()), "/1", key=key).outcome == "unchanged"
+
+
 def test_an_old_version_that_another_address_shows_passes_once_the_page_has_changed(gate) -> None:
     key = "https://example.com/1"
 

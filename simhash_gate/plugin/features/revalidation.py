@@ -25,7 +25,6 @@ from simhash_gate.gate.visit import Visit
 from simhash_gate.history.texts import FetchedPage, KeptPage
 from simhash_gate.history.validators import Trust, conditions, contradict, is_strong, same_version
 from simhash_gate.history.versions import Version
-from simhash_gate.identity.keys import precise
 from simhash_gate.plugin.asked_for import validators_in
 from simhash_gate.plugin.crawl_settings import overridden
 from simhash_gate.plugin.followed import FollowedPage
@@ -306,7 +305,7 @@ class Revalidation(Listener):
         return KnownPage(visit, policy, source, revisit, before, kept)
 
     def _may_ask(self, request: Request, known_page: KnownPage) -> bool:
-        before = known_page.previous
+        before, precise = known_page.previous, self._crawl.keys.precise
         if not any(before.validators) or precise(before.url) != precise(known_page.visit.url):
             return False  # another address may have other validators
         site, at = known_page.site, known_page.visit.at
