@@ -244,7 +244,9 @@ class Lifecycle:
             return
         settled = self._yields.ended(page)
         if self.settles and settled is not None:
-            self._store.settle(settled, packed(page.said))
+            items = packed(page.said)
+            self._store.submit(lambda gate: gate.note_items(settled, items))
+            self._store.settle(settled)
         self._take_out(page, Stage.SETTLED)
 
     def _fail(self, page: FollowedPage) -> None:

@@ -111,15 +111,12 @@ class StoreRun:
             else:
                 call.future.set_result(result)
 
-    def settle(self, records: Collection[tuple[Record, str]]) -> bool:
-        """Mark records as settled, each with what its items said.
-
-        Return False if that must wait for the end of an outage.
-        """
+    def settle(self, records: Collection[Record]) -> bool:
+        """Mark records as settled. Return False if that must wait for the end of an outage."""
         if self._gate is None or self.failure:
             return False
         try:
-            self._settle(self._gate, records)
+            self._settle(self._gate.store, records)
         except StoreUnavailable as error:
             self._went_down(error)
             return False
@@ -127,14 +124,12 @@ class StoreRun:
             logger.error("Finished pages could not be settled: %s", error)
         return True
 
-    def _settle(self, gate: Gate, records: Collection[tuple[Record, str]]) -> None:
+    def _settle(self, store: Store, records: Collection[Record]) -> None:
         by_gave: dict[int, list[Record]] = {}
-        for record, items in {it[0].identity: it for it in records}.values():  # the last counts
+        for record in {it.identity: it for it in records}.values():  # of each, the last counts
             by_gave.setdefault(record.gave, []).append(record)
-            if items:
-                gate.note_items(record, items)
         for gave, alike in by_gave.items():
-            gate.store.update(alike, settled=True, durable=self._durable, gave=gave)
+            store.update(alike, settled=True, durable=self._durable, gave=gave)
 
     def renew(self) -> None:
         """Renew the run in the store."""
@@ -171,7 +166,7 @@ class StoreRun:
         else:
             self.failure = None
 
-    def close(self, settled: Collection[tuple[Record, str]], *, ended: bool) -> bool:
+    def close(self, settled: Collection[Record], *, ended: bool) -> bool:
         """Settle the last records, end the run if the crawl `ended` normally, and close the store.
 
         If the store is unavailable, this tries again for `LONGEST_ENDING` seconds: otherwise no
@@ -183,7 +178,7 @@ class StoreRun:
         try:
             while True:
                 try:
-                    self._settle(self._gate, settled)
+                    self._settle(store, settled)
                     self._forget_owed(self._gate)
                     self._keep_memories(self._gate)
                     if ended:

@@ -57,7 +57,7 @@ class StoreThread:
     ) -> None:
         self.run = StoreRun(pipeline, durable=durable, reads=reads, keys=keys)
         self._calls: queue.SimpleQueue[Call | None] = queue.SimpleQueue()
-        self._settled: deque[tuple[Record, str]] = deque()
+        self._settled: deque[Record] = deque()
         self._settle_at = self._renew_at = _NEVER
         self._opened: Future[None] = Future()
         self._closed: Future[bool] = Future()
@@ -103,12 +103,9 @@ class StoreThread:
         else:
             self._calls.put(call)
 
-    def settle(self, record: Record, items: str) -> None:
-        """Mark a record as settled, together with others that come soon after.
-
-        `items` is what its page gave, as `Version.items` has it.
-        """
-        self._settled.append((record, items))
+    def settle(self, record: Record) -> None:
+        """Mark a record as settled, together with others that come soon after."""
+        self._settled.append(record)
         if not self._at_once:
             self._calls.put(None)
 

@@ -102,11 +102,11 @@ def test_a_call_that_fails_or_is_cancelled_does_not_fail_those_that_wait_with_it
 def test_settled_pages_are_settled_soon_and_at_the_end_at_the_latest(path) -> None:
     thread = opened(path, durable=True)
     records = [thread.submit(ask(number)).result(timeout=60).record for number in range(2)]
-    thread.settle(records[0], "")
+    thread.settle(records[0])
     with closing(open_store(f"sqlite:///{path}")) as store:
         until(lambda: store.current(records[0]).settled)
         assert not store.current(records[1]).settled
-        thread.settle(records[1], "")
+        thread.settle(records[1])
         thread.close(ended=False).result(timeout=60)
         assert all(store.current(record).settled for record in records)
 
@@ -115,8 +115,8 @@ def test_each_settled_page_has_the_number_that_was_told_of_it_last(path) -> None
     thread = opened(path, durable=True)
     records = [thread.submit(ask(number)).result(timeout=60).record for number in range(3)]
     for record, gave in zip([*records, records[0]], (0, 7, 2**62, 7), strict=True):
-        thread.settle(replace(record, gave=gave), "")
-    thread.settle(replace(records[1], gave=0), "")
+        thread.settle(replace(record, gave=gave))
+    thread.settle(replace(records[1], gave=0))
     thread.close(ended=False).result(timeout=60)
     with closing(open_store(f"sqlite:///{path}")) as store:
         assert [store.current(record).gave for record in records] == [7, 0, 2**62]
