@@ -23,7 +23,7 @@ from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import key_of, own_key, precise
 from simhash_gate.page import Page
-from simhash_gate.stores.base import Match, Record, StoreError, Window
+from simhash_gate.stores.base import Identity, Match, Record, StoreError, Window
 from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
@@ -39,7 +39,7 @@ class Judging(NamedTuple):
     """A page that is judged: its policy, its visit, and what else the verdict rests on.
 
     `record` will be remembered of it. `before` is the record of what the page was, None where it
-    counts no more.
+    counts no more. If the store fails, it may have `added` these records all the same.
     """
 
     page: Page
@@ -49,6 +49,7 @@ class Judging(NamedTuple):
     dismissed: Collection[Record]
     memory: SiteMemory | None
     before: Record | None
+    added: list[Record]
 
 
 class Gate:
@@ -58,6 +59,7 @@ class Gate:
         self.store = require(store, Store, "a store, as open_store() returns it")
         self.run = run
         self.pipeline = pipeline
+        self._doubtful: dict[Identity, Record] = {}
         self._over = {run}
         self._answers = Answers(store)
         self._memories = SiteMemories(store)
@@ -81,7 +83,7 @@ class Gate:
         `unchanged` if it says the same, else `updated`, or `rewritten` if it is further than `near`
         from what it was. A page that was kept for another asker is no match, nor is a record in
         `dismissed`. What this run kept is no reason against a retry. Raises `StoreError`, and
-        TypeError without a visit and a URL.
+        TypeError without a visit and a URL. Of a page for which it raises, nothing is remembered.
         """
         require(page, Page, "a Page, as read_page() returns it")
         require(policy, Policy, "a Policy")
@@ -90,6 +92,7 @@ class Gate:
             now = time.time() if at is None else float(at)
             visit = Visit(url, scope_of(url, "domain"), key_of(url), now)
         require(visit, Visit, "a Visit")
+        self.take_back_doubtful()
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
             with suppress(StoreError):
@@ -107,8 +110,12 @@ class Gate:
         if (verdict := self._answered(answer, page, policy)) is not None:
             return verdict
         kept = self.store.current(revisit.kept) if revisit.previous and revisit.kept else None
-        judged = Judging(page, policy, visit, record, dismissed, memory, kept)
-        verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
+        judged = Judging(page, policy, visit, record, dismissed, memory, kept, [record])
+        try:
+            verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
+        except BaseException:
+            self.doubt(*judged.added)
+            raise
         if answer is not None and verdict.outcome != "unchanged":
             answer.kept.append(record)
         if memory is not None and page.sketch and (sketch := decode(page.sketch)).all_names:
@@ -118,9 +125,25 @@ class Gate:
         return verdict
 
     def take_back(self, record: Record) -> None:
-        """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`."""
-        self.store.forget(record)
+        """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`.
+
+        If the store fails, it is done by `take_back_doubtful`, at the latest before the next page.
+        """
+        self.doubt(record)
+        kept = self.store.current(record)
+        if kept is not None and kept.first_seen == record.first_seen:  # else that of another visit
+            self.store.forget(kept)
         self._revisits.take_back(record)
+        self._doubtful.pop(record.identity, None)
+
+    def doubt(self, *records: Record) -> None:
+        """Note what this run may have kept, and shall be taken back when the store works again."""
+        self._doubtful |= {record.identity: record for record in records}
+
+    def take_back_doubtful(self) -> None:
+        """Take back what may have been kept when the store failed. Raises `StoreError`."""
+        for record in [*self._doubtful.values()]:
+            self.take_back(record)
 
     def found_gone(self, visit: Visit) -> bool:
         """Note that a page is gone, and forget its record; False if it was not known.
@@ -194,6 +217,7 @@ class Gate:
             self._forget(kept)
             window = Window(policy.window, policy.ttl)
             renewed = replace(record, url=kept.url, settled=True, gave=kept.gave)
+            judged.added.append(renewed)
             self.store.check_and_add(renewed, None, window=window)
             self._revisits.keep(revisit, version, visit, policy)
             if kept.run != self.run:  # what counted before counts if this run dies

@@ -135,8 +135,8 @@ class Revisits:
         if policy.history:
             history = revisit.history.visited(version, again=revisit.previous, most=policy.history)
             contents = _contents(history.versions[-1])
-            self._visited.setdefault((visit.scope, visit.key, contents), visit.url)
             self._write(visit, history, version.last_seen)
+            self._visited.setdefault((visit.scope, visit.key, contents), visit.url)
 
     def close(self, visit: Visit) -> None:
         """Note that a page became a copy: its text is new if it comes back. Raises `StoreError`."""
