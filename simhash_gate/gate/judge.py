@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from simhash_gate.common.times import require_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many, require
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
-from simhash_gate.compare.sketch import decode
+from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.answers import Answers, AnswerText
 from simhash_gate.gate.policy import Policy, scope_of
@@ -57,8 +58,8 @@ class Gate:
 
     def __init__(self, store: Store, *, run: str, pipeline: str) -> None:
         self.store = require(store, Store, "a store, as open_store() returns it")
-        self.run = run
-        self.pipeline = pipeline
+        self.run = require(run, str, "the name of a run")
+        self.pipeline = require(pipeline or None, str, "a version, as of pipeline_version()")
         self._doubtful: dict[Identity, Record] = {}
         self._over = {run}
         self._answers = Answers(store)
@@ -84,14 +85,27 @@ class Gate:
         from what it was. A page that was kept for another asker is no match, nor is a record in
         `dismissed`. What this run kept is no reason against a retry. Raises `StoreError`, and
         TypeError without a visit and a URL. Of a page for which it raises, nothing is remembered.
+        Raises ValueError if a page with a `url` was read without the fields that the policy names.
         """
         require(page, Page, "a Page, as read_page() returns it")
         require(policy, Policy, "a Policy")
         if visit is None:
             url = without_credentials(require(url, str, "a visit, or the url of one"))
-            now = time.time() if at is None else float(at)
+            now = time.time() if at is None else require_time(at)
             visit = Visit(url, scope_of(url, "domain"), key_of(url), now)
+            known = dict(decode(page.sketch or NO_SKETCH).compared)
+            if page.sketch and not known.keys() >= {*policy.compare}:
+                raise ValueError(f"expected a page read with Options(compare={policy.compare!r})")
+            verdict = self._judge(page, policy, visit, dismissed)
+            return replace(verdict, canonical_url=precise(url))
         require(visit, Visit, "a Visit")
+        if url is not None or at is not None:
+            raise ValueError("expected a visit, or the url and the time of one, not both")
+        return self._judge(page, policy, visit, dismissed)
+
+    def _judge(
+        self, page: Page, policy: Policy, visit: Visit, dismissed: Collection[Record]
+    ) -> Verdict:
         self.take_back_doubtful()
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
@@ -107,8 +121,8 @@ class Gate:
         if kept and any(kept.identity == replace(it, url=kept.url).identity for it in dismissed):
             revisit = Revisit(revisit.history)
         answer = self._answers.meet(visit, page, revisit.previous)
-        if (verdict := self._answered(answer, page, policy)) is not None:
-            return verdict
+        if (answered := self._answered(answer, page, policy)) is not None:
+            return answered
         kept = self.store.current(revisit.kept) if revisit.previous and revisit.kept else None
         judged = Judging(page, policy, visit, record, dismissed, memory, kept, [record])
         try:
@@ -125,10 +139,7 @@ class Gate:
         return verdict
 
     def take_back(self, record: Record) -> None:
-        """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`.
-
-        If the store fails, it is done by `take_back_doubtful`, at the latest before the next page.
-        """
+        """Forget a page that this run kept; before the next one if this raises `StoreError`."""
         self.doubt(record)
         kept = self.store.current(record)
         if kept is not None and kept.first_seen == record.first_seen:  # else that of another visit
@@ -378,6 +389,8 @@ def _closer_look(page: Page, policy: Policy, memory: SiteMemory | None) -> tuple
 
 def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:
     """Return the verdict on a page that is compared with nothing: it says too little."""
+    if page.unreadable:
+        return Verdict("error", str(page.reason), policy, page, not_compared="unreadable")
     if page.fingerprint is None:
         reason = page.reason or "nothing to fingerprint"
         return Verdict("skipped", reason, policy, page, previous=before)

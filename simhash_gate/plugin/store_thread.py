@@ -77,10 +77,7 @@ class StoreThread:
         return self._opened
 
     def submit(self, ask: Callable[[Gate], Any]) -> Future[Any]:
-        """Call a function with the gate, and return a future of its result.
-
-        The future may raise `StoreError`, in an outage at once.
-        """
+        """Return a future of what a function of the gate returns; it may raise `StoreError`."""
         call = Call(ask, Future())
         closed = None if self._ended is None else StoreError("the store is closed")
         if (failure := self.run.failure or closed) is not None:
