@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from simhash_gate.plugin.spider_middleware import (
         SimhashGateSpiderMiddleware as SimhashGateSpiderMiddleware,
     )
+    from simhash_gate.stores import Store as Store
+    from simhash_gate.stores import StoreError as StoreError
     from simhash_gate.stores import open_store as open_store
 
 _NAMES = {
@@ -64,7 +66,8 @@ _NAMES = {
     "plugin.spider_middleware": """
         ConditionalRequests SimhashGateInnerSpiderMiddleware SimhashGateSpiderMiddleware
     """,
-    "stores": "open_store",
+    "stores": "StoreError open_store",
+    "stores.store": "Store",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from simhash_gate.common.files import whole_file
-from simhash_gate.common.wording import need
+from simhash_gate.common.wording import need, require
 from simhash_gate.page import Page
 
 
@@ -22,14 +22,18 @@ def shingles(words: Sequence[str], size: int = 3) -> list[str]:
 
     After Broder, "On the resemblance and containment of documents" (SEQUENCES 1997), section 2.
     """
-    last = max(1, len(words) - size + 1) if words else 0
-    return [" ".join(words[at : at + size]) for at in range(last)]
+    return [" ".join(words[at : at + size]) for at in _places(words, size)]
 
 
 def character_shingles(text: str, size: int = 5) -> list[str]:
     """Return each `size` characters in a row; a shorter text is one shingle."""
-    last = max(1, len(text) - size + 1) if text else 0
-    return [text[at : at + size] for at in range(last)]
+    return [text[at : at + size] for at in _places(text, size)]
+
+
+def _places(row: Sequence[str], size: int) -> range:
+    if size not in range(1, 1 << 32):
+        raise ValueError(f"expected a size of at least 1, not {size!r}")
+    return range(max(1, len(row) - size + 1) if row else 0)
 
 
 class SingleWords:
@@ -70,6 +74,7 @@ class Idf:
         """Count on how many pages each feature is. Features of one page alone need no entry."""
         counts, number = Counter[str](), 0
         for page in pages:
+            require(page, Page, "a Page, as read_page() returns it")
             counts.update({*features(page.said.split())})
             number += 1
         return cls(number, {feature: count for feature, count in counts.items() if count > 1})

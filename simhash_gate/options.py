@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from simhash_gate.common.wording import MissingExtraError, require
-from simhash_gate.values import NAMES, Checked, SettingsError, ValueKind, setting
+from simhash_gate.values import NAMES, SELECTORS, Checked, SettingsError, ValueKind, setting
 
 ALGORITHM = 27  # raise it with every change that moves fingerprints
 STEADY = "simhash_gate.page.extract.SteadyExtractor"
@@ -47,6 +48,13 @@ def _left_out(value: Any) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _compared(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    plain = not isinstance(value, Mapping) and all(isinstance(each, str) for each in value)
+    named = {"": value} if plain and value else dict(value)
+    return tuple((require(name, str, ""), SELECTORS.parse(it)) for name, it in named.items())
+
+
+COMPARE = ValueKind("CSS selectors, or a mapping from domains to CSS selectors", _compared)
 CLASS = ValueKind("the path of a class", _class_path)
 LEFT_OUT = frozenset({"links", "images"})
 """What Markdown can do without; the text of links stays."""
@@ -58,8 +66,8 @@ class Options(Checked):
     """What decides the fingerprint of a page besides its bytes and its URL.
 
     `markdown` asks for `Page.markdown` to be made where the page is read; without it, it is made
-    when it is first asked for. `anchors` asks for `Page.anchors`. `compare` are domains, and the
-    CSS selectors of the fields that `Page.sketch` has of their pages; those of all others under "".
+    when it is first asked for. `anchors` asks for `Page.anchors`. `compare` are the CSS selectors
+    of the fields that a `Policy` compares, or those of each domain, and under "" of all others.
     None of these decides a fingerprint.
     """
 
@@ -69,6 +77,10 @@ class Options(Checked):
     markdown: bool = False
     anchors: bool = False
     compare: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "compare", COMPARE.of("compare", self.compare))
 
 
 def pipeline_version(options: Options = Options()) -> str:

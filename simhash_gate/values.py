@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields
 from difflib import get_close_matches
@@ -178,6 +180,21 @@ def _names(value: Any) -> tuple[str, ...]:
     return tuple(name.strip() for name in names if name.strip())
 
 
+def _selectors(value: Any) -> tuple[str, ...]:
+    from cssselect import HTMLTranslator, SelectorError  # few name fields
+
+    if isinstance(value, str):  # a selector may have commas: a list is written in JSON
+        value = json.loads(value) if value.lstrip().startswith("[") and '"' in value else [value]
+    selectors = tuple(value)
+    for selector in selectors:
+        try:
+            HTMLTranslator().css_to_xpath(ATTRIBUTE.sub("", selector))
+        except SelectorError as error:
+            raise SettingsError(f"{selector!r} is no CSS selector: {error}") from None
+    return selectors
+
+
+ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 TEXT = json_value("a string", str)
 BITS, COUNT = whole_number(0, 64), whole_number(1)
 FLAG = ValueKind("True or False", lambda value: FLAGS[str(value).strip().lower()])
@@ -194,4 +211,5 @@ PATH_PATTERN = ValueKind(
     _path_pattern,
 )
 PARAMETERS = ValueKind("names of query parameters, as a list; one may end in *, not be it", _names)
+SELECTORS = ValueKind("CSS selectors, as a list", _selectors)
 NAMES = ValueKind("names: a list, or with commas between them", _names)

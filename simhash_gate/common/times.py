@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timezone
+from numbers import Real
 
 from simhash_gate.common.wording import how_many
 
@@ -44,9 +45,17 @@ def unix_time(value: object) -> float | None:
         value = (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     elif isinstance(value, date):
         value = _of_text(value.isoformat())
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return None
-    return float(value) if _FIRST <= value < _END else None
+    return float(value) if _FIRST <= value < _END else None  # type: ignore[operator]
+
+
+def require_time(value: object) -> float:
+    """Return a Unix time. Raises ValueError for any other value: text, milliseconds, infinity."""
+    time = None if isinstance(value, str | date) else unix_time(value)
+    if time is None:
+        raise ValueError(f"expected a Unix time in seconds, not {value!r:.80}")
+    return time
 
 
 def shown(seconds: float) -> str:

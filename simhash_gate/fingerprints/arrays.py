@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from simhash_gate.fingerprints.hamming import require_fingerprint
 
 Fingerprints = NDArray[np.uint64]
 Positions = NDArray[np.intp]
@@ -17,13 +19,15 @@ CHUNK = 1 << 16
 
 
 def as_fingerprints(values: ArrayLike) -> Fingerprints:
-    """Return a flat array of numpy.uint64. Raises ValueError for values that don't fit."""
+    """Return a row of numpy.uint64. Raises ValueError for values that don't fit."""
+    if isinstance(values, list | tuple):  # numpy makes floats of whole numbers, some of them large
+        values = np.array([*map(require_fingerprint, cast("Any", values))], np.uint64)
     array = np.asarray(values)
-    if array.dtype != np.uint64:
-        if array.size and (array.dtype.kind not in "iu" or array.min() < 0):
-            raise ValueError(f"not unsigned 64-bit fingerprints: an array of {array.dtype}")
-        array = array.astype(np.uint64)
-    return array.ravel()
+    kind, size = array.dtype.kind, array.size
+    if array.ndim != 1 or (kind != "u" and size and (kind != "i" or array.min() < 0)):
+        expected = "unsigned 64-bit fingerprints in a row, such as np.array(…, np.uint64)"
+        raise ValueError(f"expected {expected}, not {array.dtype} of the shape {array.shape}")
+    return array.astype(np.uint64, copy=False)
 
 
 def in_chunks(values: NDArray[_Scalar]) -> Iterator[NDArray[_Scalar]]:

@@ -59,7 +59,7 @@ def shingle_hashes(words: HashedLines, salt: int = 0) -> Fingerprints:
 def simhash(features: Mapping[str, float] | Iterable[str]) -> int:
     """Return the SimHash of strings, an unsigned 64-bit integer. A mapping gives each its weight.
 
-    Without weights, each counts once. Raises TypeError or ValueError for other features.
+    Without weights, each counts once. Raises ValueError for other features.
 
     Each feature is hashed to 64 bits (the first half of MurmurHash3 x64-128, little-endian). It
     votes with its weight for each bit. The sign of the sum is the bit, and a tie gives 0. After
@@ -75,9 +75,9 @@ def simhash(features: Mapping[str, float] | Iterable[str]) -> int:
         units = np.rint(np.array([*weights.values()], float) * _WEIGHT_UNIT)
         if isinstance(features, str) or not np.isfinite(units).all():
             raise ValueError
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError):
         expected = "strings, or a mapping from strings to finite weights"
-        raise type(error)(f"expected {expected}, not {features!r:.80}") from None
+        raise ValueError(f"expected {expected}, not {features!r:.80}") from None
     bits = _bits(_halves(b"".join(map(mmh3.hash_bytes, names))))
     votes = units.astype(np.int64)
     return _pack(2 * (votes @ bits) > votes.sum())

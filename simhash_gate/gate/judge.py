@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
+from simhash_gate.common.times import require_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many, require
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
-from simhash_gate.compare.sketch import decode
+from simhash_gate.compare.sketch import NO_SKETCH, decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.answers import Answers, AnswerText
 from simhash_gate.gate.policy import Policy, scope_of
@@ -23,7 +24,7 @@ from simhash_gate.gate.visit import Visit, what_else
 from simhash_gate.history.versions import Version
 from simhash_gate.identity.keys import PLAIN, Keys
 from simhash_gate.page import Page
-from simhash_gate.stores.base import Match, Record, StoreError, Window
+from simhash_gate.stores.base import Identity, Match, Record, StoreError, Window
 from simhash_gate.stores.store import Store
 
 DEFAULT_POLICY = Policy()
@@ -39,7 +40,7 @@ class Judging(NamedTuple):
     """A page that is judged: its policy, its visit, and what else the verdict rests on.
 
     `record` will be remembered of it. `before` is the record of what the page was, None where it
-    counts no more.
+    counts no more. If the store fails, it may have `added` these records all the same.
     """
 
     page: Page
@@ -49,6 +50,7 @@ class Judging(NamedTuple):
     dismissed: Collection[Record]
     memory: SiteMemory | None
     before: Record | None
+    added: list[Record]
 
 
 class Gate:
@@ -56,8 +58,9 @@ class Gate:
 
     def __init__(self, store: Store, *, run: str, pipeline: str, keys: Keys = PLAIN) -> None:
         self.store = require(store, Store, "a store, as open_store() returns it")
-        self.run = run
-        self.pipeline = pipeline
+        self.run = require(run, str, "the name of a run")
+        self.pipeline = require(pipeline or None, str, "a version, as of pipeline_version()")
+        self._doubtful: dict[Identity, Record] = {}
         self._over = {run}
         self._answers = Answers(store)
         self._memories = SiteMemories(store)
@@ -81,15 +84,29 @@ class Gate:
         `unchanged` if it says the same, else `updated`, or `rewritten` if it is further than `near`
         from what it was. A page that was kept for another asker is no match, nor is a record in
         `dismissed`. What this run kept is no reason against a retry. Raises `StoreError`, and
-        TypeError without a visit and a URL.
+        TypeError without a visit and a URL. Of a page for which it raises, nothing is remembered.
+        Raises ValueError if a page with a `url` was read without the fields that the policy names.
         """
         require(page, Page, "a Page, as read_page() returns it")
         require(policy, Policy, "a Policy")
         if visit is None:
             url = without_credentials(require(url, str, "a visit, or the url of one"))
-            now = time.time() if at is None else float(at)
+            now = time.time() if at is None else require_time(at)
             visit = Visit(url, scope_of(url, "domain"), self._keys.key_of(url), now)
+            known = dict(decode(page.sketch or NO_SKETCH).compared)
+            if page.sketch and not known.keys() >= {*policy.compare}:
+                raise ValueError(f"expected a page read with Options(compare={policy.compare!r})")
+            verdict = self._judge(page, policy, visit, dismissed)
+            return replace(verdict, canonical_url=self._keys.precise(url))
         require(visit, Visit, "a Visit")
+        if url is not None or at is not None:
+            raise ValueError("expected a visit, or the url and the time of one, not both")
+        return self._judge(page, policy, visit, dismissed)
+
+    def _judge(
+        self, page: Page, policy: Policy, visit: Visit, dismissed: Collection[Record]
+    ) -> Verdict:
+        self.take_back_doubtful()
         if page.fingerprint is None or page.words < min(FEW_WORDS, policy.min_words):
             before = None
             with suppress(StoreError):
@@ -104,11 +121,15 @@ class Gate:
         if kept and any(kept.identity == replace(it, url=kept.url).identity for it in dismissed):
             revisit = Revisit(revisit.history)
         answer = self._answers.meet(visit, page, revisit.previous)
-        if (verdict := self._answered(answer, page, policy)) is not None:
-            return verdict
+        if (answered := self._answered(answer, page, policy)) is not None:
+            return answered
         kept = self.store.current(revisit.kept) if revisit.previous and revisit.kept else None
-        judged = Judging(page, policy, visit, record, dismissed, memory, kept)
-        verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
+        judged = Judging(page, policy, visit, record, dismissed, memory, kept, [record])
+        try:
+            verdict = self._unchanged(judged, revisit) or self._compared(judged, revisit)
+        except BaseException:
+            self.doubt(*judged.added)
+            raise
         if answer is not None and verdict.outcome != "unchanged":
             answer.kept.append(record)
         if memory is not None and page.sketch and (sketch := decode(page.sketch)).all_names:
@@ -118,9 +139,22 @@ class Gate:
         return verdict
 
     def take_back(self, record: Record) -> None:
-        """Forget a page that this run kept, as if it had not been visited. Raises `StoreError`."""
-        self.store.forget(record)
+        """Forget a page that this run kept; before the next one if this raises `StoreError`."""
+        self.doubt(record)
+        kept = self.store.current(record)
+        if kept is not None and kept.first_seen == record.first_seen:  # else that of another visit
+            self.store.forget(kept)
         self._revisits.take_back(record)
+        self._doubtful.pop(record.identity, None)
+
+    def doubt(self, *records: Record) -> None:
+        """Note what this run may have kept, and shall be taken back when the store works again."""
+        self._doubtful |= {record.identity: record for record in records}
+
+    def take_back_doubtful(self) -> None:
+        """Take back what may have been kept when the store failed. Raises `StoreError`."""
+        for record in [*self._doubtful.values()]:
+            self.take_back(record)
 
     def found_gone(self, visit: Visit) -> bool:
         """Note that a page is gone, and forget its record; False if it was not known.
@@ -202,6 +236,7 @@ class Gate:
             self._forget(kept)
             window = Window(policy.window, policy.ttl)
             renewed = replace(record, url=kept.url, settled=True, gave=kept.gave)
+            judged.added.append(renewed)
             self.store.check_and_add(renewed, None, window=window)
             self._revisits.keep(revisit, version, visit, policy)
             if kept.run != self.run:  # what counted before counts if this run dies
@@ -371,6 +406,8 @@ def _closer_look(page: Page, policy: Policy, memory: SiteMemory | None) -> tuple
 
 def _not_judged(page: Page, policy: Policy, before: Version | None) -> Verdict:
     """Return the verdict on a page that is compared with nothing: it says too little."""
+    if page.unreadable:
+        return Verdict("error", str(page.reason), policy, page, not_compared="unreadable")
     if page.fingerprint is None:
         reason = page.reason or "nothing to fingerprint"
         return Verdict("skipped", reason, policy, page, previous=before)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from cssselect import HTMLTranslator, SelectorError
-
 from simhash_gate import values as kinds
 from simhash_gate.common.urls import host_of, of_longest_domain
-from simhash_gate.values import SettingsError, ValueKind, meant, one_of, setting, settings_in
+from simhash_gate.values import SettingsError, meant, one_of, setting, settings_in
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -27,20 +23,6 @@ Blocked = Literal["pass", "drop"]
 WHOLE_CRAWL = "*"
 
 
-def _selectors(value: Any) -> tuple[str, ...]:
-    if isinstance(value, str):  # a selector may have commas: a list is written in JSON
-        value = json.loads(value) if value.lstrip().startswith("[") and '"' in value else [value]
-    selectors = tuple(value)
-    for selector in selectors:
-        try:
-            HTMLTranslator().css_to_xpath(ATTRIBUTE.sub("", selector))
-        except SelectorError as error:
-            raise SettingsError(f"{selector!r} is no CSS selector: {error}") from None
-    return selectors
-
-
-ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
-SELECTORS = ValueKind("CSS selectors, as a list", _selectors)
 ACTIONS, REVISITS, BLOCKED = (one_of(*get_args(each)) for each in (Action, Revisit, Blocked))
 
 
@@ -67,7 +49,7 @@ class Policy(kinds.Checked):
     verify: bool = setting(
         True, kinds.FLAG, "Whether the gate looks closer at pages that are alike"
     )
-    compare: tuple[str, ...] = setting((), SELECTORS, "Fields of your own", of_request=False)
+    compare: tuple[str, ...] = setting((), kinds.SELECTORS, "Fields of your own", of_request=False)
     blocked: Blocked = setting("pass", BLOCKED, "How block pages are treated")
     revalidate: float = setting(0.0, kinds.PROBED, "Ask for a known page only if it has changed")
     min_words: int = 20

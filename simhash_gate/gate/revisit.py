@@ -142,8 +142,8 @@ class Revisits:
         if policy.history:
             history = revisit.history.visited(version, again=revisit.previous, most=policy.history)
             contents = _contents(history.versions[-1])
-            self._visited.setdefault((visit.scope, visit.key, contents), visit.url)
             self._write(visit, history, version.last_seen)
+            self._visited.setdefault((visit.scope, visit.key, contents), visit.url)
 
     def note_items(self, record: Record, items: str) -> None:
         """Note what the items of a kept page said, as `Version.items`. Raises `StoreError`.

@@ -81,7 +81,7 @@ class Verdict:
     `nothing`; the `code` of its callback has changed since; what came in an earlier crawl shall
     come `again`; an `errback` has sent it again. If that page gave `less` than others, the items
     are held back unless they bring more. `canonical_url` is its URL without what makes no
-    difference.
+    difference, "" if it was judged by a `Visit`.
     """
 
     outcome: Outcome
@@ -175,6 +175,8 @@ def _is_link(line: str) -> bool:
 
 def verdict_of(response: Any) -> Verdict | None:
     """Return the verdict on a Scrapy response; None where none was given, as with the gate off."""
+    if not hasattr(response, "request"):
+        raise TypeError(f"expected a response of Scrapy, not {response!r:.80}")
     request = response.request
     return request.meta.get(VERDICT_KEY) if request else None
 

@@ -11,6 +11,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from simhash_gate.common.times import require_time
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import require
 from simhash_gate.compare.sketch import NO_SKETCH
@@ -50,6 +51,7 @@ class Visit:
     def __post_init__(self) -> None:
         for name in ("url", "scope", "key"):
             require(getattr(self, name), str, f"the {name} of a visit as a string")
+        require_time(self.at)
         if "@" in self.url:
             object.__setattr__(self, "url", without_credentials(self.url))
 

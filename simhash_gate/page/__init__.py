@@ -97,6 +97,8 @@ class Page:
 
     def markdown_without(self, *what: LeftOut) -> str:
         """Return the Markdown without its links, of which the text stays, its images, or both."""
+        if unknown := {*what} - {*_LEFT_OUT}:
+            raise ValueError(f"expected 'links' or 'images', not {unknown.pop()!r}")
         if not self.article:
             return ""
         from simhash_gate.page.flow import unpack

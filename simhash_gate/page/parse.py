@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from html import unescape
 from itertools import chain
 from typing import Any, cast
@@ -27,6 +28,7 @@ _DECLARED = 4096  # bytes in which a page says its encoding
 _LABEL = re.compile(
     r"""<(?:meta|\?xml)\b[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I
 )
+_ESCAPES = ("punycode", "raw-unicode-escape", "unicode-escape")
 _DEEP = 1000
 _MANY_ATTRIBUTES = 20_000
 _MANY_FOR_LEXBOR = 2_000
@@ -63,9 +65,10 @@ def _in_utf8(body: bytes, encoding: str | None) -> bytes:
         else:
             return body.removeprefix(codecs.BOM_UTF8)
     head = body[:_DECLARED].decode("latin-1")
-    name = _encoding(encoding) or html_body_declared_encoding(head)
+    said = html_body_declared_encoding(head)
+    name = _encoding(encoding) or _of_text(said)
     label = None if name else _LABEL.search(head)
-    name = name or _encoding(label and label[1])
+    name = name or _encoding(label and label[1]) or (said and "utf-8")
     declared = f"text/html; charset={name}" if name else None
     found, text = html_to_unicode(declared, body, default_encoding="utf-8")
     if found == "utf-8" and 2 * text.count("\ufffd") > len(_NOT_ASCII.findall(text)):
@@ -90,7 +93,14 @@ def _encoding(label: str | None) -> str | None:
     found = webencodings.lookup(label or "")
     if found is not None and found.name not in ("replacement", "x-user-defined"):
         return resolve_encoding(found.codec_info.name)
-    return resolve_encoding(label) if label else None
+    return _of_text(resolve_encoding(label)) if label else None
+
+
+def _of_text(name: str | None) -> str | None:
+    """Return the name of a codec if it is one of text, else None: Python has codecs of bytes."""
+    with suppress(LookupError, UnicodeError):
+        return name if name not in _ESCAPES and b"\xff".decode(name or "", "replace") else None
+    return None
 
 
 def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:

@@ -225,14 +225,11 @@ class SettledJudge:
 
     async def verdict(self, page: Page, visit: Visit, policy: Policy) -> Verdict:
         """Return the verdict on a page that a visit found. Raises `StoreError`."""
-        run, doubtful = self._store.run, None
-        if page.fingerprint is not None:
-            doubtful = visit.record(page, run.name, run.pipeline, verify=False)
         dismissed: list[Record] = []
         judge = partial(self._judge, page, visit, policy, dismissed)
         deadline: float | None = None
         while True:
-            verdict: Verdict = await result(self._store.submit(judge, doubtful=doubtful))
+            verdict: Verdict = await result(self._store.submit(judge))
             # The match is checked after this: while the page waits, its match may fail.
             verdict = await self._lifecycle.listeners.matched(verdict)
             if verdict.match is None or verdict.record is not None:

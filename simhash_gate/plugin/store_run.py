@@ -25,16 +25,11 @@ LONGEST_ENDING = 30.0  # seconds for attempts to end a run
 
 
 class Call(NamedTuple):
-    """A call of the gate, with the future for its answer.
-
-    If the store fails, it may have added the record `doubtful` all the same: that is forgotten
-    later. With `forget`, the call only forgets that record.
-    """
+    """A call of the gate, with the future for its answer. It may only take a record back."""
 
     ask: Callable[[Gate], Any]
     future: Future[Any]
-    doubtful: Record | None = None
-    forget: bool = False
+    back: Record | None = None
 
 
 class Outage:
@@ -78,7 +73,6 @@ class StoreRun:
         self._url = ""
         self._gate: Gate | None = None
         self._outage: Outage | None = None
-        self._owed: list[Record] = []
 
     @property
     def retry_at(self) -> float:
@@ -160,7 +154,7 @@ class StoreRun:
                 self._begin()
             else:
                 self._gate.store.begin(self.name)
-                self._forget_owed(self._gate)
+                self._gate.take_back_doubtful()
         except Exception as error:
             self._outage.goes_on(error)
         else:
@@ -179,7 +173,7 @@ class StoreRun:
             while True:
                 try:
                     self._settle(store, settled)
-                    self._forget_owed(self._gate)
+                    self._gate.take_back_doubtful()
                     self._keep_memories(self._gate)
                     if ended:
                         store.end(self.name)
@@ -262,18 +256,16 @@ class StoreRun:
 
     def _attempt(self, call: Call) -> Any:
         if self._gate is None or self.failure:
-            if call.forget:
-                self._owe(call.doubtful)
+            if call.back and self._gate:
+                self._gate.doubt(call.back)
             return self.failure or StoreError("the store is not open")
         try:
             value = call.ask(self._gate)
         except StoreUnavailable as error:
             self._went_down(error)
-            self._owe(call.doubtful)
             return error
         except Exception as error:
-            if call.forget:
-                self._owe(call.doubtful)
+            if call.back:
                 logger.error("A page that failed could not be forgotten yet: %s", error)
             return error
         if self._outage is not None:
@@ -289,12 +281,3 @@ class StoreRun:
             self.outages += 1
         else:
             self._outage.goes_on(error)
-
-    def _owe(self, record: Record | None) -> None:
-        if record is not None:
-            self._owed.append(record)
-
-    def _forget_owed(self, gate: Gate) -> None:
-        while self._owed:
-            gate.take_back(self._owed[-1])
-            self._owed.pop()

@@ -79,13 +79,9 @@ class StoreThread:
         Thread(target=self._work, args=(url,), name="simhash_gate-store", daemon=True).start()
         return self._opened
 
-    def submit(self, ask: Callable[[Gate], Any], *, doubtful: Record | None = None) -> Future[Any]:
-        """Call a function with the gate, and return a future of its result.
-
-        The future may raise `StoreError`, in an outage at once. `doubtful` has the identity of the
-        record that the call may add; see `Call`.
-        """
-        call = Call(ask, Future(), doubtful)
+    def submit(self, ask: Callable[[Gate], Any]) -> Future[Any]:
+        """Return a future of what a function of the gate returns; it may raise `StoreError`."""
+        call = Call(ask, Future())
         closed = None if self._ended is None else StoreError("the store is closed")
         if (failure := self.run.failure or closed) is not None:
             call.future.set_exception(failure)
@@ -97,7 +93,7 @@ class StoreThread:
 
     def forget(self, record: Record) -> None:
         """Take a record back before all calls that are submitted later."""
-        call = Call(lambda gate: gate.take_back(record), Future(), record, forget=True)
+        call = Call(lambda gate: gate.take_back(record), Future(), record)
         if self._at_once:
             self.run.answer([call])
         else:

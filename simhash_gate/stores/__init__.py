@@ -81,6 +81,9 @@ def store_opener(url: str, *, create: bool = True) -> Callable[[], Store]:
     def open_with_driver() -> Store:
         from simhash_gate.stores.store import Store  # loads numpy, which settings do not need
 
-        return Store(open_driver())
+        driver = open_driver()
+        if not isinstance(driver, import_module("simhash_gate.stores.driver").Driver):
+            raise refusal(url, "its driver lacks methods of simhash_gate.stores.driver.Driver")
+        return Store(driver)
 
     return open_with_driver

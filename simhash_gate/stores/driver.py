@@ -12,7 +12,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from simhash_gate.common.encoded import as_bytes, as_text, signed
 from simhash_gate.stores.base import HEAD_BYTES, Blob, Record, address_of, number_of
@@ -70,6 +70,7 @@ class Row(NamedTuple):
 Loaded: TypeAlias = "tuple[News | None, list[Row | None]]"
 
 
+@runtime_checkable
 class Driver(Protocol):
     """Keeps the pages and blobs of a store. `Store` calls it from one thread at a time.
 

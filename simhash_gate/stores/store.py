@@ -70,7 +70,7 @@ class Store:
 
     def end(self, run: str) -> None:
         """End a run normally. Its records count for all later runs."""
-        with self._asking(run):
+        with self._asking(require(run, str, "the name of a run")):
             self._runs.end(run)
 
     def is_live(self, run: str) -> bool:
@@ -147,6 +147,7 @@ class Store:
         With `adopted`, if the record's run is unknown, remove one with the same key and
         fingerprint from a run that does not live here: an import gives records its own run.
         """
+        require(record, Record, "a record, as records() returns it")
         with self._asking():
             mirror = self._mirror(record.scope)
             self._catch_up(mirror)

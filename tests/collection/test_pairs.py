@@ -101,3 +101,9 @@ def test_what_is_out_of_range_is_refused():
     for radius in (-1, 65):
         with pytest.raises(ValueError, match="0 to 64"):
             near_duplicate_pairs([1, 2], radius)
+
+
+def test_large_fingerprints_in_a_list_are_not_rounded() -> None:
+    pairs = near_duplicate_pairs([2**63 + 1, 5, 2**63, 2**64 - 1], 1)
+    assert (pairs.i.tolist(), pairs.j.tolist(), pairs.distance.tolist()) == ([0], [2], [1])
+    assert near_duplicate_pairs([]).i.size == 0

@@ -54,6 +54,16 @@ def test_encodings_have_the_names_that_browsers_know(label, text):
     assert text_of(b"<meta charset=nonsense>" + body, label) == text
 
 
+@pytest.mark.parametrize(
+    "label", ["undefined", "idna", "punycode", "unicode_escape", "base64", "hex", "rot13", "zlib"]
+)
+def test_a_codec_that_is_no_charset_is_as_none(label):
+    body = "<p>Grüße und Küsse aus \\nAachen, größer als früher".encode("cp1252")
+    assert text_of(body, label) == text_of(body)
+    assert text_of(f"<meta charset={label}>".encode() + body) == text_of(body)
+    assert text_of(b"<meta charset=cp1252>" + body, label) == text_of(body, "cp1252")
+
+
 SENTENCES = {
     "cp1252": "Überall Grüße – größer als früher, und „schöner“",
     "cp1254": "Bu sayfa Türkçe yazılmıştır; İstanbul'da hava güneşli ve şehir çok kalabalık",

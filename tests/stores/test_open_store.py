@@ -95,6 +95,16 @@ def test_any_other_url_is_refused_by_name_and_told_what_is_allowed(url, why, tmp
     assert [*tmp_path.iterdir()] == []
 
 
+class Lacking:
+    def __init__(self, address, *, create=True):
+        self.name = address
+
+
+def test_a_driver_that_lacks_methods_is_refused_when_it_is_opened():
+    with pytest.raises(StoreError, match="its driver lacks methods of"):
+        open_store(f"{__name__}:Lacking://x")
+
+
 @pytest.mark.parametrize(
     ("driver", "extra", "schemes"),
     [
