@@ -137,9 +137,12 @@ class Revisits:
     def keep(self, revisit: Revisit, version: Version, visit: Visit, policy: Policy) -> None:
         """Note that a visit found a version of a page. Raises `StoreError`.
 
-        It is the previous one, seen again, if that is still in `revisit`.
+        It is the previous one, seen again, if that is still in `revisit`. What was known of the
+        address under another key, of a page that it named, tells of it no more.
         """
         if policy.history:
+            if revisit.kept and revisit.kept.key != visit.key and not visit.moved_from:
+                self.close(visit.under(revisit.kept.key))
             history = revisit.history.visited(version, again=revisit.previous, most=policy.history)
             contents = _contents(history.versions[-1])
             self._write(visit, history, version.last_seen)
