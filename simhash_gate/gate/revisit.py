@@ -157,8 +157,9 @@ class Revisits:
         last = history.last_of(record.pipeline, record.asker)
         if last is None or (last.run, last.fingerprint) != (record.run, record.fingerprint):
             return
+        for_whom = record.pipeline, record.asker
         versions = tuple(
-            replace(it, items=items if it is last else "") if it.asker == record.asker else it
+            replace(it, items=items * (it is last)) if (it.pipeline, it.asker) == for_whom else it
             for it in history.versions
         )
         if versions != history.versions:

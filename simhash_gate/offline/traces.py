@@ -190,7 +190,7 @@ class PageTraces:
         for place, line in json_objects(path, complain, _EXAMPLE):
             if isinstance(line.get("crawl"), dict):
                 crawl = line["crawl"]
-            if "outcome" not in line:
+            if "outcome" not in (line := line.get("came", line)):
                 continue  # it is no verdict
             if line.get("outcome") == "duplicate" and self._is_page(line.get("matched_url")):
                 self.copies.append(str(line.get("url")))

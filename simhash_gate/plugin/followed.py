@@ -60,6 +60,12 @@ class FollowedPage:
     polls: bool = False
 
     @property
+    def news(self) -> str:
+        """Why its items are delivered, though the page is unchanged; "" if they are not."""
+        came = self.differs and self.given and self.stage is Stage.SETTLED
+        return f"they say something else in {', '.join(self.differs)}" if came else ""
+
+    @property
     def decides(self) -> Record | None:
         """The record whose copies wait for the end of this page: its own, or that it pays for."""
         return self.record or (self.stands_for if self.pays else None)

@@ -70,7 +70,7 @@ def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
     if depth < MOST_DEEP and ItemAdapter.is_item(value):
         adapter = ItemAdapter(value)
         for inner in {**dict.fromkeys(adapter.field_names()), **adapter}:
-            yield from _fields(f"{name}.{inner}", adapter.get(inner), depth + 1)
+            yield from _fields(f"{name}.{inner}".lstrip("."), adapter.get(inner), depth + 1)
     elif depth < MOST_DEEP and isinstance(value, list | tuple | set):
         for part in [*islice(value, MOST_PARTS)] or [None]:
             yield from _fields(name, part, depth + 1)

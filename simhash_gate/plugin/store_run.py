@@ -235,7 +235,7 @@ class StoreRun:
                 logging.INFO if kept else logging.WARNING,
                 "Ignored: %s, read under another pipeline version (%s); of this one (%s): %d. They "
                 "are compared with nothing: copies of them pass once, and are kept. To compare "
-                "with them, take the release that read them, and SIMHASH_GATE_EXTRACTOR as it was",
+                "with them, take the release, the EXTRACTOR and the FEATURES that read them",
                 how_many(sum(counts.values()), "remembered page"),
                 ", ".join(sorted(counts)), self.pipeline, kept,
             )  # fmt: skip

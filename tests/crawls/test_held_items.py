@@ -1,11 +1,13 @@
 """Items of unchanged pages: they are held back if they say what they said, field by field."""
 
 import re
+import subprocess
 from collections.abc import Callable
 
 import pytest
 
 from tests.crawls.harness import Answer, Crawl, Site, crawl, page
+from tests.offline.command import COMMAND
 
 SPIDER = """
 import time
@@ -45,6 +47,7 @@ def crawled(tmp_path, pictures: dict[str, str]):
         def run(given: str = "", query: str = "") -> Crawl:
             paths = " ".join(path + query for path in pictures)
             settings = {"SIMHASH_GATE_STORE": "sqlite:///store.sqlite", "CONCURRENT_REQUESTS": 1}
+            settings["SIMHASH_GATE_VERDICTS"] = "verdicts.jsonl"
             result = crawl(tmp_path, site, paths, spider=SPIDER, settings=settings, given=given)
             assert result.status == 0
             return result
@@ -52,12 +55,21 @@ def crawled(tmp_path, pictures: dict[str, str]):
         yield run
 
 
-def test_an_item_comes_if_it_says_something_else_where_others_do_not(crawled, pictures) -> None:
+def test_an_item_comes_if_it_says_something_else_where_others_do_not(
+    crawled, pictures, tmp_path
+) -> None:
+    in_folder = {"cwd": tmp_path, "text": True}
     assert len(crawled().items) == 6
     pictures["/5"] = "/new.png"
     second = crawled()  # five pages before have shown that pictures stay
     assert [item["picture"] for item in second.items] == ["/new.png"]
     assert re.findall(CAME, second.log) == [("1", "picture (1)")]
+    whys = [
+        subprocess.check_output([*COMMAND, "why", url, "--in", "verdicts.jsonl"], **in_folder)
+        for url in (f"{second.site.url}/{number}" for number in (4, 5))
+    ]
+    assert "its items not delivered" in whys[0]
+    assert "its items came: they say something else in picture" in whys[1]
     assert re.search(
         r"Delivered the items of \S+/5: they say something else in picture", second.log
     )

@@ -980,3 +980,21 @@ def test_a_visit_that_failed_takes_nothing_from_the_one_before(gate) -> None:
     judge(gate, a_page(), "/a", at=1_000.0)
     gate.doubt(visit("/a", at=2_000.0).record(a_page(), "now", "v1"))
     assert judge(gate, a_page(), "/a", at=3_000.0).outcome == "duplicate"
+
+
+def test_what_items_said_is_known_for_each_pipeline_and_asker() -> None:
+    """Though a canary crawls between two crawls of the others."""
+    said = {("v1", "parse"): "AAA=", ("v2", "parse"): "BBB=", ("v1", "other"): "CCC="}
+    with closing(open_store("memory:")) as store:
+        for round_ in range(2):
+            for (pipeline, asker), items in said.items():
+                run = f"{pipeline} {asker} {round_}"
+                store.begin(run)
+                gate = Gate(store, run=run, pipeline=pipeline)
+                verdict = judge(gate, a_page(), "/a", asker=asker, at=round_ * 1e6)
+                assert (verdict.outcome == "unchanged") == bool(round_)
+                if round_:
+                    assert verdict.previous.items == items
+                else:
+                    gate.note_items(verdict.record, items)
+                store.end(run)

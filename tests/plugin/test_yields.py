@@ -130,7 +130,7 @@ def test_an_unchanged_page_gives_again_what_it_did_not_give(known) -> None:
         ([ITEM, {"name": "Lamp of a desk", "review": "Good"}], False),  # it may add to the item
     ):
         assert known.brings_of(page, *items, before=before) == brings
-    assert known.steady.unsure == {".price": 1, ".review": 1}
+    assert known.steady.unsure == {"price": 1, "review": 1}
     assert not known.brings_of(page, {"review": "Good"})  # of a copy
     assert not known.brings_of(page, {"review": "Good"}, before=version(ITEM, items=""))
 
@@ -140,14 +140,14 @@ def test_a_field_that_stays_the_same_brings_an_item_if_it_differs(known) -> None
     for _ in range(3):
         assert not known.brings_of(page, ITEM, before=version(ITEM))
     assert not known.brings_of(page, other, before=version(ITEM, url="https://example.com/m"))
-    assert known.steady.unsure == {".price": 1}
+    assert known.steady.unsure == {"price": 1}
     assert known.brings_of(page, other, before=version(ITEM))
-    assert known.steady.learned()["parse"] == {".name": True, ".price": True}
+    assert known.steady.learned()["parse"] == {"name": True, "price": True}
     for _ in range(2):
         known.brings_of(page, other, before=version(ITEM))
-    assert known.steady.learned()["parse"] == {".name": True, ".price": False}
+    assert known.steady.learned()["parse"] == {"name": True, "price": False}
     later = Known()
-    later.steady.known = {"parse": {".name": True, ".price": False}}
+    later.steady.known = {"parse": {"name": True, "price": False}}
     assert not later.brings_of(page, other, before=version(ITEM))
     assert later.brings_of(page, {**ITEM, "name": "Lamp"}, before=version(ITEM))
     assert not later.steady.unsure
@@ -215,11 +215,11 @@ class Part(scrapy.Item):
 @pytest.mark.parametrize(
     ("item", "filled", "empty"),
     [
-        ({"a": 0, "b": False, "c": " x "}, {".a", ".b", ".c"}, set()),
-        ({"a": None, "b": " ", "c": [None, ""]}, set(), {".a", ".b", ".c"}),
-        ({"a": {"b": 1, "c": None}, "d": [{"e": 1}, {"e": ""}]}, {".a.b", ".d.e"}, {".a.c"}),
-        (Offer("Lamp"), {".name"}, {".price"}),
-        (Part(number="1"), {".number"}, {".size"}),
+        ({"a": 0, "b": False, "c": " x "}, {"a", "b", "c"}, set()),
+        ({"a": None, "b": " ", "c": [None, ""]}, set(), {"a", "b", "c"}),
+        ({"a": {"b": 1, "c": None}, "d": [{"e": 1}, {"e": ""}]}, {"a.b", "d.e"}, {"a.c"}),
+        (Offer("Lamp"), {"name"}, {"price"}),
+        (Part(number="1"), {"number"}, {"size"}),
         (object(), {""}, set()),
         (Unsaid(), set(), set()),
     ],

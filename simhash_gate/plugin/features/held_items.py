@@ -12,7 +12,7 @@ from scrapy.http import Response
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import how_many
 from simhash_gate.plugin.features.announcements import drops
-from simhash_gate.plugin.followed import FollowedPage, Stage
+from simhash_gate.plugin.followed import FollowedPage
 from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.signals import item_held
@@ -45,11 +45,10 @@ class FieldMemory(Listener):
 
     def moved(self, page: FollowedPage) -> None:
         """Tell of a page whose items were delivered for what they say."""
-        if page.differs and page.given and page.stage is Stage.SETTLED:
+        if page.news:
             self._pages += 1
             self._came.update(page.differs)
-            names = ", ".join(name.lstrip(".") for name in page.differs)
-            drops.info("Delivered the items of %s: they say something else in %s", page.url, names)
+            drops.info("Delivered the items of %s: %s", page.url, page.news)
 
     async def closed(self) -> None:
         if self._pages:
@@ -64,9 +63,8 @@ class FieldMemory(Listener):
             self._crawl.note(
                 "Items of unchanged pages were held back, though they say something else than at "
                 f"the last visit: {_listed(self._fields.unsure)}.",
-                "That is right for the time of a crawl. If it is the content, or if the spider had "
-                f"other arguments, {PREFIX}REVISIT = 'pass' delivers all. Later crawls know which "
-                "fields stay the same.",
+                "That is right for the time of a crawl. If a field stays the same on other pages, "
+                f"the next crawl delivers these items. {PREFIX}REVISIT = 'pass' delivers all now.",
                 wrong=True,
             )
 
@@ -76,7 +74,7 @@ class FieldMemory(Listener):
 
 def _listed(pages: Counter[str]) -> str:
     """Return the names of the fields that differ on the most pages, with their numbers."""
-    return ", ".join(f"{name.lstrip('.')} ({number})" for name, number in pages.most_common(5))
+    return ", ".join(f"{name} ({number})" for name, number in pages.most_common(5))
 
 
 MANY = 200

@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from scrapy import Spider
 from scrapy import __version__ as scrapy_version
@@ -45,6 +46,7 @@ class VerdictLog(Listener):
     def __init__(self, crawl: Crawl) -> None:
         super().__init__(crawl)
         self._thread: LineThread[Line] = LineThread("verdict", self._work)
+        self._held: WeakKeyDictionary[FollowedPage, Line] = WeakKeyDictionary()
         self._texts = ReportTexts() if crawl.settings.report else None
         if crawl.settings.report:
             try:
@@ -81,12 +83,21 @@ class VerdictLog(Listener):
         line["held"] = judged.held and not judged.dropped
         line["matched_run"] = match.record.run if match else None
         line["matched_key"] = match.record.key if match else None
+        if verdict.outcome == "unchanged" and page is not None:
+            self._held[page] = line
         if verdict.means.changed:
             line["listing"] = verdict.listing
         if verdict.means.changed and kept is not None:
             found = changes_in(parts_of(*map(lines_of, (kept.markdown, verdict.markdown))))
             line["changes"] = [change.shown()._asdict() for change in found[:MOST_CHANGES]]
         self._put(line)
+
+    def moved(self, page: FollowedPage) -> None:
+        """Write down that the items of an unchanged page were delivered, in place of its line."""
+        line = self._held.get(page)
+        if page.news and line is not None:
+            came = {"held": False, "reason": f"{line['reason']}; its items came: {page.news}"}
+            self._put({"came": {**line, **came}})
 
     async def closed(self) -> None:
         """Write the last lines and the report. Wait for a disk that hangs, but not for ever."""
