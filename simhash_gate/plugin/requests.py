@@ -11,7 +11,6 @@ from typing import Any
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.misc import arg_to_iter
 from scrapy.utils.request import RequestFingerprinterProtocol
@@ -45,17 +44,6 @@ STORED_FLAG = "simhash_gate_stored"
 """The flag of a response that was made from a stored page."""
 INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
-
-
-def asks_for_page(request: Request) -> bool:
-    """Tell whether a request is a plain GET for a page that the gate judges."""
-    return (
-        request.method == "GET"
-        and request.callback is not NO_CALLBACK
-        and request.meta.get(META_KEY) is not False
-        and INLINE_KEY not in request.meta
-        and request.url.startswith("http")
-    )
 
 
 def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
