@@ -6,7 +6,6 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -226,8 +225,14 @@ class SettledJudge:
     async def verdict(self, page: Page, visit: Visit, policy: Policy) -> Verdict:
         """Return the verdict on a page that a visit found. Raises `StoreError`."""
         dismissed: list[Record] = []
-        judge = partial(self._judge, page, visit, policy, dismissed)
         deadline: float | None = None
+
+        def judge(gate: Gate) -> Verdict:
+            verdict = gate.judge(page, policy, visit, dismissed=dismissed)
+            if verdict.record is not None:  # now: the event loop may hear of a copy before
+                self._followed.add(verdict.record.identity)
+            return verdict
+
         while True:
             verdict: Verdict = await result(self._store.submit(judge))
             # The match is checked after this: while the page waits, its match may fail.
@@ -249,14 +254,6 @@ class SettledJudge:
             if current is not None:
                 self._stats.inc_value("simhash_gate/unsettled")
                 return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
-
-    def _judge(
-        self, page: Page, visit: Visit, policy: Policy, dismissed: list[Record], gate: Gate
-    ) -> Verdict:
-        verdict = gate.judge(page, policy, visit, dismissed=dismissed)
-        if verdict.record is not None:  # now: the event loop may hear of a copy before
-            self._followed.add(verdict.record.identity)
-        return verdict
 
     async def _current(self, other: Record, deadline: float) -> Record | None:
         """Return a record when it is settled or time is up, None when it is gone."""
