@@ -36,7 +36,6 @@ from simhash_gate.plugin.requests import (
     KEPT_KEY,
     META_KEY,
     ROOM_KEY,
-    forget_others,
     is_retry,
 )
 from simhash_gate.plugin.spider_middleware import is_installed, only_looks
@@ -77,10 +76,13 @@ class PageJudge:
         self.reader = PageReader(self._settings, crawler.stats)
 
     def sent(self, request: Request) -> None:
-        """Note what a request is for that is sent. Remove the verdict of another page from it."""
+        """Note what a request is for that is sent. Remove from it the notes on another request."""
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
-        forget_others(request, self._fingerprinter)
+        if kept := request.meta.pop(KEPT_KEY, None):
+            with suppress(Exception):  # a project's own fingerprinter may fail: judging reports it
+                if kept[0] == self._fingerprinter.fingerprint(request).hex():
+                    request.meta[KEPT_KEY] = kept
         self._asked_for.note(request)
 
     async def judged(self, request: Request, response: Response) -> Judged:
