@@ -165,11 +165,9 @@ class WorkerProcess:
             self._ended(self, reason)
 
     def _send(self, message: object, body: bytes = b"") -> None:
-        waits = bool(self._unsent)
         head = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
         self._unsent += [memoryview(part) for part in (head, body) if part]
-        if not waits:
-            self._write()
+        self._write()
 
     def _write(self) -> None:
         while self._unsent:
