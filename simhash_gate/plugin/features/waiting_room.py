@@ -157,7 +157,14 @@ class WaitingRoom(Listener):
         self._met += 1
         self._kept += verdict.record is not None
         if let_out := request.meta.get(ROOM_KEY):
-            self._came(let_out, judged, page)
+            brought = not (judged.held or verdict.unpaid)
+            if judged.skipped:
+                is_answer = judged.response.status < HTTPStatus.BAD_REQUEST
+                brought = judged.skipped != "empty" and is_answer
+            if brought:
+                self._brings(let_out)
+            elif page is not None:
+                self._let_out[page] = let_out  # it may bring an item
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
             original = verdict.match.record
             followed = original.identity in self._crawl.followed  # then `Resending` has the copy
@@ -172,16 +179,6 @@ class WaitingRoom(Listener):
                 self._shown_by.put(verdict.record.identity, array("Q", links), 1)
         if self._met % TRICKLE == 0 and self._is_starting():
             self._draw(1)
-
-    def _came(self, let_out: list[Any], judged: Judged, page: FollowedPage | None) -> None:
-        """Note what has come of a request that was let out."""
-        brought = not (judged.held or judged.verdict.unpaid)
-        if judged.skipped:
-            brought = judged.skipped != "empty" and judged.response.status < HTTPStatus.BAD_REQUEST
-        if brought:
-            self._brings(let_out)
-        elif page is not None:
-            self._let_out[page] = let_out  # it may bring an item
 
     def found(self, request: Request, response: Response) -> bool:
         """Return False for a request of a copy: it was sent before, or waits."""
