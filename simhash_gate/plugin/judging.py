@@ -102,7 +102,14 @@ class PageJudge:
             verdict = Verdict("skipped", reason.replace("_", " "))
             return Judged(request, response, verdict, site.domain, skipped=reason.partition(":")[0])
         verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
-        verdict = self._paid(verdict, request, response)
+        if verdict.held and request.meta.get(DROPPED_KEY):
+            request.meta[DROPPED_KEY] = False
+            reason = f"{verdict.reason}; but its errback has sent it again"
+            verdict = replace(verdict, unpaid="errback", reason=reason)
+        elif self._lifecycle.sees_end:  # else nobody knows what came of pages
+            (callback, _), *_ = request.meta.get(ROOM_KEY) or [("", "")]
+            url = without_credentials(response.url)
+            verdict = self._yields.given(verdict, url, let_out=bool(callback))
         verdict = self._listeners.given(verdict, request, site.domain)
         if verdict.record is not None:
             fingerprint = self._fingerprinter.fingerprint(request).hex()
@@ -126,18 +133,6 @@ class PageJudge:
             with suppress(ReadError):
                 digest = (await self.reader.page(answer)).digest
         self._lifecycle.awaited(request, digest)
-
-    def _paid(self, verdict: Verdict, request: Request, response: Response) -> Verdict:
-        """Return the verdict, `unpaid` if what the page gives may not have come."""
-        if verdict.held and request.meta.get(DROPPED_KEY):
-            request.meta[DROPPED_KEY] = False
-            reason = f"{verdict.reason}; but its errback has sent it again"
-            return replace(verdict, unpaid="errback", reason=reason)
-        if not self._lifecycle.sees_end:
-            return verdict  # nobody knows what came of pages
-        (callback, _), *_ = request.meta.get(ROOM_KEY) or [("", "")]
-        url = without_credentials(response.url)
-        return self._yields.given(verdict, url, let_out=bool(callback))
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         if request.callback is NO_CALLBACK:
