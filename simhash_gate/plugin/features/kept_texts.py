@@ -77,11 +77,9 @@ class KeptTexts(Listener):
     def _source_of(self, judged: Judged) -> FetchedPage | None:
         """Return the page as it was fetched, without cookies, if a later visit may need it."""
         response, verdict = judged.response, judged.verdict
-        if STORED_FLAG in response.flags or judged.not_modified:
-            return None
-        if not (verdict.policy.revalidate and needs_page(verdict.policy)):
-            return None
-        if not any(validators_in(response)):
+        was_fetched = not judged.not_modified and STORED_FLAG not in response.flags
+        is_needed = verdict.policy.revalidate and needs_page(verdict.policy)
+        if not (was_fetched and is_needed and any(validators_in(response))):
             return None
         key = f"{judged.key} {self._crawl.variants.of(judged.request, response)}"
         headers = tuple(
