@@ -118,7 +118,10 @@ class Keys:
         if not canonical.startswith(("http://", "https://")):
             return ""
         address = self.address(canonical)
-        if not _are_of_one_site(address.host, address_of(url).host, scope):
+        hosts = {address.host, address_of(url).host}
+        # A scope is a domain, or a host without its port.
+        of_scope = all(f".{host.partition(':')[0]}".endswith(f".{scope}") for host in hosts)
+        if len(hosts) > 1 and not of_scope:
             return ""
         target = coarse(address)
         if target == key:
@@ -126,13 +129,6 @@ class Keys:
         if not address.bare_path and not links.says(target, content):
             return ""
         return canonical if links.holds(target, content, at) else ""
-
-
-def _are_of_one_site(one: str, other: str, scope: str) -> bool:
-    """Tell whether two hosts belong to one scope: a domain, or a host without its port."""
-    return one == other or all(
-        f".{host.partition(':')[0]}".endswith(f".{scope}") for host in (one, other)
-    )
 
 
 def coarse(address: Address) -> str:
