@@ -117,11 +117,6 @@ class Settings:
     options: Options
 
     @property
-    def reads_only(self) -> bool:
-        """Whether the crawl changes nothing in the store."""
-        return self.durable == "never"
-
-    @property
     def worker_memory(self) -> int:
         """The bytes that a page-reading process may use for one page."""
         return max(_LEAST_MEMORY, 100 * self.max_bytes)

@@ -39,13 +39,16 @@ def private_folder(path: str | os.PathLike[str]) -> None:
             folder.chmod(_FOLDER)  # adds the permissions that the umask removed
 
 
-def new_file(path: str | os.PathLike[str]) -> int:
-    """Make a file. Return its descriptor, for reading and writing.
+def new_file(path: str | os.PathLike[str], flags: int = os.O_RDWR | os.O_CREAT) -> int:
+    """Make a file. Return its descriptor, for reading and writing unless `flags` say otherwise.
 
     Raises OSError, and FileExistsError if the file exists. An existing file is not even opened:
     closing it would free the locks that this process holds on it.
     """
-    return _make(path, os.O_RDWR | os.O_CREAT)
+    file = os.open(path, flags | os.O_EXCL, _FILE)
+    with suppress(OSError, AttributeError):  # a file system, or a system, without permissions
+        os.fchmod(file, _FILE)  # adds the permissions that the umask removed
+    return file
 
 
 def open_anew(path: str | os.PathLike[str]) -> BinaryIO:
@@ -70,8 +73,11 @@ def whole_file(path: str | os.PathLike[str], *, private: bool = True) -> Iterato
         return
     try:
         with open(part, "wb", opener=_private if private else None) as file:
-            with suppress(FileNotFoundError):
-                _allow_as(target.stat(), file.fileno())
+            with suppress(OSError, AttributeError):  # a new file, or a system without permissions
+                before, new = target.stat(), file.fileno()
+                if os.fstat(new).st_gid != before.st_gid:
+                    os.fchown(new, -1, before.st_gid)
+                os.fchmod(new, stat.S_IMODE(before.st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -153,23 +159,9 @@ def is_locked(path: str | os.PathLike[str]) -> bool:
 def _private(path: str, flags: int) -> int:
     """Open a file with these flags, and make it if needed: an opener for `open`."""
     try:
-        return _make(path, flags)
+        return new_file(path, flags)
     except FileExistsError:
         return os.open(path, flags, _FILE)
-
-
-def _make(path: str | os.PathLike[str], flags: int) -> int:
-    file = os.open(path, flags | os.O_EXCL, _FILE)
-    with suppress(OSError, AttributeError):  # a file system, or a system, without permissions
-        os.fchmod(file, _FILE)  # adds the permissions that the umask removed
-    return file
-
-
-def _allow_as(target: os.stat_result, file: int) -> None:
-    with suppress(OSError, AttributeError):
-        if os.fstat(file).st_gid != target.st_gid:
-            os.fchown(file, -1, target.st_gid)
-        os.fchmod(file, stat.S_IMODE(target.st_mode))
 
 
 def _target_and_part(path: str | os.PathLike[str]) -> tuple[Path, Path | None]:

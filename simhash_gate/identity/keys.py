@@ -7,13 +7,10 @@ visitors.
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from html import unescape
-from itertools import islice
 from typing import Literal, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -121,7 +118,10 @@ class Keys:
         if not canonical.startswith(("http://", "https://")):
             return ""
         address = self.address(canonical)
-        if not _are_of_one_site(address.host, address_of(url).host, scope):
+        hosts = {address.host, address_of(url).host}
+        # A scope is a domain, or a host without its port.
+        of_scope = all(f".{host.partition(':')[0]}".endswith(f".{scope}") for host in hosts)
+        if len(hosts) > 1 and not of_scope:
             return ""
         target = coarse(address)
         if target == key:
@@ -129,13 +129,6 @@ class Keys:
         if not address.bare_path and not links.says(target, content):
             return ""
         return canonical if links.holds(target, content, at) else ""
-
-
-def _are_of_one_site(one: str, other: str, scope: str) -> bool:
-    """Tell whether two hosts belong to one scope: a domain, or a host without its port."""
-    return one == other or all(
-        f".{host.partition(':')[0]}".endswith(f".{scope}") for host in (one, other)
-    )
 
 
 def coarse(address: Address) -> str:
@@ -150,10 +143,9 @@ PLAIN = Keys()
 key_of, precise, own_key = lru_cache(1024)(PLAIN.key_of), PLAIN.precise, PLAIN.own_key
 
 _START = 1 << 18  # bytes of a page that are searched
-_MOST_TAGS = 20
+_MOST_LINKS = 20
 _LONGEST_TAG = 4096
 _LONGEST_URL = 2048
-_ATTRIBUTE = re.compile(rb"""(?<![a-z])([a-z]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
 
 
 def canonical_of(named: Iterable[str], url: str, link: str = "") -> str:
@@ -171,17 +163,15 @@ def canonical_of(named: Iterable[str], url: str, link: str = "") -> str:
 
 def canonical_urls(body: bytes, url: str = "") -> Iterator[str]:
     """Yield the absolute URL of each `<link rel=canonical>` of the page at `url`."""
-    start = body[:_START]
-    for tag in islice(_canonical_tags(start.lower()), _MOST_TAGS):
-        attributes = {
-            name.lower(): double or single or unquoted
-            for name, double, single, unquoted in _ATTRIBUTE.findall(start[tag])
-        }
-        if b"canonical" in attributes.get(b"rel", b"").lower().split():
-            href = unescape(attributes.get(b"href", b"").decode("utf-8", "replace"))
-            in_comment = start.rfind(b"<!--", 0, tag.start) > start.rfind(b"-->", 0, tag.start)
-            if not in_comment and (named := _checked(href, url)):
-                yield named
+    last = body[:_START].lower().rfind(b"canonical")
+    if last < 0:
+        return
+    from selectolax.lexbor import LexborHTMLParser  # a crawl's own process reads no pages
+
+    start = LexborHTMLParser(body[: last + _LONGEST_TAG].decode("utf-8", "replace"))
+    for link in start.css("link[rel~=canonical i]")[:_MOST_LINKS]:
+        if named := _checked(link.attributes.get("href") or "", url):
+            yield named
 
 
 def _is_canonical(parameters: str) -> bool:
@@ -190,17 +180,6 @@ def _is_canonical(parameters: str) -> bool:
         value.strip(" \t\"',").split() for name, _, value in pairs if name.strip() == "rel"
     )
     return any("canonical" in each for each in relations)
-
-
-def _canonical_tags(start: bytes) -> Iterator[slice]:
-    """Yield the places of tags that may be the canonical link, in a page in lower case."""
-    place = start.find(b"canonical")
-    while place >= 0:
-        begin = start.rfind(b"<link", max(0, place - _LONGEST_TAG), place)
-        end = start.find(b">", place, place + _LONGEST_TAG)
-        if begin >= 0 and end >= 0:
-            yield slice(begin, end)
-        place = start.find(b"canonical", place + 1)
 
 
 def _checked(href: str, base: str) -> str:

@@ -7,7 +7,6 @@ variants of a page by other headers and cookies.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -21,6 +20,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.spiders import CrawlSpider, Rule
+from scrapy.utils.datatypes import LocalCache
 
 from simhash_gate.history.validators import Validators, validators_of
 from simhash_gate.plugin.callback_code import code_of
@@ -248,7 +248,7 @@ class Variants:
     """
 
     def __init__(self) -> None:
-        self._given: OrderedDict[int, None] = OrderedDict()
+        self._given: LocalCache[int, None] = LocalCache(MOST_COOKIES)
 
     def learn(self, request: Request, response: Response) -> None:
         """Note the cookies that a server sets with an answer."""
@@ -262,8 +262,6 @@ class Variants:
             if cookie.partition(b"=")[0] not in own_names:
                 self._given.pop(hash(cookie), None)
                 self._given[hash(cookie)] = None
-        while len(self._given) > MOST_COOKIES:
-            self._given.popitem(last=False)
 
     def of(self, request: Request, response: Response) -> str:
         """Return the name of the variant that a request got: the names in `Vary`, and a digest.

@@ -23,25 +23,19 @@ _MIDDLEWARES = "all middlewares of the gate: install its add-on, ADDONS = {'simh
 def check(settings: Settings, installed: BaseSettings) -> None:
     """Raise `SettingsError` if a setting needs a middleware that is not installed."""
     downloader = {component.__name__ for component in enabled(installed, "DOWNLOADER_MIDDLEWARES")}
-    links = any(policy.action == "links" for policy in settings.policies.all)
-    held, spider = _asks_to_hold_revisits(settings, installed), is_installed(installed)
+    policies, spider = settings.policies, is_installed(installed)
+    held = any(policy.revisit == "links" for policy in policies.of_domains.values())
+    if policies.default.revisit == "links":  # that is also the default, which asks for nothing
+        held = installed.get(f"{PREFIX}REVISIT") is not None
     asks_first, sees_end = "ConditionalRequests" in downloader, sees_pages_end(installed)
     for wanted, is_there, setting in (
-        (links, spider, "ACTION = 'links'"),
+        (any(policy.action == "links" for policy in policies.all), spider, "ACTION = 'links'"),
         (held, spider, "REVISIT = 'links'"),
         (settings.revalidates, asks_first, "REVALIDATE"),
         (settings.durable == "page", sees_end, "DURABLE = 'page'"),
     ):
         if wanted and not is_there:
             raise SettingsError(f"{PREFIX}{setting} needs {_MIDDLEWARES}")
-
-
-def _asks_to_hold_revisits(settings: Settings, installed: BaseSettings) -> bool:
-    """Tell whether the user has set REVISIT = 'links', which is also the default."""
-    policies = settings.policies
-    if policies.default.revisit == "links":
-        return installed.get(f"{PREFIX}REVISIT") is not None
-    return any(policy.revisit == "links" for policy in policies.of_domains.values())
 
 
 def overridden(policy: Policy, request: Request, settings: Settings, *, links: bool) -> Policy:

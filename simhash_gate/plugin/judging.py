@@ -6,7 +6,6 @@ import logging
 import time
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -37,7 +36,6 @@ from simhash_gate.plugin.requests import (
     KEPT_KEY,
     META_KEY,
     ROOM_KEY,
-    forget_others,
     is_retry,
 )
 from simhash_gate.plugin.spider_middleware import is_installed, only_looks
@@ -78,10 +76,13 @@ class PageJudge:
         self.reader = PageReader(self._settings, crawler.stats)
 
     def sent(self, request: Request) -> None:
-        """Note what a request is for that is sent. Remove the verdict of another page from it."""
+        """Note what a request is for that is sent. Remove from it the notes on another request."""
         request.meta.pop(VERDICT_KEY, None)
         self._sent[request] = dict(request.cb_kwargs)
-        forget_others(request, self._fingerprinter)
+        if kept := request.meta.pop(KEPT_KEY, None):
+            with suppress(Exception):  # a project's own fingerprinter may fail: judging reports it
+                if kept[0] == self._fingerprinter.fingerprint(request).hex():
+                    request.meta[KEPT_KEY] = kept
         self._asked_for.note(request)
 
     async def judged(self, request: Request, response: Response) -> Judged:
@@ -101,7 +102,14 @@ class PageJudge:
             verdict = Verdict("skipped", reason.replace("_", " "))
             return Judged(request, response, verdict, site.domain, skipped=reason.partition(":")[0])
         verdict, page_key = known_verdict or await self._verdict(request, response, site, blocker)
-        verdict = self._paid(verdict, request, response)
+        if verdict.held and request.meta.get(DROPPED_KEY):
+            request.meta[DROPPED_KEY] = False
+            reason = f"{verdict.reason}; but its errback has sent it again"
+            verdict = replace(verdict, unpaid="errback", reason=reason)
+        elif self._lifecycle.sees_end:  # else nobody knows what came of pages
+            (callback, _), *_ = request.meta.get(ROOM_KEY) or [("", "")]
+            url = without_credentials(response.url)
+            verdict = self._yields.given(verdict, url, let_out=bool(callback))
         verdict = self._listeners.given(verdict, request, site.domain)
         if verdict.record is not None:
             fingerprint = self._fingerprinter.fingerprint(request).hex()
@@ -125,18 +133,6 @@ class PageJudge:
             with suppress(ReadError):
                 digest = (await self.reader.page(answer)).digest
         self._lifecycle.awaited(request, digest)
-
-    def _paid(self, verdict: Verdict, request: Request, response: Response) -> Verdict:
-        """Return the verdict, `unpaid` if what the page gives may not have come."""
-        if verdict.held and request.meta.get(DROPPED_KEY):
-            request.meta[DROPPED_KEY] = False
-            reason = f"{verdict.reason}; but its errback has sent it again"
-            return replace(verdict, unpaid="errback", reason=reason)
-        if not self._lifecycle.sees_end:
-            return verdict  # nobody knows what came of pages
-        (callback, _), *_ = request.meta.get(ROOM_KEY) or [("", "")]
-        url = without_credentials(response.url)
-        return self._yields.given(verdict, url, let_out=bool(callback))
 
     def _why_not(self, request: Request, response: Response, blocker: str) -> str:
         if request.callback is NO_CALLBACK:
@@ -226,8 +222,14 @@ class SettledJudge:
     async def verdict(self, page: Page, visit: Visit, policy: Policy) -> Verdict:
         """Return the verdict on a page that a visit found. Raises `StoreError`."""
         dismissed: list[Record] = []
-        judge = partial(self._judge, page, visit, policy, dismissed)
         deadline: float | None = None
+
+        def judge(gate: Gate) -> Verdict:
+            verdict = gate.judge(page, policy, visit, dismissed=dismissed)
+            if verdict.record is not None:  # now: the event loop may hear of a copy before
+                self._followed.add(verdict.record.identity)
+            return verdict
+
         while True:
             verdict: Verdict = await result(self._store.submit(judge))
             # The match is checked after this: while the page waits, its match may fail.
@@ -249,14 +251,6 @@ class SettledJudge:
             if current is not None:
                 self._stats.inc_value("simhash_gate/unsettled")
                 return replace(verdict, outcome="near", reason=f"{verdict.reason}; {UNKNOWN}")
-
-    def _judge(
-        self, page: Page, visit: Visit, policy: Policy, dismissed: list[Record], gate: Gate
-    ) -> Verdict:
-        verdict = gate.judge(page, policy, visit, dismissed=dismissed)
-        if verdict.record is not None:  # now: the event loop may hear of a copy before
-            self._followed.add(verdict.record.identity)
-        return verdict
 
     async def _current(self, other: Record, deadline: float) -> Record | None:
         """Return a record when it is settled or time is up, None when it is gone."""

@@ -67,7 +67,7 @@ class SimhashGateMiddleware(CrawlGate):
         self._store = StoreThread(
             pipeline_version(settings.options),
             durable=settings.durable == "page",
-            reads=settings.reads_only,
+            reads=settings.durable == "never",
             keys=keys,
         )
         closes = settings.store_failure == "close"
@@ -163,7 +163,7 @@ class SimhashGateMiddleware(CrawlGate):
         return verdict
 
     def _open(self, spider: Spider) -> None:
-        url, reads = self._url, self._settings.reads_only
+        url, reads = self._url, self._settings.durable == "never"
         remembers = not url.startswith("memory:")
         mark_inline(self._crawler, self._judge.awaited)
         self.lifecycle.sees_end = sees_pages_end(self._crawler.settings)

@@ -15,7 +15,6 @@ from typing import Any
 
 from scrapy import Request
 from scrapy.http import Response
-from scrapy_poet.injection import Injector
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import Verdict
@@ -24,6 +23,7 @@ from simhash_gate.plugin.spider_middleware import CrawlGate, settings_of
 from simhash_gate.values import PREFIX
 
 try:
+    from scrapy_poet.injection import Injector
     from scrapy_poet.page_input_providers import PageObjectInputProvider
     from web_poet.serialization import register_serialization
 except ImportError as error:

@@ -99,7 +99,10 @@ class PageReader:
 
     async def page(self, response: Response) -> Page:
         """Read a response. Raises `ReadError`."""
-        body, url, charset = response.body, response.url, _charset(response)
+        body, url = response.body, response.url
+        header = (response.headers.get(b"Content-Type") or b"").decode("latin-1")
+        # The argument of the response's class comes first.
+        charset = getattr(response, "_encoding", None) or charset_in(header)
         where = url if self._settings.options.anchors else url.partition("?")[0]
         key = hash_bytes(body), charset or "", where  # a site that forges hashes harms only itself
         repeat = self._recent.get(key)
@@ -113,10 +116,3 @@ class PageReader:
         if size <= MOST_BYTES:
             self._recent.put(key, replace(page), size)  # a copy, which never holds Markdown
         return page
-
-
-def _charset(response: Response) -> str | None:
-    """Return the encoding of a response: the argument of its class, else that of its header."""
-    if declared := getattr(response, "_encoding", None):
-        return str(declared)
-    return charset_in((response.headers.get(b"Content-Type") or b"").decode("latin-1"))

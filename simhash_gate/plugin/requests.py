@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import suppress
 from contextvars import ContextVar
 from inspect import isawaitable
 from typing import Any
@@ -11,10 +10,8 @@ from typing import Any
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.http.request import NO_CALLBACK
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.misc import arg_to_iter
-from scrapy.utils.request import RequestFingerprinterProtocol
 
 from simhash_gate.gate.verdict import VERDICT_KEY
 
@@ -45,25 +42,6 @@ STORED_FLAG = "simhash_gate_stored"
 """The flag of a response that was made from a stored page."""
 INLINE_KEY = "simhash_gate_inline"
 """True if a callback awaits the page itself."""
-
-
-def asks_for_page(request: Request) -> bool:
-    """Tell whether a request is a plain GET for a page that the gate judges."""
-    return (
-        request.method == "GET"
-        and request.callback is not NO_CALLBACK
-        and request.meta.get(META_KEY) is not False
-        and INLINE_KEY not in request.meta
-        and request.url.startswith("http")
-    )
-
-
-def forget_others(request: Request, fingerprinter: RequestFingerprinterProtocol) -> None:
-    """Remove from the meta of a request that is sent the notes on another request."""
-    if kept := request.meta.pop(KEPT_KEY, None):
-        with suppress(Exception):  # a project's own fingerprinter may fail: judging reports that
-            if kept[0] == fingerprinter.fingerprint(request).hex():
-                request.meta[KEPT_KEY] = kept
 
 
 def forget_page(request: Request, response: Response) -> None:

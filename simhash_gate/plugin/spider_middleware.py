@@ -146,9 +146,7 @@ class OutputFilter(GateComponent):
 
     def process_spider_output(self, response: Response, result: Iterable[Any]) -> Iterator[Any]:
         """Yield the outputs that may pass."""
-        for output in result:
-            if self._goes_on(response, output):
-                yield output
+        yield from (output for output in result if self._goes_on(response, output))
         yield from self._last(response)
         self._left(response)
 

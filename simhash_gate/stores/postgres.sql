@@ -85,10 +85,7 @@ BEGIN
         END IF;
     END IF;
     IF previous > known_last OR removals <> known_removals THEN
-        SELECT string_agg(int8send(page.id) || page.head, ''::bytea ORDER BY page.id + 0)
-        INTO old FROM page WHERE (page.scope, page.id) < (known, number)
-            AND (page.scope, page.id) > (known, CASE
-                WHEN removals = known_removals THEN known_last ELSE first - 1 END);
+        SELECT heads INTO old FROM news(known, known_last, known_removals);
     END IF;
     INSERT INTO page VALUES (number, known, run, mark, seen, gave, head, body);
     IF through >= first AND old IS NULL THEN

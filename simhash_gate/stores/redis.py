@@ -205,8 +205,7 @@ class RedisDriver(Driver):
     def _scopes(self, kind: str) -> list[str]:
         start = f"{self._prefix}{kind}:{{"
         pattern = re.sub(r"([*?[\]\\])", r"\\\1", start) + "*}"
-        scan = partial(self._client.scan_iter, pattern, count=1000, _type="hash")
-        keys = self._call(lambda: set(scan()))
+        keys = self._call(set, self._client.scan_iter(pattern, count=1000, _type="hash"))
         names = (key[len(as_bytes(start)) : -1].decode().replace(_NAMELESS, "") for key in keys)
         return [unquote(name, errors="surrogatepass") for name in names]
 

@@ -25,14 +25,9 @@ def cores(cgroups: Path = _CGROUPS, own: Path = _OWN_CGROUP) -> int:
     """Return the number of processor cores that this process may use."""
     mine = os.sched_getaffinity(0) if sys.platform == "linux" else ()
     available = len(mine) or os.cpu_count() or 1
-    return min(available, _quota(cgroups, own) or available)
-
-
-def _quota(cgroups: Path, own_cgroup: Path) -> int | None:
-    """Return the limit of a container or service in cores (cgroups v2), None for no limit."""
-    try:
-        place = own_cgroup.read_text("utf-8").partition("0::")[2].split("\n")[0].strip("/")
+    try:  # the limit of a container or service: cgroups v2
+        place = own.read_text("utf-8").partition("0::")[2].split("\n")[0].strip("/")
         allowed, period = (cgroups / place / "cpu.max").read_text("utf-8").split()
-        return max(1, ceil(int(allowed) / int(period)))
+        return min(available, max(1, ceil(int(allowed) / int(period))))
     except (OSError, ValueError, ZeroDivisionError):
-        return None
+        return available

@@ -165,11 +165,9 @@ class WorkerProcess:
             self._ended(self, reason)
 
     def _send(self, message: object, body: bytes = b"") -> None:
-        waits = bool(self._unsent)
         head = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
         self._unsent += [memoryview(part) for part in (head, body) if part]
-        if not waits:
-            self._write()
+        self._write()
 
     def _write(self) -> None:
         while self._unsent:
@@ -201,8 +199,18 @@ class WorkerProcess:
             return
         self._since = self._loop.time()
         self._received += received
-        while (answer := self._next_payload()) is not None and self._take(pickle.loads(answer)):
-            pass
+        while len(self._received) >= LENGTH.size:
+            end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
+            if len(self._received) < end:
+                return
+            answer = pickle.loads(self._received[LENGTH.size : end])
+            del self._received[:end]
+            if answer is not None:
+                self._answered(self.jobs.popleft(), answer)
+            elif self.ready:  # it has grown too large, and this was its last answer
+                self._end(None)
+                return
+            self.ready = True
 
     def _excuses_its_first(self) -> bool:
         """Tell whether the first page is not at fault: the process had read nothing of it.
@@ -218,24 +226,4 @@ class WorkerProcess:
         if unread + sum(map(len, self._unsent)) <= sum(len(job.body) for job in self.jobs):
             return False
         self.jobs[0] = self.jobs[0]._replace(again=True)
-        return True
-
-    def _next_payload(self) -> bytes | None:
-        if len(self._received) < LENGTH.size:
-            return None
-        end = LENGTH.size + LENGTH.unpack_from(self._received)[0]
-        if len(self._received) < end:
-            return None
-        payload = bytes(self._received[LENGTH.size : end])
-        del self._received[:end]
-        return payload
-
-    def _take(self, answer: object) -> bool:
-        """Take an answer. Return False if it was the last one."""
-        if answer is not None:
-            self._answered(self.jobs.popleft(), answer)
-        elif self.ready:
-            self._end(None)
-            return False
-        self.ready = True
         return True

@@ -1,6 +1,8 @@
 """Real crawls with scrapy-poet: page objects, and what the gate provides for them."""
 
 import json
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
@@ -163,6 +165,12 @@ class ArticlePage(web_poet.WebPage):
     assert len(result.delivered()) == 1
     assert result.count("forgotten") == 1
     assert result.count("rescheduled") >= 1
+
+
+def test_without_scrapy_poet_the_message_says_how_to_install_it() -> None:
+    code = "import sys; sys.modules['scrapy_poet'] = None; import simhash_gate.plugin.poet"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'simhash-gate[poet]'" in run.stderr
 
 
 def test_a_crawl_with_other_dependencies_knows_its_pages_as_unchanged(tmp_path) -> None:

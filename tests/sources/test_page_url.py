@@ -36,6 +36,7 @@ def test_the_canonical_link_is_found_however_it_is_written(tag: str) -> None:
         f'<link rel="canonical" href="https://example.com/{"a" * 3000}">',
         '<!-- <link rel="canonical" href="https://example.com/a"> -->',
         '<link rel="canonical" href="https://example.com/a"',
+        '<script>write("<link rel=canonical href=https://example.com/a>")</script>',
         "&lt;link rel=canonical href=https://example.com/a&gt;",
     ],
 )

@@ -14,34 +14,31 @@ Wanted = Callable[[Settings], bool]
 """Tells whether the settings of a crawl need a feature. The module of others is not loaded."""
 
 
-def _always(_: Settings) -> bool:
-    return True
-
-
-FEATURES: tuple[tuple[str, Wanted], ...] = (
-    ("stats.GateStats", _always),
+FEATURES: tuple[tuple[str, Wanted | None], ...] = (
+    ("stats.GateStats", None),
     ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
     ("revalidation.Revalidation", lambda settings: settings.revalidates),
-    ("waiting_room.WaitingRoom", _always),
-    ("resend_dropped.Resending", _always),
-    ("site_warnings.AlikePages", _always),
-    ("site_warnings.AnswerWatch", _always),
+    ("waiting_room.WaitingRoom", None),
+    ("resend_dropped.Resending", None),
+    ("site_warnings.AlikePages", None),
+    ("site_warnings.AnswerWatch", None),
     ("site_warnings.SelectorWatch", lambda settings: bool(settings.policies.compared)),
-    ("site_warnings.RedesignWatch", _always),
-    ("held_items.FieldMemory", _always),
-    ("held_items.PollWatch", _always),
+    ("site_warnings.RedesignWatch", None),
+    ("held_items.FieldMemory", None),
+    ("held_items.PollWatch", None),
     ("verdict_log.VerdictLog", lambda settings: bool(settings.verdicts or settings.report)),
     ("journal.Journal", lambda settings: bool(settings.journal)),
-    ("announcements.Announcements", _always),
+    ("announcements.Announcements", None),
 )
-"""The listeners in the order of their calls, and when each is needed. The project's own follow."""
+"""The listeners in the order of their calls, and when each is needed (None: always). The project's
+own follow."""
 
 
 def listeners_of(crawl: Crawl) -> Iterator[Listener]:
     """Yield the listeners of a crawl. Raises `SettingsError`."""
     settings = crawl.settings
-    own_paths = (f"{__package__}.{path}" for path, is_wanted in FEATURES if is_wanted(settings))
-    for path in (*own_paths, *settings.listeners):
+    needed = [path for path, wanted in FEATURES if wanted is None or wanted(settings)]
+    for path in (*(f"{__package__}.{path}" for path in needed), *settings.listeners):
         try:
             kind = load_object(path)
         except (ImportError, NameError, ValueError) as error:

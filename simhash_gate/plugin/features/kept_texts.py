@@ -34,10 +34,9 @@ class KeptTexts(Listener):
         address = standing(verdict)
         if address is None:
             return verdict
-        scope, key = address[0], to_hex(address[1])
 
         def read(gate: Gate) -> KeptPage:
-            return KeptPage.of(gate.store.get(KEPT_TEXT, scope, key))
+            return KeptPage.of(gate.store.get(KEPT_TEXT, *address))
 
         try:
             kept = await result(self._crawl.store.submit(read))
@@ -53,7 +52,7 @@ class KeptTexts(Listener):
         if judged.skipped or read is None or not read.digest:
             return
         if verdict.means.kept and verdict.record is not None:
-            address = verdict.record.scope, read.digest
+            address = verdict.record.scope, to_hex(read.digest)
         elif verdict.outcome == "unchanged" and (standing_at := standing(verdict)) is not None:
             address = standing_at
         else:
@@ -70,8 +69,7 @@ class KeptTexts(Listener):
             values = {"url": read.url, "title": read.title, "markdown": read.markdown}
             text = packed or pack(**values, time=at, links=read.all_links, source=source)
             if len(text) <= self._budget:  # a text that exceeds it alone would drive out all
-                scope, key = address[0], to_hex(address[1])
-                gate.store.put(Blob(KEPT_TEXT, scope, key, text, at), budget=self._budget)
+                gate.store.put(Blob(KEPT_TEXT, *address, text, at), budget=self._budget)
 
         future = self._crawl.store.submit(keep)
         future.add_done_callback(lambda done: self._failed(done.exception()))
@@ -79,11 +77,9 @@ class KeptTexts(Listener):
     def _source_of(self, judged: Judged) -> FetchedPage | None:
         """Return the page as it was fetched, without cookies, if a later visit may need it."""
         response, verdict = judged.response, judged.verdict
-        if STORED_FLAG in response.flags or judged.not_modified:
-            return None
-        if not (verdict.policy.revalidate and needs_page(verdict.policy)):
-            return None
-        if not any(validators_in(response)):
+        was_fetched = not judged.not_modified and STORED_FLAG not in response.flags
+        is_needed = verdict.policy.revalidate and needs_page(verdict.policy)
+        if not (was_fetched and is_needed and any(validators_in(response))):
             return None
         key = f"{judged.key} {self._crawl.variants.of(judged.request, response)}"
         headers = tuple(
@@ -99,10 +95,10 @@ class KeptTexts(Listener):
         self._tell_once("KEEP_MARKDOWN: a text was not kept or read", error)
 
 
-def standing(verdict: Verdict) -> tuple[str, int] | None:
-    """Return the scope and the digest of the matched page, where its text is; None if none is."""
+def standing(verdict: Verdict) -> tuple[str, str] | None:
+    """Return the scope and the key of the matched page's text in the store; None if it has none."""
     is_known = verdict.means.revisit or verdict.outcome == "duplicate"
     if not is_known or verdict.match is None:
         return None
     record = verdict.match.record
-    return (record.scope, record.digest) if record.digest else None
+    return (record.scope, to_hex(record.digest)) if record.digest else None

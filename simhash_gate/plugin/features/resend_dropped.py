@@ -57,7 +57,11 @@ class Resending(Listener):
             stands_for = verdict.match.record
             tried = page is not None and page.pays  # it would wait for itself
             if judged.held and not tried and stands_for.identity in self._crawl.followed:
-                copies.append(_dropped(judged))
+                assert verdict.page is not None
+                # A comparison needs none of these.
+                read = replace(verdict.page, article=b"", anchors=b"", targets="")
+                request, policy = to_send_again(judged), verdict.policy
+                copies.append(Dropped((), request, judged.key, read, policy, stands_for.scope))
         elif judged.verdict.record is not None:
             stands_for = judged.verdict.record
         others = []
@@ -116,14 +120,3 @@ def to_send_again(judged: Judged) -> Request:
     meta = {key: value for key, value in request.meta.items() if key not in (VERDICT_KEY, ROOM_KEY)}
     meta[DROPPED_KEY] = False  # its errback hears of it
     return request.replace(meta=meta, cb_kwargs=cb_kwargs, dont_filter=True)
-
-
-def _dropped(judged: Judged) -> Dropped:
-    verdict = judged.verdict
-    assert verdict.page is not None
-    assert verdict.match is not None
-    # A comparison needs none of these.
-    page = replace(verdict.page, article=b"", anchors=b"", targets="")
-    scope = verdict.match.record.scope
-    request = to_send_again(judged)
-    return Dropped(("copy",), request, judged.key, page, verdict.policy, scope)

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import mmh3
 from scrapy import Request, Spider
 from scrapy.http import Headers, HtmlResponse, Response
+from scrapy.http.request import NO_CALLBACK
 
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import without_credentials
@@ -33,9 +34,10 @@ from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
     CONDITION_KEY,
+    INLINE_KEY,
+    META_KEY,
     PLAIN_KEY,
     STORED_FLAG,
-    asks_for_page,
     is_retry,
 )
 from simhash_gate.plugin.spider_middleware import is_installed
@@ -55,10 +57,14 @@ _FETCHED_ELSEWHERE = ("playwright", "splash", "zyte_api", "zyte_api_automap")
 
 
 def may_have_condition(request: Request) -> bool:
-    """Tell whether the gate may add a condition to a request."""
+    """Tell whether the gate may add a condition to a request: a plain GET for a page to judge."""
     meta = request.meta
     return (
-        asks_for_page(request)
+        request.method == "GET"
+        and request.callback is not NO_CALLBACK
+        and meta.get(META_KEY) is not False
+        and INLINE_KEY not in meta
+        and request.url.startswith("http")
         and not request.body
         and not any(name in request.headers for name in _OWN)
         and not any(meta.get(name) for name in (PLAIN_KEY, *_FETCHED_ELSEWHERE))

@@ -126,7 +126,11 @@ class WaitingRoom(Listener):
         unpaid = verdict.unpaid in ("nothing", "less") and verdict.policy.action == "drop"
         if verdict.outcome != "duplicate" or match is None or not self._follows:
             return verdict
-        if not (unpaid or self._is_dropped(verdict, match.record)):
+        policy, kept = verdict.policy, match.record
+        is_dropped = verdict.held and policy.action == "drop"
+        # The policy may drop the links of a page that an earlier crawl kept, too.
+        is_followed = self._crawl.is_own(kept) or policy.revisit != "drop"
+        if not (unpaid or (is_dropped and is_followed)):
             return verdict
         place = urlsplit(request.url).path.rstrip("/") or request.url
         links = (
@@ -136,7 +140,7 @@ class WaitingRoom(Listener):
             and (is_of_domain(target, domain) or place not in unquote(target))  # to share the page
         )
         new = self._requested.missing(_links(request, links)) - self._waiting
-        shown = self._shown_by.get(match.record.identity)
+        shown = self._shown_by.get(kept.identity)
         new = self._shown.missing(new) if shown is None else new.difference(shown)
         if not (new or unpaid):
             return verdict
@@ -147,19 +151,20 @@ class WaitingRoom(Listener):
         number = f"{how_many(len(new), 'link')} that no page had {'is' if len(new) == 1 else 'are'}"
         return replace(verdict, follows=len(new), reason=f"{verdict.reason}; {number} followed")
 
-    def _is_dropped(self, verdict: Verdict, kept: Record) -> bool:
-        """Tell whether a copy is dropped, and the policy does not drop its links, too."""
-        if not verdict.held or verdict.policy.action != "drop":
-            return False
-        return self._crawl.is_own(kept) or verdict.policy.revisit != "drop"
-
     def judged(self, judged: Judged, page: FollowedPage | None) -> None:
         """Note the links that a page shows. Let a dropped copy wait if it may give more."""
         verdict, request = judged.verdict, judged.request
         self._met += 1
         self._kept += verdict.record is not None
         if let_out := request.meta.get(ROOM_KEY):
-            self._came(let_out, judged, page)
+            brought = not (judged.held or verdict.unpaid)
+            if judged.skipped:
+                is_answer = judged.response.status < HTTPStatus.BAD_REQUEST
+                brought = judged.skipped != "empty" and is_answer
+            if brought:
+                self._brings(let_out)
+            elif page is not None:
+                self._let_out[page] = let_out  # it may bring an item
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
             original = verdict.match.record
             followed = original.identity in self._crawl.followed  # then `Resending` has the copy
@@ -174,16 +179,6 @@ class WaitingRoom(Listener):
                 self._shown_by.put(verdict.record.identity, array("Q", links), 1)
         if self._met % TRICKLE == 0 and self._is_starting():
             self._draw(1)
-
-    def _came(self, let_out: list[Any], judged: Judged, page: FollowedPage | None) -> None:
-        """Note what has come of a request that was let out."""
-        brought = not (judged.held or judged.verdict.unpaid)
-        if judged.skipped:
-            brought = judged.skipped != "empty" and judged.response.status < HTTPStatus.BAD_REQUEST
-        if brought:
-            self._brings(let_out)
-        elif page is not None:
-            self._let_out[page] = let_out  # it may bring an item
 
     def found(self, request: Request, response: Response) -> bool:
         """Return False for a request of a copy: it was sent before, or waits."""
@@ -270,19 +265,15 @@ class WaitingRoom(Listener):
             return bool(self._yields.wanted(waiting.original))
         return bool(self._requested.missing([waiting.link]))
 
-    def _left(self, kind: Kind, waiting: int) -> int:
-        """Return how many requests may be let out now."""
-        first = max(CREDIT, self._kept // SHARE)
-        if kind[1] == "less" or (kind != LINKS and not self._yields.gives(kind[0])):
-            first = max(LEAST, (waiting + self._spent[kind]) // SHARE)
-        return first + CREDIT * self._brought[kind] - self._spent[kind]
-
     def _draw(self, most: int = MOST_KNOWN) -> int:
         """Let requests out, the nearest first, at random among equals. Return how many."""
         sent = 0
         busy = set(self._crawl.followed)
         for kind, waiting in self._by_kind():
-            left = self._left(kind, len(waiting))
+            first = max(CREDIT, self._kept // SHARE)
+            if kind[1] == "less" or (kind != LINKS and not self._yields.gives(kind[0])):
+                first = max(LEAST, (len(waiting) + self._spent[kind]) // SHARE)
+            left = first + CREDIT * self._brought[kind] - self._spent[kind]
             left = min(left, most, max(AT_ONCE, left // 2))
             self._random.shuffle(waiting)
             for one in sorted(waiting, key=attrgetter("distance")):
