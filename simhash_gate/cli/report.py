@@ -14,14 +14,13 @@ import click
 from simhash_gate.cli.console import Console, check_place, output, with_console, with_settings
 from simhash_gate.common.wording import complaining
 from simhash_gate.journal.segments import drops
-from simhash_gate.offline.logs import entry_of, is_log, last_log, logs_in
+from simhash_gate.offline.logs import entry_of, last_log, named_logs
 from simhash_gate.page import Page
 from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.pairs import Texts
 from simhash_gate.report.summary import Summary
 from simhash_gate.settings import Settings
-from simhash_gate.sources import STDIN, Entry
-from simhash_gate.sources.find import is_folder
+from simhash_gate.sources import Entry
 from simhash_gate.sources.jsonl import count_lines, json_objects
 from simhash_gate.sources.open import names_store, open_kept, open_pages, shown
 from simhash_gate.sources.read_pages import read_pages
@@ -74,7 +73,9 @@ def report(
             summary.begin(name)
             yield from lines_of_log
 
-    for place, line in console.bar(lines(), partial(_count, logs)):
+    for place, line in console.bar(
+        lines(), lambda: count_lines(logs[0][0]) if len(logs) == 1 else None
+    ):
         with complaining(console.complain, place):
             summary.add_line(line)
     for place in summary.empty if summary.seen else ():
@@ -111,24 +112,16 @@ def _texts(
 
 def _logs(sources: Sequence[str], console: Console) -> list[Log]:
     """Return the verdicts of some sources. A store gives its kept pages."""
+
+    def refuse(path: str) -> None:
+        give = f"Of pages, give those of: simhash-gate replay {shown(path)}"
+        console.complain(shown(path), f"no verdict in it. {give}")
+
     logs: list[Log] = []
-    for source in sources:
-        found = logs_in(source, console.say) if is_folder(source) else []
-        for path in found or [source]:
-            if names_store(path):
-                logs.append((shown(path), _kept(path)))
-            elif path == STDIN or is_log(path) or not Path(path).exists():
-                logs.append((shown(path), json_objects(path, console.complain, _EXAMPLE)))
-            else:
-                why = (
-                    f"no verdict in it. Of pages, give those of: simhash-gate replay {shown(path)}"
-                )
-                console.complain(shown(path), why)
+    for path in named_logs(sources, console.say, refuse):
+        logged = json_objects(path, console.complain, _EXAMPLE)
+        logs.append((shown(path), _kept(path) if names_store(path) else logged))
     return logs
-
-
-def _count(logs: Sequence[Log]) -> int | None:
-    return count_lines(logs[0][0]) if len(logs) == 1 else None
 
 
 def _kept(url: str) -> Lines:

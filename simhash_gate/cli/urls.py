@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 
 from simhash_gate.cli.console import Console, check_place, output, with_console
 from simhash_gate.common.wording import complaining
-from simhash_gate.offline.logs import is_log, last_log, logs_in
+from simhash_gate.offline.logs import last_log, named_logs
 from simhash_gate.offline.url_evidence import FEWEST, Crawls
 from simhash_gate.offline.url_rules import FOUND_LATER, Suggestion, as_json
-from simhash_gate.sources import STDIN
 from simhash_gate.sources.find import is_folder
 from simhash_gate.sources.jsonl import json_objects
 from simhash_gate.sources.open import shown
@@ -34,7 +32,12 @@ def urls(console: Console, sources: Sequence[str], output: str | None) -> int:
     sources = sources or [last_log()]
     check_place(output, sources)
     crawls = Crawls()
-    for path in _logs(sources, console):
+
+    def refuse(path: str) -> None:
+        why = "no verdict log in it" if is_folder(path) else "not a verdict log"
+        console.complain(shown(path), why)
+
+    for path in named_logs(sources, console.say, refuse):
         crawls.begin()
         for place, line in console.bar(json_objects(path, console.complain, "a verdict")):
             with complaining(console.complain, place):
@@ -54,18 +57,6 @@ def urls(console: Console, sources: Sequence[str], output: str | None) -> int:
     else:
         console.say(f"A rule needs {FEWEST} pages that came by several URLs, and no contradiction.")
     return console.status()
-
-
-def _logs(sources: Sequence[str], console: Console) -> Iterator[str]:
-    for source in sources:
-        found = logs_in(source, console.say) if is_folder(source) else [source]
-        for path in found:
-            if path == STDIN or is_log(path) or not Path(path).exists():
-                yield path  # what is missing is told when it is opened
-            else:
-                console.complain(shown(path), "not a verdict log")
-        if not found:
-            console.complain(shown(source), "no verdict log in it")
 
 
 def _told(suggestion: Suggestion) -> Iterator[str]:

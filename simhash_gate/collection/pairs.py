@@ -7,7 +7,7 @@ fingerprints, and scopes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from simhash_gate.fingerprints.arrays import Fingerprints, Positions
 
+    Numbers = NDArray[np.integer[Any]]
     Places = tuple[Positions, Positions]
     Use = Callable[[Positions, Positions], object]
 
@@ -86,11 +87,11 @@ def unpack(fingerprints: Fingerprints, pairs: NDArray[np.uint64]) -> NearPairs:
 
 
 def stream_pairs(
-    fingerprints: Fingerprints, radius: int, use: Use, *, scopes: NDArray[np.uint32] | None = None
+    fingerprints: Fingerprints, radius: int, use: Use, *, scopes: Numbers | None = None
 ) -> None:
     """Find every pair of one scope that differs in at most `radius` bits, 0 to 64, each pair once.
 
-    `fingerprints` are n numpy.uint64, which may repeat. `scopes` are n small numbers, or None for
+    `fingerprints` are n numpy.uint64, which may repeat. `scopes` are n whole numbers, or None for
     one scope. `use` is called from several threads with two arrays of positions. Pairs come in no
     order, and so do the two positions of a pair. Raises ValueError for a radius out of range.
     """
@@ -148,7 +149,7 @@ class Groups:
 
 def _compare_small(
     fingerprints: Fingerprints,
-    scopes: NDArray[np.uint32],
+    scopes: Numbers,
     rows: Positions,
     small: NDArray[np.bool_],
     radius: int,

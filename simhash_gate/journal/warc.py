@@ -11,7 +11,7 @@ from dataclasses import MISSING, dataclass, fields
 from datetime import datetime, timezone
 from hashlib import sha1
 from http.client import responses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
 from uuid import uuid4
 
 from simhash_gate.common.wording import MissingExtraError, need
@@ -33,7 +33,7 @@ class Drop:
     """
 
     url: str
-    time: float
+    time: int | float
     spider: str
     pipeline: str
     outcome: str
@@ -57,8 +57,9 @@ class Drop:
         missing = [name for name in needed if name not in present]
         if missing:
             raise ValueError(f"metadata without {', '.join(missing)}")
+        kinds = get_type_hints(cls)
         for name, value in present.items():
-            if not isinstance(value, _TYPES[name]):
+            if not isinstance(value, kinds[name]):
                 raise ValueError(f"metadata whose {name!r} is {value!r}")
         if not 0 <= present["time"] < _LAST_TIME:
             raise ValueError(f"metadata whose 'time' is {present['time']!r}")
@@ -74,13 +75,6 @@ class Stored:
     body: bytes
     ip_address: str = ""
 
-
-_TYPES: dict[str, Any] = {
-    **dict.fromkeys((f.name for f in fields(Drop)), str),
-    **dict.fromkeys(("distance", "threshold", "words"), int),
-    "time": (int, float),
-    **dict.fromkeys(("fingerprint", "encoding"), (str, type(None))),
-}
 
 LEVEL = 6  # of gzip: higher levels take longer, and make pages no smaller
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from urllib.parse import quote
 from simhash_gate.common.wording import how_many, unread
 from simhash_gate.journal.segments import Found
 from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
-from simhash_gate.sources import Entry
+from simhash_gate.sources import STDIN, Entry
+from simhash_gate.sources.find import is_folder, names_store
 from simhash_gate.sources.jsonl import OF_A_LOG, first_object
 from simhash_gate.values import PREFIX, SettingsError
 
@@ -79,6 +80,18 @@ def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
         more = f", {unread(folder, len(others), others[:3])}" if others else ""
         say(f"{folder}: {how_many(len(logs), 'verdict log')}{more}")
     return logs
+
+
+def named_logs(
+    sources: Iterable[str], say: Callable[[str], object], refuse: Callable[[str], object]
+) -> Iterator[str]:
+    """Yield the verdict logs in some sources, and stores; `refuse` is called with other sources."""
+    for source in sources:
+        for path in (logs_in(source, say) if is_folder(source) else []) or [source]:
+            if names_store(path) or path == STDIN or is_log(path) or not Path(path).exists():
+                yield path  # what is missing is told when it is opened
+            else:
+                refuse(path)
 
 
 def settings_of_crawl(crawl: Mapping[str, Any], more: Mapping[str, Any]) -> Settings:

@@ -7,7 +7,7 @@ import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -192,12 +192,11 @@ def _looked_at(
         _NEEDED.get(kind, lambda: None)()
         return Given(path, kind)
     failed: list[OSError] = []
-    alone, missing = _count(given, failed)
+    missing = _count(given, failed)
     # Fingerprints beside pages are those of a log about the same pages.
-    if fingerprints and alone and not given.counts.keys() - {_OTHER}:
-        counts = given.counts - Counter({_OTHER: alone.total()}) + alone
-        others = (o for o in given.others if not _is_source(o, _kind_of_name(o), fingerprints=True))
-        given = replace(given, counts=counts, others=deque(others), fingerprints=True)
+    if fingerprints and not given.counts.keys() - {_OTHER}:
+        given = Given(path, FOLDER, given.written, fingerprints=True)
+        missing = _count(given, failed)
     for message, number in missing.items():
         complain(path, f"{how_many(number, 'file')} can't be read: {message}")
     if given.counts.keys() - {_OTHER}:
@@ -208,21 +207,18 @@ def _looked_at(
     return given
 
 
-def _count(given: Given, failed: list[OSError]) -> tuple[Counter[str], Counter[str]]:
-    """Count the files of a folder by kind. Return those with fingerprints alone by kind, and those
-    that can't be read by message."""
-    alone, missing = Counter[str](), Counter[str]()
+def _count(given: Given, failed: list[OSError]) -> Counter[str]:
+    """Count the files of a folder by kind. Return those that can't be read by message."""
+    missing = Counter[str]()
     for place, kind in given.walk(failed.append):
         if message := _missing(kind):
             missing[message] += 1
-        elif _is_source(place, kind):
+        elif _is_source(place, kind, fingerprints=given.fingerprints):
             given.counts[kind] += 1
             continue
-        elif _is_source(place, kind, fingerprints=True):
-            alone[kind] += 1
         given.counts[_OTHER] += 1
         given.others.append(place)
-    return alone, missing
+    return missing
 
 
 @lru_cache
@@ -259,7 +255,7 @@ def _kind_of_file(path: str) -> str:
     return JSONL if kind == _OTHER else kind
 
 
-def _is_source(path: str, kind: str, *, fingerprints: bool = False) -> bool:
+def _is_source(path: str, kind: str, *, fingerprints: bool) -> bool:
     if kind in (JSONL, PARQUET):
         keys = jsonl.first_object(path) if kind == JSONL else parquet.columns_of(path)
         wanted = {*files.PAGES, *(("fingerprint",) if fingerprints else ())}

@@ -6,14 +6,15 @@ A list has 16 hex digits on each line. `fingerprint`, `store` and crawls write J
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from string import hexdigits
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.common.wording import Complain, complaining, shortened
 from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources import opened
 from simhash_gate.sources.jsonl import OF_A_LOG, json_objects
@@ -23,6 +24,7 @@ _DIGITS = 16
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?[0-9a-fA-F]{16}\s*(?:\n|\Z)")
 _LINES = 1 << 18
 _SHOWN = 40
+_HEX = hexdigits.encode()
 _EXAMPLE = '{"url": …, "fingerprint": "b0621b61d9d51ad2"}'
 _NO_PAGES = OF_A_LOG - {"outcome"} | {"kind"}
 FINGERPRINT = ValueKind("16 hex digits", from_hex)
@@ -52,44 +54,33 @@ def read_list(path: str, complain: Complain) -> Iterator[Numbered]:
         # Lines of equal length are read as one array, which is faster. Others are read one by one.
         width = _DIGITS + 1
         while data := file.read(_LINES * width):
-            values = _all_equal(data, width)
-            if values is None:
+            ends = data[_DIGITS::width]
+            all_equal = len(data) == width * len(ends) and set(ends) == {ord("\n")}
+            if all_equal and data.translate(None, _HEX) == ends:
+                values = np.frombuffer(bytes.fromhex(data.decode("ascii")), ">u8").astype(np.uint64)
+                yield Numbered(np.arange(number, number + len(values), dtype=np.uint64), values)
+                number += len(values)
+            else:
                 if not data.endswith(b"\n"):
                     data += file.readline()
                 lines = data.splitlines()
-                yield _each(lines, number, path, complain)
+                texts = (line.strip().decode("utf-8", "backslashreplace") or None for line in lines)
+                yield each_numbered(texts, number, f"{path}:{{}}".format, complain)
                 number += len(lines)
-            else:
-                yield Numbered(np.arange(number, number + len(values), dtype=np.uint64), values)
-                number += len(values)
 
 
-def _all_equal(data: bytes, width: int) -> NDArray[np.uint64] | None:
-    """Return the fingerprints of lines if each line is exactly 16 hex digits, else None."""
-    if len(data) % width:
-        return None
-    if (np.frombuffer(data, np.uint8)[_DIGITS::width] != ord("\n")).any():
-        return None
-    try:
-        packed = bytes.fromhex(data.decode("ascii"))
-    except ValueError:
-        return None
-    # `fromhex` skips white space between digits: then there are too few.
-    if len(packed) * width != len(data) * 8:
-        return None
-    return np.frombuffer(packed, ">u8").astype(np.uint64)
-
-
-def _each(lines: list[bytes], first: int, path: str, complain: Complain) -> Numbered:
+def each_numbered(
+    texts: Iterable[str | None], first: int, place: Callable[[int], str], complain: Complain
+) -> Numbered:
+    """Return the fingerprints in texts that are numbered from `first` on. None has none."""
     numbers, values = [], []
-    for number, line in enumerate(lines, first):
-        digits = line.strip()
-        if _FIRST.fullmatch(digits):
-            numbers.append(number)
-            values.append(int(digits, 16))
-        elif digits:
-            shown = digits[:_SHOWN].decode("utf-8", "backslashreplace")
-            complain(f"{path}:{number}", f"not a fingerprint of 16 hex digits: {shown!r}")
+    for number, text in enumerate(texts, first):
+        if text is not None:
+            try:
+                values.append(from_hex(shortened(text, _SHOWN)))
+                numbers.append(number)
+            except ValueError as error:
+                complain(place(number), str(error))
     return Numbered(np.array(numbers, np.uint64), np.array(values, np.uint64))
 
 

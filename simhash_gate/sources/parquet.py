@@ -9,13 +9,11 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from simhash_gate.common.wording import Complain, complaining, need
-from simhash_gate.fingerprints.hamming import from_hex
 from simhash_gate.sources import Entry, File
 from simhash_gate.sources.files import PAGES, entry_of, is_pages
-from simhash_gate.sources.fingerprints import Numbered
+from simhash_gate.sources.fingerprints import Numbered, each_numbered
 
 SUFFIX = ".parquet"
 FINGERPRINT = "fingerprint"
@@ -85,43 +83,24 @@ class ParquetFile:
         try:
             for batch in self._file.iter_batches(_BATCH, columns=[FINGERPRINT, *self._columns]):
                 column = batch.column(FINGERPRINT)
-                kept, values = (
-                    self._from_hex(column.to_pylist(), first, complain)
-                    if self._hex
-                    else _from_numbers(column)
-                )
-                texts = {
-                    name: batch.column(name).take(load().array(kept)).to_pylist()
-                    for name in self._columns
-                }
-                yield Numbered(kept.astype(np.uint64) + np.uint64(first), values), texts
+                if self._hex:
+                    place = f"{self._path}, row {{}}".format
+                    found = each_numbered(column.to_pylist(), first, place, complain)
+                else:
+                    there = np.flatnonzero(column.is_valid()).astype(np.uint64)
+                    present = column.drop_null().to_numpy(zero_copy_only=False)
+                    # Databases without unsigned numbers keep the same bits as a negative number.
+                    found = Numbered(there + np.uint64(first), present.astype(np.uint64))
+                kept = load().array(found.numbers - np.uint64(first))
+                texts = {name: batch.column(name).take(kept).to_pylist() for name in self._columns}
+                yield found, texts
                 first += len(batch)
         except self._failures as error:
             complain(f"{self._path}, after row {first - 1}", f"can't be read: {error}")
 
-    def _from_hex(
-        self, digits: list[str | None], first: int, complain: Complain
-    ) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        kept, values = [], []
-        for number, text in enumerate(digits):
-            if text is not None:
-                try:
-                    values.append(from_hex(text))
-                    kept.append(number)
-                except ValueError as error:
-                    complain(f"{self._path}, row {first + number}", str(error))
-        return np.array(kept, np.int64), np.array(values, np.uint64)
-
 
 def _is_text(pa: Any, kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
-
-
-def _from_numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    kept = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
-    present = column.drop_null().to_numpy(zero_copy_only=False)
-    # Databases without unsigned numbers keep the same bits as a negative number.
-    return kept, present.view(np.uint64) if len(present) else np.empty(0, np.uint64)
 
 
 _ROWS = 32

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
-from pyarrow import RecordBatch, array, int32, record_batch
+from pyarrow import RecordBatch
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
@@ -108,19 +108,16 @@ def _copies(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBatch
     """Yield the copies of one task, in which the pages of each cluster come together, in order."""
     cluster, kept = None, KeptFingerprints(radius)
     for batch in batches:
-        rows, originals, distances = list[int](), list[Any](), list[int]()
-        numbers, ids, _, bits = (column.to_pylist() for column in batch.columns)
-        for row, (cluster_id, page, fingerprint) in enumerate(zip(numbers, ids, bits, strict=True)):
-            if cluster_id != cluster:
-                cluster, kept = cluster_id, KeptFingerprints(radius)
-            if copy := kept.add(unsigned(fingerprint), page):
-                rows.append(row)
-                originals.append(copy[0])
-                distances.append(copy[1])
-        columns = [batch.column(place).take(array(rows, int32())) for place in (1, 2, 3)]
-        columns += [array(originals, batch.schema.field("id").type), array(distances, int32())]
-        names = ["id", "scope", "fingerprint", "original", "distance"]
-        yield record_batch(columns, names=names)
+        found = []
+        for row in batch.to_pylist():
+            if row["cluster"] != cluster:
+                cluster, kept = row["cluster"], KeptFingerprints(radius)
+            if copy := kept.add(unsigned(row["fingerprint"]), row["id"]):
+                original, distance = copy
+                found.append(row | {"original": original, "distance": distance})
+        _, *known = batch.schema
+        added = [("original", batch.schema.field("id").type), ("distance", pa.int32())]
+        yield RecordBatch.from_pylist(found, pa.schema([*known, *added]))
 
 
 JUDGED = "id {id}, scope string, kept boolean, original {id}, distance int, reason string"
@@ -147,7 +144,7 @@ def _judged(corpus: CorpusJudge, batch: RecordBatch) -> RecordBatch:
     kinds["{id}"] = batch.schema.field("id").type
     columns = (column.split(" ") for column in JUDGED.split(", "))
     schema = pa.schema([(name, kinds[kind]) for name, kind in columns])
-    return pa.RecordBatch.from_pylist([_row(corpus, row) for row in batch.to_pylist()], schema)
+    return RecordBatch.from_pylist([_row(corpus, row) for row in batch.to_pylist()], schema)
 
 
 def _row(corpus: CorpusJudge, row: dict[str, Any]) -> dict[str, Any]:

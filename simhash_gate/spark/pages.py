@@ -113,9 +113,7 @@ def _read(batches: Iterable[RecordBatch], given: Mapping[str, Any]) -> Iterator[
 
 def _entries(batch: RecordBatch, max_bytes: int) -> Iterator[Entry]:
     names = [name for name in ("url", *_TAKEN) if name in batch.schema.names]
-    columns = {name: batch.column(name).to_pylist() for name in names}
-    for values in zip(*columns.values(), strict=True):
-        row = dict(zip(columns, values, strict=True))
+    for row in batch.select(names).to_pylist():
         body, encoding = row["body"] or b"", row.get("encoding")
         if isinstance(body, str):
             body, encoding = body.encode("utf-8", "replace"), "utf-8"

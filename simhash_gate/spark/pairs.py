@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pyarrow import RecordBatch, record_batch
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from simhash_gate.collection.pairs import stream_pairs
 from simhash_gate.common.encoded import signed
-from simhash_gate.fingerprints.arrays import Fingerprints, Positions
+from simhash_gate.fingerprints.arrays import Positions
 from simhash_gate.fingerprints.blocks import split
 from simhash_gate.fingerprints.hamming import BITS, require_distance
 
@@ -143,18 +142,15 @@ def _key(number: int, radius: int) -> Column:
 
 def _split_groups(radius: int) -> Column:
     """Return the smaller groups of a fingerprint for the kind of the group that is split."""
-    kind = sql.col("kind")
-    chosen = None
-    for block in range(radius + 1):
-        pieces = sql.array(
-            *[
-                sql.struct(sql.lit(number).alias("kind"), _key(number, radius).alias("key"))
-                for number in range((block + 1) * (radius + 1), (block + 2) * (radius + 1))
-            ]
-        )
-        chosen = (chosen.when if chosen is not None else sql.when)(kind == block, pieces)
-    assert chosen is not None
-    return chosen
+    count = radius + 1
+    pieces = [
+        sql.struct(sql.lit(number).alias("kind"), _key(number, radius).alias("key"))
+        for number in range(count, len(kinds(radius)))
+    ]
+    of_blocks = (sql.array(*pieces[block * count :][:count]) for block in range(count))
+    return sql.coalesce(
+        *[sql.when(sql.col("kind") == block, some) for block, some in enumerate(of_blocks)]
+    )
 
 
 def _named(near: DataFrame, pages: DataFrame) -> DataFrame:
@@ -210,47 +206,25 @@ def find_pairs(batches: Iterable[RecordBatch], radius: int) -> Iterator[RecordBa
     columns.clear()
     bits = signed.view(np.uint64)
     met: list[tuple[Positions, Positions]] = []
-    owned = _Own(radius)
+    groups = kinds(radius)
+    same = np.array([kind.same for kind in groups], np.uint64)
+    # Shorter lists are filled up with all bits: distinct fingerprints always differ in them.
+    masks = zip_longest(*(kind.differ for kind in groups), fillvalue=(1 << BITS) - 1)
+    differ = np.array(list(masks), np.uint64)
 
     def use(one: Positions, other: Positions) -> None:
-        chosen = owned.of(bits[one] ^ bits[other], numbers[one])
-        met.append((one[chosen], other[chosen]))
+        """Take the pairs that belong to the group in which they met."""
+        apart, number = bits[one] ^ bits[other], numbers[one]
+        belongs = np.equal(apart & same[number], 0)
+        for mask in differ:
+            belongs &= np.not_equal(apart & mask[number], 0)
+        met.append((one[belongs], other[belongs]))
 
-    stream_pairs(bits, radius, use, scopes=_together(numbers, scopes))
+    _, scope_numbers = np.unique(scopes, return_inverse=True)
+    stream_pairs(bits, radius, use, scopes=scope_numbers * len(groups) + numbers)
     for one, other in met:
         for start in range(0, len(one), _AT_ONCE):
             i, j = one[start : start + _AT_ONCE], other[start : start + _AT_ONCE]
             distance = np.bitwise_count(bits[i] ^ bits[j]).astype(np.int32)
             pairs = [scopes[i], signed[i], signed[j], distance]
             yield record_batch(pairs, names=["scope", "a", "b", "distance"])
-
-
-def _together(numbers: NDArray[np.int32], scopes: NDArray[np.int64]) -> NDArray[np.uint32]:
-    order = np.lexsort((numbers, scopes))
-    kind, scope = numbers[order], scopes[order]
-    first = np.zeros(len(order), np.uint32)
-    first[1:] = (kind[1:] != kind[:-1]) | (scope[1:] != scope[:-1])
-    together = np.empty(len(order), np.uint32)
-    together[order] = np.cumsum(first, dtype=np.uint32)
-    return together
-
-
-class _Own:
-    """Tells whether a pair belongs to the group in which it met."""
-
-    def __init__(self, radius: int) -> None:
-        groups = kinds(radius)
-        most = max(len(kind.differ) for kind in groups)
-        self._same = np.array([kind.same for kind in groups], np.uint64)
-        # Shorter lists are filled up with all bits: distinct fingerprints always differ in them.
-        every = (1 << BITS) - 1
-        self._differ = np.array(
-            [[*kind.differ, *[every] * (most - len(kind.differ))] for kind in groups], np.uint64
-        )
-
-    def of(self, differ: Fingerprints, numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Tell it for pairs, by the bits in which they differ and the kinds of their groups."""
-        belongs: NDArray[np.bool_] = np.equal(differ & self._same[numbers], 0)
-        for masks in self._differ.T:
-            belongs &= np.not_equal(differ & masks[numbers], 0)
-        return belongs
