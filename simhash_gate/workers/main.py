@@ -65,7 +65,12 @@ def main() -> None:
     read_page(b"<p>The first page is always slower.")
     gc.freeze()  # collections leave out the objects that are loaded now
     gc.set_threshold(GARBAGE)
-    least = _limit_memory(memory)
+    if memory and _STATM.exists():  # it may grow by so much
+        limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limits = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
+        resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
+    least = _resident()
     _answer(answers, None)
     while not memory or _resident() - least <= memory // 2:
         function, *page = received.get()
@@ -76,16 +81,6 @@ def main() -> None:
         _answer(answers, answer)
     _answer(answers, None)
     os._exit(0)  # the other thread holds on to stdin
-
-
-def _limit_memory(memory: int) -> int:
-    """Let this process grow by `memory` bytes, 0 for any; return the bytes that it holds now."""
-    if memory and _STATM.exists():
-        limit = int(_STATM.read_text().split()[0]) * resource.getpagesize() + memory
-        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        limits = [value for value in (limit, soft, hard) if value != resource.RLIM_INFINITY]
-        resource.setrlimit(resource.RLIMIT_AS, (min(limits), hard))
-    return _resident()
 
 
 def _resident() -> int:
