@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scrapy import Spider
-from scrapy.http import Response
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError
@@ -78,7 +77,7 @@ class Journal(Listener):
             self._tell(error)
         for judged, at in pages:
             try:
-                self._segments.append(pack(self._drop(judged, at), _stored(judged.response)))
+                self._segments.append(self._packed(judged, at))
                 self._written += 1
             except Exception as error:
                 self._tell(error)
@@ -86,10 +85,10 @@ class Journal(Listener):
                 self._taken_bytes += len(judged.response.body)
         self._segments.close()
 
-    def _drop(self, judged: Judged, at: float) -> Drop:
-        verdict, match = judged.verdict, judged.verdict.match
-        return Drop(
-            url=without_credentials(judged.response.url),
+    def _packed(self, judged: Judged, at: float) -> bytes:
+        verdict, match, response = judged.verdict, judged.verdict.match, judged.response
+        drop = Drop(
+            url=without_credentials(response.url),
             time=at,
             spider=self._spider,
             pipeline=self._crawl.store.run.pipeline,
@@ -101,15 +100,12 @@ class Journal(Listener):
             title=verdict.title,
             words=verdict.page.words if verdict.page else 0,
             fingerprint=None if verdict.fingerprint is None else to_hex(verdict.fingerprint),
-            encoding=getattr(judged.response, "encoding", None),
+            encoding=getattr(response, "encoding", None),
             matched_markdown=verdict.kept.markdown if verdict.kept else "",
         )
+        headers = [(name, value) for name, values in response.headers.items() for value in values]
+        address = str(response.ip_address or "")
+        return pack(drop, Stored(response.status, headers, response.body, address))
 
     def _tell(self, error: Exception) -> None:
         self._tell_once(f"JOURNAL: dropped pages are not kept in {self._folder}", error)
-
-
-def _stored(response: Response) -> Stored:
-    headers = [(name, value) for name, values in response.headers.items() for value in values]
-    address = str(response.ip_address or "")
-    return Stored(response.status, headers, response.body, address)
