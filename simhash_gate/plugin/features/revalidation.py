@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -48,8 +49,6 @@ from simhash_gate.stores.base import KEPT_TEXT
 from simhash_gate.values import PREFIX
 
 logger = logging.getLogger(__name__)
-
-NOT_MODIFIED = 304
 
 _OWN = ("If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "Range")
 _FETCHED_ELSEWHERE = ("playwright", "splash", "zyte_api", "zyte_api_automap")
@@ -237,7 +236,7 @@ class Revalidation(Listener):
         known_page = self._asked.pop(request, None)
         take_condition(request)
         self._crawl.variants.learn(request, response)
-        if known_page is None or response.status != NOT_MODIFIED:
+        if known_page is None or response.status != HTTPStatus.NOT_MODIFIED:
             return response
         self._count("validators/not_modified")
         source, site = known_page.source, known_page.site
@@ -253,7 +252,7 @@ class Revalidation(Listener):
 
     def verdict_on(self, request: Request, response: Response) -> tuple[Verdict, str] | None:
         known_page = self._unmodified.pop(request, None)
-        if known_page is None or response.status != NOT_MODIFIED:
+        if known_page is None or response.status != HTTPStatus.NOT_MODIFIED:
             return None
         confirm = partial(Gate.confirm, visit=known_page.visit, policy=known_page.policy)
         confirmed = self._crawl.store.submit(confirm)
@@ -265,7 +264,7 @@ class Revalidation(Listener):
         request, response, verdict = judged.request, judged.response, judged.verdict
         request.meta.pop(PLAIN_KEY, None)
         before = verdict.previous
-        fetched = response.status != NOT_MODIFIED and STORED_FLAG not in response.flags
+        fetched = response.status != HTTPStatus.NOT_MODIFIED and STORED_FLAG not in response.flags
         if before is None or not fetched or judged.skipped or not verdict.policy.revalidate:
             return
         if not self._crawl.variants.same(request, before.variant):
