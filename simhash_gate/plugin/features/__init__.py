@@ -10,11 +10,7 @@ from simhash_gate.plugin.listeners import Crawl, Listener
 from simhash_gate.settings import Settings
 from simhash_gate.values import PREFIX, SettingsError
 
-Wanted = Callable[[Settings], bool]
-"""Tells whether the settings of a crawl need a feature. The module of others is not loaded."""
-
-
-FEATURES: tuple[tuple[str, Wanted | None], ...] = (
+FEATURES: tuple[tuple[str, Callable[[Settings], bool] | None], ...] = (
     ("stats.GateStats", None),
     ("kept_texts.KeptTexts", lambda settings: settings.keep_markdown > 0),
     ("revalidation.Revalidation", lambda settings: settings.revalidates),
@@ -30,8 +26,8 @@ FEATURES: tuple[tuple[str, Wanted | None], ...] = (
     ("journal.Journal", lambda settings: bool(settings.journal)),
     ("announcements.Announcements", None),
 )
-"""The listeners in the order of their calls, and when each is needed (None: always). The project's
-own follow."""
+"""The listeners in the order of their calls, and when each is needed (None: always). The modules of
+others are not loaded. The project's own follow."""
 
 
 def listeners_of(crawl: Crawl) -> Iterator[Listener]:
