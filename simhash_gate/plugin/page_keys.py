@@ -21,7 +21,7 @@ from simhash_gate.gate.visit import Visit
 from simhash_gate.identity.address import address_of, without_sessions
 from simhash_gate.identity.keys import Keys, PageKey, canonical_of
 from simhash_gate.page import Page
-from simhash_gate.plugin.requests import ASKED_KEY, PAGE_KEY, TIME_KEY
+from simhash_gate.plugin.requests import PAGE_KEY, TIME_KEY
 from simhash_gate.plugin.spider_middleware import settings_of
 from simhash_gate.plugin.store_thread import StoreThread
 from simhash_gate.values import SettingsError
@@ -51,11 +51,6 @@ class PageKeys:
         word = request.meta.get(PAGE_KEY)
         word = "" if word is None else str(word)
         return self._keys.of(without_credentials(url or request.url), word=word)
-
-    def visit(self, request: Request, scope: str) -> Visit:
-        """Return the visit of a request that was not answered yet. Raises `SettingsError`."""
-        key, at = self.of_request(request).key, time_of_visit(request)
-        return Visit(request.url, scope, key, at, *request.meta.get(ASKED_KEY, ()))
 
     def of_page(
         self, key: PageKey, request: Request, response: Response, page: Page, scope: str, at: float

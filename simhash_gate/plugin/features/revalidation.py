@@ -34,6 +34,7 @@ from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.page_keys import PageKeys, time_of_visit
 from simhash_gate.plugin.parked import Parked
 from simhash_gate.plugin.requests import (
+    ASKED_KEY,
     CONDITION_KEY,
     INLINE_KEY,
     META_KEY,
@@ -289,7 +290,8 @@ class Revalidation(Listener):
             return None
         if is_retry(request, self._crawl.crawler.request_fingerprinter.fingerprint(request).hex()):
             return None
-        visit = self._page_keys.visit(request, site.scope)
+        key, at = self._page_keys.of_request(request).key, time_of_visit(request)
+        visit = Visit(request.url, site.scope, key, at, *request.meta.get(ASKED_KEY, ()))
         self._trusts.learned.has(site.scope)
 
         def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
