@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, timezone
-from numbers import Real
 
-from simhash_gate.common.wording import how_many
+from simhash_gate.common.wording import how_many, require_time
 
 _ISO = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,9}))? ?(Z|[+-]\d\d:?\d\d)?)?",
@@ -15,7 +14,6 @@ _ISO = re.compile(
 _SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhd])")
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60}
-_FIRST, _END = -62_135_596_800, 253_402_300_800  # the years 1 and 10,000: all that datetime shows
 
 
 def seconds_of(span: str) -> float:
@@ -45,17 +43,10 @@ def unix_time(value: object) -> float | None:
         value = (value if value.tzinfo else value.replace(tzinfo=timezone.utc)).timestamp()
     elif isinstance(value, date):
         value = _of_text(value.isoformat())
-    if isinstance(value, bool) or not isinstance(value, Real):
+    try:
+        return require_time(value)
+    except ValueError:
         return None
-    return float(value) if _FIRST <= value < _END else None  # type: ignore[operator]
-
-
-def require_time(value: object) -> float:
-    """Return a Unix time. Raises ValueError for any other value: text, milliseconds, infinity."""
-    time = None if isinstance(value, str | date) else unix_time(value)
-    if time is None:
-        raise ValueError(f"expected a Unix time in seconds, not {value!r:.80}")
-    return time
 
 
 def shown(seconds: float) -> str:

@@ -27,11 +27,22 @@ def need(package: str, what: str, extra: str) -> Any:
         raise MissingExtraError(message) from None
 
 
+_FIRST, _END = -62_135_596_800, 253_402_300_800  # the years 1 and 10,000: all that datetime shows
+
+
 def require(value: object, kind: type[T], expected: str) -> T:
     """Return a value of a kind. Raises TypeError that says what is expected for any other."""
     if not isinstance(value, kind):
         raise TypeError(f"expected {expected}, not {value!r:.80}")
     return value
+
+
+def require_time(value: object) -> float:
+    """Return a Unix time. Raises ValueError for any other value: text, milliseconds, infinity."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and _FIRST <= value < _END:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    raise ValueError(f"expected a Unix time in seconds, not {value!r:.80}")
 
 
 @contextmanager

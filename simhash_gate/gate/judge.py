@@ -8,9 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
-from simhash_gate.common.times import require_time
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import how_many, require
+from simhash_gate.common.wording import how_many, require, require_time
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory

@@ -11,9 +11,8 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from simhash_gate.common.times import require_time
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import require
+from simhash_gate.common.wording import require, require_time
 from simhash_gate.compare.sketch import NO_SKETCH
 from simhash_gate.history.validators import NOTHING, Validators
 from simhash_gate.history.versions import Version

@@ -12,22 +12,15 @@ from __future__ import annotations
 from array import array
 from base64 import b64decode, b64encode
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
-from itertools import chain, islice
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
 
 import mmh3
-from itemadapter import ItemAdapter
 
 from simhash_gate.fingerprints.relative_times import without_relative_times
 from simhash_gate.fingerprints.words import words
 from simhash_gate.plugin.followed import FollowedPage
 
-SHORT = 10
-"""A value with fewer characters may be that of another field by chance."""
-MOST_DEEP, MOST_PARTS = 5, 100
-"""Items within items, and parts of a list, that are looked at."""
 MOST_SAID = 1_000
 """Digests of one page. If it gives more, these are not compared with those of the next visit."""
 AWAITED = "an awaited answer"
@@ -38,44 +31,20 @@ _LINE = 60
 DIGEST = (1 << 16) - 1
 
 
-def fields_of(
-    item: Any, own: Collection[str] = ()
-) -> tuple[dict[str, int], set[str], dict[str, set[int]]]:
-    """Return digests of the fields that an item fills, by name, and the names of its other ones.
+def said_by(values: Iterable[tuple[str, str]], own: Collection[str]) -> dict[str, set[int]]:
+    """Return digests of 16 bits of what items say, by field.
 
-    The digest of a short value is 0. Last come digests of 16 bits of all values of each field. The
-    addresses of the page, its `own`, are all the same there, and so are times such as "2 days ago".
+    The addresses of the page, its `own`, are all the same there, and so are times such as "2 days
+    ago".
     """
-    filled: dict[str, int] = {}
-    empty: set[str] = set()
-    all_said: dict[str, set[int]] = {}
-    with suppress(Exception):  # a spider may yield any object
-        for name, value in _fields("", item):
-            said = "" if value is None else str(value).strip()
-            if not said:
-                empty.add(name)
-                continue
-            long = said.encode("utf-8", "replace") if len(said) >= SHORT else b""
-            filled.setdefault(name, mmh3.hash64(long, signed=False)[0])
-            if said in own:
-                said = "its address"
-            elif len(said) < _LINE:
-                said = " ".join(without_relative_times(words(said)))
-            all_said.setdefault(name, set()).add(_digest(f"{name}={said}"))
-    return filled, empty.difference(filled), all_said
-
-
-def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of the fields of an item, and of items within it."""
-    if depth < MOST_DEEP and ItemAdapter.is_item(value):
-        adapter = ItemAdapter(value)
-        for inner in {**dict.fromkeys(adapter.field_names()), **adapter}:
-            yield from _fields(f"{name}.{inner}".lstrip("."), adapter.get(inner), depth + 1)
-    elif depth < MOST_DEEP and isinstance(value, list | tuple | set):
-        for part in [*islice(value, MOST_PARTS)] or [None]:
-            yield from _fields(name, part, depth + 1)
-    else:
-        yield name, value
+    found: dict[str, set[int]] = {}
+    for name, value in values:
+        said = "its address" if value in own else value
+        if len(said) < _LINE:
+            said = " ".join(without_relative_times(words(said)))
+        if value:
+            found.setdefault(name, set()).add(_digest(f"{name}={said}"))
+    return found
 
 
 def _digest(text: str) -> int:

@@ -16,10 +16,11 @@ from scrapy.http import Response
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, verdict_of
 from simhash_gate.plugin.followed import FollowedPage, Stage
-from simhash_gate.plugin.item_values import AWAITED, DIGEST, fields_of, packed
+from simhash_gate.plugin.item_values import AWAITED, DIGEST, packed, said_by
 from simhash_gate.plugin.listeners import Crawl, Judged, Listeners
 from simhash_gate.plugin.requests import AGAIN_KEY, STORED_FLAG
 from simhash_gate.plugin.signals import item_held
+from simhash_gate.plugin.yields import fields_of, values_of
 from simhash_gate.stores import Record
 from simhash_gate.stores.base import Identity
 
@@ -120,14 +121,14 @@ class Lifecycle:
         if item is None:
             return True
         if page is not None:
-            own = {response.url, response.request.url} if response.request else ()
-            filled, empty, said = fields_of(item, own)
+            filled, empty = fields_of(values := values_of(item))
             for name, value in filled.items():
                 page.filled.setdefault(name, []).append(value)
             page.empty |= empty
-            # What was not fetched can say nothing else.
-            for name, digests in said.items() if STORED_FLAG not in response.flags else ():
-                page.said.setdefault(name, set()).update(digests)
+            if self.settles and STORED_FLAG not in response.flags:  # else it says nothing else
+                own = {response.url, response.request.url} if response.request else ()
+                for name, digests in said_by(values, own).items():
+                    page.said.setdefault(name, set()).update(digests)
         if verdict is not None and verdict.held:
             if page is None or len(page.waiting) >= MOST_ITEMS:
                 self._hold(item, response, verdict)

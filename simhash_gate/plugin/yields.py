@@ -9,9 +9,14 @@ said before, by the same code: see `item_values`.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import mmh3
+from itemadapter import ItemAdapter
 
 from simhash_gate.gate.verdict import Unpaid, Verdict
 from simhash_gate.identity.keys import key_of
@@ -28,6 +33,10 @@ TRIALS, SHARE, MORE = 10, 20, 100
 """Copies of pages with empty fields are tried: of each callback the first 10, or one in 20, and 100
 more for each that brings something. If a page lacks what most pages of its callback have, its
 copies are tried in any case."""
+SHORT = 10
+"""A value with fewer characters may be that of another field by chance."""
+MOST_DEEP, MOST_PARTS = 5, 100
+"""Items within items, and parts of a list, that are looked at."""
 REASONS: dict[str, str] = {
     "nothing": "no item came of that page",
     "less": "a copy of it may give more",
@@ -190,3 +199,38 @@ def _fills_more(filled: dict[str, list[int]], before: dict[str, list[int]]) -> b
         len(values) > len(before.get(name, ())) and not said.issuperset(values)
         for name, values in filled.items()
     )
+
+
+def values_of(item: Any) -> list[tuple[str, str]]:
+    """Return the names of the fields of an item, each with a value as text, "" if it is empty."""
+    found: list[tuple[str, str]] = []
+    with suppress(Exception):  # a spider may yield any object
+        for name, value in _fields("", item):
+            found.append((name, "" if value is None else str(value).strip()))
+    return found
+
+
+def fields_of(values: list[tuple[str, str]]) -> tuple[dict[str, int], set[str]]:
+    """Return digests of the fields that an item fills, by name, and the names of its other ones.
+
+    The digest of a short value is 0.
+    """
+    filled: dict[str, int] = {}
+    for name, said in values:
+        if said and name not in filled:
+            long = said.encode("utf-8", "replace") if len(said) >= SHORT else b""
+            filled[name] = mmh3.hash64(long, signed=False)[0]
+    return filled, {name for name, _ in values}.difference(filled)
+
+
+def _fields(name: str, value: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of the fields of an item, and of items within it."""
+    if depth < MOST_DEEP and ItemAdapter.is_item(value):
+        adapter = ItemAdapter(value)
+        for inner in {**dict.fromkeys(adapter.field_names()), **adapter}:
+            yield from _fields(f"{name}.{inner}".lstrip("."), adapter.get(inner), depth + 1)
+    elif depth < MOST_DEEP and isinstance(value, list | tuple | set):
+        for part in [*islice(value, MOST_PARTS)] or [None]:
+            yield from _fields(name, part, depth + 1)
+    else:
+        yield name, value

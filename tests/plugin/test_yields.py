@@ -10,9 +10,9 @@ from simhash_gate.gate.policy import Policy
 from simhash_gate.gate.verdict import Verdict
 from simhash_gate.history.versions import Version
 from simhash_gate.plugin.followed import FollowedPage
-from simhash_gate.plugin.item_values import fields_of, packed
+from simhash_gate.plugin.item_values import packed, said_by
 from simhash_gate.plugin.reading import Bounded
-from simhash_gate.plugin.yields import TRIALS, Yields
+from simhash_gate.plugin.yields import TRIALS, Yields, fields_of, values_of
 from simhash_gate.stores.base import Match, Record
 
 NOW, EARLIER = "now", "earlier"
@@ -44,9 +44,9 @@ def came(kept: Record, *items: dict, of_copy: bool = False, **page) -> FollowedP
     if of_copy:
         followed.stands_for, followed.pays = kept, True
     for item in items:
-        filled, empty, said = fields_of(item, [kept.url])
+        filled, empty = fields_of(values_of(item))
         followed.empty |= empty
-        for name, digests in said.items():
+        for name, digests in said_by(values_of(item), [kept.url]).items():
             followed.said.setdefault(name, set()).update(digests)
         for name, value in filled.items():
             followed.filled.setdefault(name, []).append(value)
@@ -158,7 +158,7 @@ def test_a_field_that_stays_the_same_brings_an_item_if_it_differs(known) -> None
     [("2 days ago", "3 days ago"), (kept().url, kept(1).url), (1.0, "1.0")],
 )
 def test_values_that_say_the_same_at_each_visit(value, later) -> None:
-    said = [fields_of({"value": it}, [kept().url, kept(1).url])[2] for it in (value, later)]
+    said = [said_by([("value", str(it))], [kept().url, kept(1).url]) for it in (value, later)]
     assert said[0] == said[1]
 
 
@@ -225,5 +225,5 @@ class Part(scrapy.Item):
     ],
 )
 def test_the_fields_of_an_item_are_filled_or_empty(item, filled, empty) -> None:
-    found = fields_of(item)
+    found = fields_of(values_of(item))
     assert ({*found[0]}, found[1]) == (filled, empty)
