@@ -73,10 +73,9 @@ class Side(NamedTuple):
         name: str,
         page: Page | Record | Version | LoggedVerdict | LoggedMatch,
         markdown: str = "",
-        links: frozenset[str] | None = None,
     ) -> Side:
         """Return a page that a store or a verdict log tells of, with what is kept of its text."""
-        side = cls(name, page.title, page.words, page.fingerprint, markdown=markdown, links=links)
+        side = cls(name, page.title, page.words, page.fingerprint, markdown=markdown)
         with suppress(ValueError):  # a sketch of another version
             if data := getattr(page, "sketch", b""):
                 return side._replace(sketch=decode(data))
