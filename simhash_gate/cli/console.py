@@ -235,11 +235,6 @@ output = click.option(
     help="Write to FILE, not to stdout. FILE is replaced only when all is written.",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object, not text.")
-scope = click.option("--scope", metavar="NAME", help="Only pages of this scope.")
-domain = click.option(
-    "--domain", metavar="NAME", help="Only pages of this domain and its subdomains."
-)
-page = click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
 
 
 def settings_of(assignments: Sequence[str], crawl: Mapping[str, Any] | None = None) -> Settings:
@@ -269,17 +264,18 @@ def age(value: str) -> float:
         raise click.BadParameter(str(error)) from None
 
 
-older = click.option(
-    "--age",
-    type=age,
-    metavar="AGE",
-    help="Pages that were last seen longer ago than AGE: 90s, 30m, 12h, 7d.",
-)
-
-
 def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
     """Give a command the options that choose pages, and call it with the pages as `chosen`."""
 
+    @click.option("--domain", metavar="NAME", help="Only pages of this domain and its subdomains.")
+    @click.option("--scope", metavar="NAME", help="Only pages of this scope.")
+    @click.option("--page", metavar="URL", help="Only the page that this URL leads to.")
+    @click.option(
+        "--age",
+        type=age,
+        metavar="AGE",
+        help="Pages that were last seen longer ago than AGE: 90s, 30m, 12h, 7d.",
+    )
     @wraps(command)
     def run(*, domain: Any, scope: Any, page: Any, age: Any, **given: Any) -> int:
         from simhash_gate.offline.chosen import Chosen  # with what asks stores
@@ -287,6 +283,4 @@ def with_chosen(command: Callable[..., int]) -> Callable[..., int]:
         own = page and without_credentials(page)  # as pages are remembered
         return command(chosen=Chosen(domain, scope, own, age), **given)
 
-    for option in (older, page, scope, domain):
-        run = option(run)
     return run

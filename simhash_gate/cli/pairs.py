@@ -98,9 +98,7 @@ def similar(
     with _collection(sources, settings, console, across=True) as gathered:
         if not len(gathered):
             return console.status()
-        query = find_query(page, gathered)
-        if query is None:
-            query = _query_of(without_credentials(page), settings, console)
+        query = find_query(page, gathered) or _query_of(page, settings, console)
         if query is not None:
             columns = SIMILAR if gathered.named else ("page", "distance", "fingerprint")
             with console.sink(None) as file:
@@ -110,6 +108,7 @@ def similar(
 
 def _query_of(page: str, settings: Settings, console: Console) -> tuple[int, None] | None:
     """Ask for the first page of a source; None, complained of, without any."""
+    page = without_credentials(page)
     if "://" in page:
         console.complain(page, "no page of the source has this URL, and a fingerprint")
         return None

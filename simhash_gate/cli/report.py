@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ from simhash_gate.values import PREFIX
 
 Lines = Iterator[tuple[str, dict[str, Any]]]
 Log = tuple[str, Lines]  # the verdicts of one source, and its name
-Pages = Callable[[], Iterable[Entry]]  # opens a source of pages
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -100,14 +98,25 @@ def _texts(
     summary: Summary, settings: Settings, console: Console, pages: Sequence[str]
 ) -> Texts | None:
     """Return what reads the texts of pages, None if it is not known where any page is."""
-    most = settings.max_bytes
-    found: list[Pages] = []
-    if pages:
-        found.append(lambda: open_pages(pages, console.complain, most, console.say).entries)
     journals = {crawl.settings.get(PREFIX + "JOURNAL", "") for crawl in summary.crawls}
     known = sorted(path for path in journals if path and Path(path).exists())
-    found += [partial(_in_journal, path) for path in known]
-    return partial(_texts_in, found, settings) if found else None
+
+    def sources() -> Iterator[Iterable[Entry]]:
+        if pages:
+            yield open_pages(pages, console.complain, settings.max_bytes, console.say).entries
+        for path in known:
+            yield map(entry_of, drops(path, lambda *_: None))
+
+    def texts(names: Collection[str]) -> Mapping[str, str]:
+        """Read the sources in turn: the first page of a name counts."""
+        found: dict[str, str] = {}
+        for entries in sources() if names else ():
+            for entry, page in read_pages(_wanted(entries, set(names) - found.keys()), settings):
+                if isinstance(page, Page):
+                    found[entry.id] = page.markdown
+        return found
+
+    return texts if pages or known else None
 
 
 def _logs(sources: Sequence[str], console: Console) -> list[Log]:
@@ -131,27 +140,11 @@ def _kept(url: str) -> Lines:
             yield shown(url), line | {"outcome": "kept", "time": record.first_seen}
 
 
-def _texts_in(
-    sources: Sequence[Pages], settings: Settings, names: Collection[str]
-) -> Mapping[str, str]:
-    """Return the Markdown of pages, read from sources in turn: the first page of a name counts."""
-    found: dict[str, str] = {}
-    for source in sources:
-        for entry, page in read_pages(_wanted(source, set(names) - found.keys()), settings):
-            if isinstance(page, Page):
-                found[entry.id] = page.markdown
-    return found
-
-
-def _wanted(source: Pages, left: set[str]) -> Iterator[Entry]:
+def _wanted(entries: Iterable[Entry], left: set[str]) -> Iterator[Entry]:
     """Yield the first page of each name that is left; its id is the name."""
-    for entry in source() if left else ():
+    for entry in entries if left else ():
         for name in {entry.name, str(entry.id)} & left if not entry.skipped else ():
             left.discard(name)
             yield replace(entry, id=name)
         if not left:
             return
-
-
-def _in_journal(path: str) -> Iterator[Entry]:
-    return map(entry_of, drops(path, lambda *_: None))

@@ -146,10 +146,8 @@ def forget(
         for record in console.bar(chosen.of(store)):
             removed += 1
             console.write(_listed(record)) if dry_run else store.forget(record)
-        counts, like = (
-            Counter(blob.kind for blob in blobs),
-            set() if removed else chosen.like(store),
-        )
+        counts = Counter(blob.kind for blob in blobs)
+        like = set() if removed else chosen.like(store)
         if not dry_run:
             forget_all(store, blobs)
             counts[SITE_NOTES] += forget_notes_on(store, chosen)

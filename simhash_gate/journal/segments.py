@@ -158,12 +158,10 @@ def drops(path: str, complain: Complain) -> Iterator[Found]:
     `complain` gets the place of everything that can't be read. Raises `MissingExtraError`.
     """
     need_fastwarc()
-    files: list[Path] = []
     with complaining(complain, path):
-        files = journal_files(path)
-    for file in files:
-        with complaining(complain, str(file)):
-            yield from _drops(str(file), complain)
+        for file in journal_files(path):
+            with complaining(complain, str(file)):
+                yield from _drops(str(file), complain)
 
 
 def forget(path: str, is_gone: Callable[[Drop], bool], complain: Complain, *, dry_run: bool) -> int:

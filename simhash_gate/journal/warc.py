@@ -53,9 +53,8 @@ class Drop:
         if not isinstance(values, dict):
             raise ValueError("metadata that are no JSON object")
         present = {f.name: values[f.name] for f in fields(cls) if f.name in values}
-        needed = [f.name for f in fields(cls) if f.default is MISSING]
-        missing = [name for name in needed if name not in present]
-        if missing:
+        needed = (f.name for f in fields(cls) if f.default is MISSING)
+        if missing := [name for name in needed if name not in present]:
             raise ValueError(f"metadata without {', '.join(missing)}")
         kinds = get_type_hints(cls)
         for name, value in present.items():

@@ -46,14 +46,11 @@ class Members:
             if member is None:
                 self.passed_over += 1
                 continue
-            name = without_credentials(member.name)
-            yield member if name == member.name else member._replace(name=name)
+            yield member._replace(name=without_credentials(member.name))
 
     def numbered(self, path: str) -> Iterator[Numbered] | None:
         """Return the fingerprints of a source that has no names for them, else None."""
         (given,) = find.look_at([path], lambda *_: None, lambda _: None)
-        if given.kind == find.FOLDER:
-            return None
         file = File(path, given.kind)
         if file.kind == find.PARQUET:
             parquet = self._parquet(path)

@@ -120,11 +120,8 @@ class PageTraces:
             page = read.page
             known = None not in (mark, bits, page.fingerprint)
             apart = known and hamming_distance(mark, page.fingerprint) != bits  # type: ignore[arg-type]
-            if (
-                not apart
-                and words in (None, page.words)
-                and page.digest in (digests or [page.digest])
-            ):
+            of_store = page.digest in digests or not digests
+            if not apart and of_store and words in (None, page.words):
                 return read
         for place, _ in found[:1]:
             say(f"not the page that was judged: {place}")

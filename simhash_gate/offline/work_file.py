@@ -110,10 +110,8 @@ class WorkFile:
 
     def has(self, number: int, key: bytes) -> bool:
         """Tell whether the entry of this number and key was read before."""
-        if number >= self.known:
-            return False
-        row = self._db.execute("SELECT key FROM page WHERE number = ?", (number,)).fetchone()
-        return row is not None and row[0] == key
+        found = self._db.execute("SELECT key FROM page WHERE number = ?", (number,))
+        return bool(found.fetchone() == (key,))
 
     def keep(
         self, number: int, key: bytes, entry: Entry, scope: str, read: WholePage | ReadError | None

@@ -73,10 +73,9 @@ class Side(NamedTuple):
         name: str,
         page: Page | Record | Version | LoggedVerdict | LoggedMatch,
         markdown: str = "",
-        links: frozenset[str] | None = None,
     ) -> Side:
         """Return a page that a store or a verdict log tells of, with what is kept of its text."""
-        side = cls(name, page.title, page.words, page.fingerprint, markdown=markdown, links=links)
+        side = cls(name, page.title, page.words, page.fingerprint, markdown=markdown)
         with suppress(ValueError):  # a sketch of another version
             if data := getattr(page, "sketch", b""):
                 return side._replace(sketch=decode(data))
@@ -89,10 +88,8 @@ class Side(NamedTuple):
         if self.reason and not digits:
             values["reason"] = self.reason
         if self.sketch is not None:
-            values |= {
-                "names": [*between.names_of(self.sketch).values()],
-                "offered": dict(self.sketch.offered),
-            }
+            values["names"] = [*between.names_of(self.sketch).values()]
+            values["offered"] = dict(self.sketch.offered)
             values |= {"fields": dict(self.sketch.compared)} if fields else {}
         return values
 
@@ -158,11 +155,8 @@ class Explanation:
             return None
         if self.kept.lines and self.page.lines:
             return between.parts_of(self.kept.lines, self.page.lines)
-        if self.kept.markdown and self.page.markdown:
-            return between.parts_of(
-                *map(between.lines_of, (self.kept.markdown, self.page.markdown))
-            )
-        return None
+        texts = self.kept.markdown, self.page.markdown
+        return between.parts_of(*map(between.lines_of, texts)) if all(texts) else None
 
     @cached_property
     def changes(self) -> Sequence[TextChange] | None:
@@ -347,10 +341,8 @@ class Explanation:
             sides = (f"the {self._before}", self.kept), ("this page", self.page)
             missing = [name for name, it in sides if it and not (it.lines or it.markdown)]
             what = f"Which words differ is not known: no text of {' or of '.join(missing)} is here."
-            yield from (
-                "",
-                *([_SAME] if self.verdict.outcome == "unchanged" else [what, *self.hints]),
-            )
+            yield ""
+            yield from [_SAME] if self.verdict.outcome == "unchanged" else [what, *self.hints]
             return
         title = "words that differ" if found else "no word of the text differs"
         if found and all(change.ignored for change in found):

@@ -128,7 +128,7 @@ def _crawl_notes(summary: Summary, *, wrong: bool) -> Iterator[Finding]:
 def notes(summary: Summary) -> list[Finding]:
     """Return what is worth knowing though nothing went wrong."""
     found = [
-        (f"{domain or '(no host)'} ({named.others:,} pages)")
+        f"{domain or '(no host)'} ({named.others:,} pages)"
         for domain, named in summary.of_many_names
         if named.others - named.dropped >= MANY  # what was dropped is a finding of its own
     ]

@@ -134,7 +134,6 @@ def _template() -> Template:
         "how_many": how_many,
         "safe_text": partial(_UNSAFE.sub, "\ufffd"),
         "share": lambda part, whole: f"{100 * part / whole:.1f} %" if whole else "–",
-        "size": _size,
         "utc": lambda time: f"{datetime.fromtimestamp(time, timezone.utc):%Y-%m-%d %H:%M:%S}",
     }
     environment.tests["web"] = _is_web
@@ -182,14 +181,6 @@ def _code(text: str) -> Markup:
     parts = [escape(part) for part in text.split("`")]
     parts[1::2] = map(Markup("<code>{}</code>").format, parts[1::2])
     return Markup("").join(parts)
-
-
-def _size(number: float) -> str:
-    for unit in ("B", "kB", "MB", "GB"):
-        if number < 1_000:
-            return f"{number:,.{0 if unit == 'B' or number >= 100 else 1}f} {unit}"
-        number /= 1_000
-    return f"{number:,.1f} TB"
 
 
 def _hash(text: str) -> str:

@@ -90,10 +90,8 @@ def _names(pair: Pair) -> tuple[str, str]:
 
 def _is_doubtful(pair: Pair) -> bool:
     """Tell whether anything differs, and the two pages can be told apart by their names."""
-    if pair.found.kept is None or not pair.found.doubt > Doubt():
-        return False
-    kept, page = _names(pair)
-    return kept != page
+    differs = pair.found.kept is not None and pair.found.doubt > Doubt()
+    return differs and len(set(_names(pair))) > 1
 
 
 def _with_texts(found: Explanation, kept: str | None, page: str | None) -> Pair:

@@ -30,7 +30,6 @@ from simhash_gate.values import PREFIX
 from simhash_gate.workers.pool import ReadError
 
 _COPIES = "id {id}, scope bigint, fingerprint bigint, original {id}, distance int"
-_THRESHOLD = f"{PREFIX}THRESHOLD"
 _JUDGED_BY = ("id", "url", "scope", "title", "words", "fingerprint", "reason", "look")
 
 
@@ -52,7 +51,7 @@ def dedupe(
     if "look" in df.columns:
         chosen = dict(settings or {})
         if max_distance is not None:
-            chosen[_THRESHOLD] = max_distance
+            chosen[f"{PREFIX}THRESHOLD"] = max_distance
         threshold = read_settings(chosen).policies.default.threshold
         check(df, min(threshold, 8), _JUDGED_BY)
         return (

@@ -161,9 +161,8 @@ def _text(text: str | None) -> str | None:
 
 
 def _with(batch: RecordBatch, rows: list[dict[str, Any]]) -> RecordBatch:
-    names = [name for name in batch.schema.names if name not in _TAKEN]
-    columns = [batch.column(name) for name in names]
+    whole = batch.select([name for name in batch.schema.names if name not in _TAKEN])
     for name, kind in _added(batch.schema.names).items():
-        names.append(name)
-        columns.append(array([row[name] for row in rows], to_arrow_type(kind)))
-    return RecordBatch.from_arrays(columns, names=names)
+        column = array([row[name] for row in rows], to_arrow_type(kind))
+        whole = whole.append_column(name, column)
+    return whole
