@@ -32,7 +32,7 @@ from simhash_gate.page.document import read_document
 from simhash_gate.page.extract import SteadyExtractor
 from simhash_gate.page.flow import is_layout
 from simhash_gate.page.markdown import write
-from simhash_gate.page.parse import decode
+from simhash_gate.page.parse import in_utf8
 from simhash_gate.page.vocabulary import INLINE
 
 HEADINGS = {f"h{level}" for level in range(1, 7)}
@@ -278,14 +278,14 @@ def _html_to_markdown(source: str) -> str:
 def _readability(body: bytes, url: str) -> Read:
     from readability import Document
 
-    summary = Document(decode(body)).summary(html_partial=True)
+    summary = Document(in_utf8(body).decode()).summary(html_partial=True)
     return html.fragment_fromstring(summary, create_parent=True), url, _markdownify(summary)
 
 
 def _trafilatura(body: bytes, url: str) -> Read | None:
     from trafilatura import extract
 
-    text = decode(body)
+    text = in_utf8(body).decode()
     told = {"include_links": True, "include_images": True, "include_formatting": True, "url": url}
     article = extract(text, output_format="html", **told)
     markdown = extract(text, output_format="markdown", **told)

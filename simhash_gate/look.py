@@ -70,7 +70,7 @@ class PageText:
         entries = _entries(document) - document.ads
         texts = [block.text for block in blocks]
         known = {*texts, *document.ads}
-        within = [*_within(document, known)]
+        within = [*_within(document, known, first)]
         within += _by_price(document, known) if document.facts.sells else []
         within += filter(entries.__contains__, first)
         texts += [line for line in dict.fromkeys(within) if line not in known]
@@ -133,7 +133,7 @@ def _without_times(line: list[str], times: Collection[tuple[str, ...]]) -> list[
     return [*without_relative_times(line)]
 
 
-def _within(document: Document, known: set[str]) -> Iterator[str]:
+def _within(document: Document, known: set[str], first: dict[str, int]) -> Iterator[str]:
     """Yield the lines between the sentences of the article that reading left out.
 
     Links are none, nor what is `known`. Of a listing they are sentences.
@@ -144,11 +144,8 @@ def _within(document: Document, known: set[str]) -> Iterator[str]:
         if block.kind in _TEXTS and not block.linked and _is_sentence(block.text)
     }
     shown, short = document.shown, not document.article.listing
-    places: dict[str, int] = {}
-    for place, line in enumerate(shown.lines):
-        if line in sentences:
-            places.setdefault(line, place)  # what a reader quotes comes again
-    for start, end in pairwise(places.values()):
+    # What a reader quotes comes again: the first place counts.
+    for start, end in pairwise(place for line, place in first.items() if line in sentences):
         if end - start <= _LONGEST_GAP:
             for line, said in zip(shown.lines[start:end], shown.said[start:end], strict=True):
                 if said and line not in known and (short or _is_sentence(line)):
@@ -169,10 +166,7 @@ def _entries(document: Document) -> set[str]:
     ):
         return set()
     own = {block.text for block in blocks}
-    article = [place for place, line in enumerate(shown.lines) if line in own]
-    if not article:
-        return set()
-    start = article[0]
+    start = next((place for place, line in enumerate(shown.lines) if line in own), len(shown.lines))
     parts = zip(shown.lines[start:], shown.said[start:], document.left[start:], strict=True)
     found = [(line, said) for line, said, left in parts if left and (line not in own or not said)]
     linked = {line for line, said in found if not said and words.words(line)}

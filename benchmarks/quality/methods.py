@@ -37,7 +37,7 @@ from simhash_gate.page.blocks import blocks
 from simhash_gate.page.clean import clean
 from simhash_gate.page.extract import SteadyExtractor
 from simhash_gate.page.flow import flow
-from simhash_gate.page.parse import decode, parse
+from simhash_gate.page.parse import in_utf8, parse
 from simhash_gate.page.vocabulary import INLINE
 from simhash_gate.pipeline import read_closely
 
@@ -193,14 +193,14 @@ def _minhash(body: bytes, _: str) -> np.ndarray | None:
 def _trafilatura_content(body: bytes, url: str) -> Content:
     from trafilatura import bare_extraction
 
-    found = bare_extraction(decode(body), url=url, with_metadata=True)
+    found = bare_extraction(in_utf8(body).decode(), url=url, with_metadata=True)
     if found is None:
         return Content("", "")
     return Content(f"{found.text or ''}\n{found.comments or ''}", found.title or "")
 
 
 def _cleaned(body: bytes) -> Document:
-    soup = BeautifulSoup(decode(body), "lxml")
+    soup = BeautifulSoup(in_utf8(body).decode(), "lxml")
     for element in [*soup.select(_CHROME), *soup(_speaks_of_chrome)]:
         element.decompose()
     return Document(str(soup))
@@ -237,7 +237,7 @@ def _resiliparse(body: bytes, _: str) -> Content:
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.html import HTMLTree
 
-    tree = HTMLTree.parse(decode(body))
+    tree = HTMLTree.parse(in_utf8(body).decode())
     return Content(extract_plain_text(tree, main_content=True), tree.title)
 
 

@@ -114,12 +114,7 @@ class CloserLook:
             gone, come = ({*of.tolist()} for of in (old.places[found.gone], new.places[found.come]))
             values = gone & come - {0}
             sides = (
-                [
-                    n
-                    for n in its
-                    if lines.places[n] not in values
-                    and (self._is_repeated(lines, n) or self._is_usual(lines, n, other))
-                ]
+                [n for n in its if lines.places[n] not in values and self._repeats(lines, n, other)]
                 for lines, its, other in ((old, found.gone, new), (new, found.come, old))
             )
             found = self._without_moves(old, new, found.without("site", *sides))
@@ -132,21 +127,19 @@ class CloserLook:
             found = found.without("shown", short[:less], labels)
         return self._said(kept, found)
 
-    def _is_repeated(self, lines: Lines, line: int) -> bool:
-        """Tell if the site shows a line on pages of other names. Of an entry this says nothing."""
-        if self._memory is None or lines.kinds[line] & (Kind.MARK | Kind.LINK):
-            return False
-        return self._memory.is_repeated(self._name, int(lines.keys[line]))
+    def _repeats(self, lines: Lines, line: int, other: Lines) -> bool:
+        """Tell if the site shows a line on pages of other names. Of an entry this says nothing.
 
-    def _is_usual(self, lines: Lines, line: int, other: Lines) -> bool:
-        """Tell if a page shows a sentence with numbers as other pages do, and another one has none.
-
+        So does it a sentence that differs in its numbers alone, if the other page has none such.
         for: print views that say when they were printed, and of which address.
         """
-        if self._memory is None or not lines.kinds[line] & Kind.SENTENCE:
-            return False
-        form = int(lines.forms[line])
-        return form not in other.forms and self._memory.is_usual(self._name, form)
+        assert self._memory is not None
+        kind, form = lines.kinds[line], int(lines.forms[line])
+        is_entry = kind & (Kind.MARK | Kind.LINK)
+        if not is_entry and self._memory.is_repeated(self._name, int(lines.keys[line])):
+            return True
+        usual = kind & Kind.SENTENCE and form not in other.forms
+        return bool(usual) and self._memory.is_usual(self._name, form)
 
     @property
     def _may_move(self) -> bool:

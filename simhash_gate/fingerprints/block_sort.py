@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb, log2
 from typing import NamedTuple, TypeVar
 
@@ -104,12 +104,10 @@ def near_pairs(
     work = partial(_search, values, radius, use)
     threads = 1 if len(values) < _FEW else min(os.cpu_count() or 1, _MOST_THREADS, len(plan))
     if threads == 1:
-        for table in plan:
-            yield from work(table)
+        yield from chain.from_iterable(map(work, plan))
         return
     with ThreadPoolExecutor(threads) as pool:
-        for results in pool.map(work, plan):
-            yield from results
+        yield from chain.from_iterable(pool.map(work, plan))
 
 
 def join(queries: Fingerprints, stored: Fingerprints, radius: int) -> Near:

@@ -133,8 +133,7 @@ class Page:
     @property
     def weight(self) -> int:
         """Bytes of what is known of it beside its title."""
-        parts = (self.sketch, self.lines, self.article, self.anchors)
-        return sum(map(len, parts)) + len(self.targets)
+        return sum(map(len, (self.sketch, self.lines, self.article, self.anchors, self.targets)))
 
     @property
     def unreadable(self) -> bool:

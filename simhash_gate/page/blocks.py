@@ -46,7 +46,9 @@ def blocks(flow: Flow) -> list[Block]:
         Block(
             kind,
             text,
-            bool(links) and _size(links) > _LINKED * (len(text) - text.count(" ")),
+            bool(links)
+            and sum(len(word) for part in links for word in part.split())
+            > _LINKED * (len(text) - text.count(" ")),
             raw.strip("\r\n").rstrip() if kind == "code" else "",
         )
         for (kind, raw, links), text in zip(runs, texts, strict=True)
@@ -74,9 +76,6 @@ class _Runs:
         self._link = False  # a link that is open, until a line ends with text of it
         self._is_written = False
         self._in_code = False  # within a line: a name in code is said, and a link beside that
-        self._read(flow)
-
-    def _read(self, flow: Flow) -> None:
         add = self._text.append
         for token in flow.tokens:
             if isinstance(token, str):
@@ -175,7 +174,3 @@ def captions(root: HtmlElement) -> Iterator[str]:
                 yield from found
             if size:
                 break
-
-
-def _size(parts: Sequence[str]) -> int:
-    return sum(map(len, (word for part in parts for word in part.split())))

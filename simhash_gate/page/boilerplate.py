@@ -122,7 +122,8 @@ def is_misnamed(
     "nav", and documentation with warnings between its paragraphs.
     """
     size = measures.text[element]
-    if _is_note(element, size):
+    names = f"{element.get('class', '')} {element.get('id', '')}"
+    if _is_note(element, names, size):
         return True
     if element.tag in BOILERPLATE_TAGS or any(
         name not in _NAMES
@@ -132,7 +133,6 @@ def is_misnamed(
         return False
     if element in headline_path:
         return True
-    names = f"{element.get('class', '')} {element.get('id', '')}"
     if speaks_only_of(SHORT_TOKENS, names):
         return size > _LINE and not text_in(element).isdigit()
     if speaks_only_of(MENU_TOKENS, names) and _has_paragraphs(element, size):
@@ -190,12 +190,11 @@ def _is_between(element: HtmlElement) -> bool:
     )
 
 
-def _is_note(element: HtmlElement, size: int) -> bool:
+def _is_note(element: HtmlElement, names: str, size: int) -> bool:
     """Tell if this says that it is a note, or is text below a paragraph or a heading: a warning.
 
     for: handbooks, and statutes with remarks on their sections.
     """
-    names = f"{element.get('class', '')} {element.get('id', '')}"
     if (
         size < _NOTE
         or (element.tag != "aside" and element.get("role") != "alert")

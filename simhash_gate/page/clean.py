@@ -136,8 +136,7 @@ class _Boilerplate:
                 continue
             if element.tag == "form" and not is_hidden_or_search(element):
                 self.forms.append(element)
-                continue
-            if not self._stays(element):
+            elif not self._stays(element):
                 walk.skip_subtree()
 
     def is_thread(self) -> bool:
@@ -232,8 +231,8 @@ def _drop_forms(
         largest = LARGEST * measures.text[root]
         small = [form for form in outer if measures.text[form] <= largest]
         by_class = Counter(form.get("class") for form in small)  # a form for each entry of a list
-        gone = {form for form in small if form in text_forms or by_class[form.get("class")] > 1}
-        drop_all([form for form in small if form in gone], measures, rule="drop_forms")
+        gone = [form for form in small if form in text_forms or by_class[form.get("class")] > 1]
+        drop_all(gone, measures, rule="drop_forms")
         for form in small:
             form.tag = "fieldset"
 

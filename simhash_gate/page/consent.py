@@ -56,19 +56,16 @@ def _mentions(root: HtmlElement) -> Iterator[HtmlElement]:
     """
     for part in root.iterchildren("*"):
         for box in part if part.tag == "body" else (part,):
-            if box.tag not in ("head", "script", "style") and _mentions_cookies(box):
-                yield from dict.fromkeys(map(_parent, cast("list[Any]", _MENTIONS(box))))
+            if box.tag not in ("head", "script", "style"):
+                text = tostring(box, encoding="utf-8", method="text", with_tail=False)
+                if b"ookie" in text or b"OOKIE" in text:
+                    yield from dict.fromkeys(map(_parent, cast("list[Any]", _MENTIONS(box))))
 
 
 def _parent(text: Any) -> HtmlElement:
     """Return the element that a text is in. (XPath takes quadratic time to go there.)"""
     element: HtmlElement = text.getparent()
     return element.getparent() if text.is_tail else element
-
-
-def _mentions_cookies(box: HtmlElement) -> bool:
-    text = tostring(box, encoding="utf-8", method="text", with_tail=False)
-    return b"ookie" in text or b"OOKIE" in text
 
 
 def _layer(element: HtmlElement, verdicts: dict[HtmlElement, bool | None]) -> HtmlElement | None:

@@ -186,7 +186,6 @@ _STRUCK = XPath(".//del | .//s | .//strike | .//*[contains(@style, 'line-through
 _CONTACT = re.compile(r"\A\s*(?:tel|mailto):([^?]*).*", re.I | re.S)
 _SINGLE = frozenset({"article", "product", "forum", "documentation"})
 _BODIES = ("articleBody", "text", "reviewBody")
-_DESCRIBED = ("description",)
 _TYPES_WITH_TEXT = frozenset({"Product", "ProductGroup"})  # elsewhere it is a summary
 _TAG = re.compile(r"</?[a-z][a-z0-9]*\b[^<>]*>", re.I)
 _NO_LETTER = re.compile(r"[\W\d]+")  # signs, and counters
@@ -222,7 +221,7 @@ def declared_article(main: Node, title: str) -> Article | None:
 
     for: pages that scripts fill, with their text in JSON-LD.
     """
-    names = (*_BODIES, *_DESCRIBED) if types(main) & _TYPES_WITH_TEXT else _BODIES
+    names = (*_BODIES, "description") if types(main) & _TYPES_WITH_TEXT else _BODIES
     texts = (text for name in names for text in values(main.get(name)) if isinstance(text, str))
     said = next(filter(None, texts), "")
     said = unescape(said) if "<" not in said else said

@@ -110,11 +110,13 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
     dates = [text(node.get(name)) for node in about for name in ("datePublished", "dateCreated")]
     dates += [meta.get(name, "") for name in ("article:published_time", "date", "dc.date.issued")]
     described = meta.get("description") or meta.get("og:description") or main.get("description")
+    prices = prices_of(main, meta) if kind == "product" else []
+    lang = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
     return Facts(
         kind,
         None if kind == "product" else _author(about, top, meta),
         tuple(date for date in dates if 0 < len(date) <= _LONGEST),
-        _price(main, meta) if kind == "product" else None,
+        next((str(price) for price in prices if price.amount[0].isdigit()), None),
         names,
         tuple(dict.fromkeys(name for name in _sites(top, meta) if name not in names)),
         data,
@@ -125,14 +127,9 @@ def find_facts(root: HtmlElement, url: str = "", elements: Elements | None = Non
         [tag.get("content", "") for tag in metas if tag.get("name") == "generator"],
         any(_DISCUSSION in value for value in (*elements.itemtypes, *json_texts)),
         elements,
-        _language(root, meta),
+        lang if _LANGUAGE.fullmatch(lang) else None,
         unescape(text(described))[:_LONGEST_DESCRIPTION] or None,
     )
-
-
-def _language(root: HtmlElement, meta: dict[str, str]) -> str | None:
-    lang = root.get("lang") or root.get("xml:lang") or meta.get("og:locale", "").replace("_", "-")
-    return lang if _LANGUAGE.fullmatch(lang) else None
 
 
 def _kind_with_meta(kind: Kind | None, meta: dict[str, str]) -> Kind | None:
@@ -231,10 +228,6 @@ def _author(about: Iterable[Node], top: list[Node], meta: dict[str, str]) -> str
 def _person(name: str | None) -> str | None:
     name = unescape(name or "")
     return None if not name or "://" in name or len(name) > _LONGEST else name
-
-
-def _price(main: Node, meta: dict[str, str]) -> str | None:
-    return next((str(it) for it in prices_of(main, meta) if it.amount[0].isdigit()), None)
 
 
 def _sites(top: Iterable[Node], meta: dict[str, str]) -> Iterator[str]:

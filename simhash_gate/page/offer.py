@@ -108,7 +108,12 @@ def _fields(facts: Facts) -> Iterator[Field]:
         yield from _product(facts.main, facts)
     if facts.sells:  # many a shop gives no data
         yield from _chosen(facts)
-    for node in _event_or_job(facts):
+    events_or_jobs = [
+        node
+        for node in nodes_on_top(facts.data)
+        if any(kind.endswith(_EVENT_OR_JOB) for kind in types(node))
+    ]
+    for node in events_or_jobs if len(events_or_jobs) == 1 else ():  # of several it is a list
         for name in ("startDate", "endDate"):
             yield name, text(node.get(name))
         for place in (*values(node.get("location")), *values(node.get("jobLocation"))):
@@ -159,16 +164,6 @@ def _chosen(facts: Facts) -> Iterator[Field]:
             found.append((depth, " ".join(label.split())))
     nearest = max(found, default=(0, ""))[0]
     yield from (("chosen", label) for depth, label in found if depth in (nearest, -1))
-
-
-def _event_or_job(facts: Facts) -> list[Node]:
-    """Return the one event or job that the page is about; of several it is a list."""
-    found = [
-        node
-        for node in nodes_on_top(facts.data)
-        if any(kind.endswith(_EVENT_OR_JOB) for kind in types(node))
-    ]
-    return found if len(found) == 1 else []
 
 
 def _place(place: object) -> str:

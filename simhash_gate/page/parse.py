@@ -39,7 +39,7 @@ _BEFORE_VALUE = re.compile(rb"""(?:=|\A)\s*["']\Z""")
 _QUOTED = re.compile(rb"""=\s*(?:"[^"]*"|'[^']*')""")
 
 
-def decode(body: bytes, encoding: str | None = None) -> str:
+def in_utf8(body: bytes, encoding: str | None = None) -> bytes:
     """Return a body's text as a browser would read it: by BOM, `encoding`, then its `<meta>`.
 
     `encoding` is a label of the WHATWG Encoding Standard, or what Python calls an encoding.
@@ -47,11 +47,6 @@ def decode(body: bytes, encoding: str | None = None) -> str:
     and win over a declaration that says otherwise (7-bit ISO-2022-JP and UTF-16 apart); and what
     nobody declares to be anything but UTF-8, and mostly is not, is what it looks like.
     """
-    return _in_utf8(body, encoding).decode()
-
-
-def _in_utf8(body: bytes, encoding: str | None) -> bytes:
-    """Return in UTF-8 what `decode` does; as they are, if they are that, a page's own bytes."""
     wide = (encoding or "").lower().startswith(("utf-16", "utf16", "utf-32", "utf32"))
     # To look for one byte takes a twentieth of what it does for two.
     iso_2022 = b"\x1b" in body and b"\x1b$" in body
@@ -105,7 +100,7 @@ def _of_text(name: str | None) -> str | None:
 
 def parse(body: bytes, encoding: str | None = None) -> HtmlElement | None:
     """Return the root of the page's tree, which a browser has; None when there is nothing in it."""
-    data = _in_utf8(body, encoding)
+    data = in_utf8(body, encoding)
     if any(map(data.__contains__, _CONTROL)):  # to take them out takes four times as long
         data = printable(data.decode()).encode()
     if data.lstrip()[:1] != b"<" and not data.decode().strip():
@@ -156,7 +151,10 @@ def read_by_libxml2(data: bytes) -> tuple[HtmlElement | None, Iterable[etree._Lo
     for value in cast("list[Any]", _LONG_VALUES(root)) if _may_have_long_values(data) else ():
         value.getparent().set(value.attrname, value[:_LONGEST_VALUE])
     # libxml2 stops at a depth of 2048 and forgets the rest of the page.
-    return (None, ()) if _too_deep(root) else (root, parser.error_log)
+    depth, last = 0, root
+    while len(last):
+        depth, last = depth + 1, last[-1]
+    return (None, ()) if depth > _DEEP else (root, parser.error_log)
 
 
 # `lxml.html` asks a function for the class of every element that is touched; here all are one.
@@ -190,13 +188,6 @@ def _long_parts(data: bytes, mark: bytes, most: int) -> Iterator[tuple[int, int]
             end = len(data) if end < 0 else end
             yield start, end
         start = end + 1
-
-
-def _too_deep(root: HtmlElement) -> bool:
-    depth, element = 0, root
-    while len(element):
-        depth, element = depth + 1, element[-1]
-    return depth > _DEEP
 
 
 def _plain(data: bytes) -> HtmlElement | None:

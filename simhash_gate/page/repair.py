@@ -41,7 +41,10 @@ def is_misread(root: HtmlElement, errors: Iterable[etree._LogEntry]) -> bool:
     """Tell if a browser may show other text, or in another order, than libxml2's tree holds."""
     return (
         _is_outside(root)
-        or any(_names_checked_tag(error.message) for error in errors)
+        # An end tag was amiss of what hides its content, or within that.
+        or not _CHECKED_TAGS.isdisjoint(
+            name for it in errors for name in it.message.rpartition(": ")[2].split(" and ")
+        )
         or any(map(_holds_what_ends_it, root.iter(*_ENDS)))
     )
 
@@ -88,11 +91,6 @@ def _has_text(root: HtmlElement) -> bool:
         for element in root.iter("*")
         if element is not root or element.tag not in _SILENT
     )
-
-
-def _names_checked_tag(message: str) -> bool:
-    """Tell if an end tag was amiss of what hides its content, or within that."""
-    return not _CHECKED_TAGS.isdisjoint(message.rpartition(": ")[2].split(" and "))
 
 
 def _holds_what_ends_it(element: HtmlElement) -> bool:

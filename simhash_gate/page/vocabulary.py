@@ -124,14 +124,10 @@ def name_words(name: str) -> list[str]:
     """
     words: list[str] = []
     for piece in _PIECE.findall(name):
-        found = [piece] if piece.islower() else _not_by_chance(_WORD.findall(piece))
-        words += map(str.lower, found)
+        found = [piece] if piece.islower() else _WORD.findall(piece)
+        hashed = len(found) > 1 and sum(map(len, found)) < _MEAN_WORD * len(found)
+        words += [word.lower() for word in found if len(word) > _BY_CHANCE or not hashed]
     return words
-
-
-def _not_by_chance(words: list[str]) -> list[str]:
-    hashed = len(words) > 1 and sum(map(len, words)) < _MEAN_WORD * len(words)
-    return [word for word in words if len(word) > _BY_CHANCE] if hashed else words
 
 
 @lru_cache(maxsize=16_384)
