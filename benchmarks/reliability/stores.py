@@ -139,7 +139,7 @@ class Memory:
         if done.returncode:
             return [f"store info: exit status {done.returncode}: {done.stderr[-1000:]}"]
         lines = [json.loads(line) for line in done.stdout.splitlines()]
-        said = {line["scope"]: line["pages"] for line in lines}
+        said = {line["scope"]: line["pages"] for line in lines if line["pages"]}
         return [] if said == dict(counted) else [f"store info: {said}, but there are {counted}"]
 
     def _sqlite(self) -> list[str]:

@@ -215,7 +215,7 @@ class SettledJudge:
 
     def __init__(self, crawl: Crawl, lifecycle: Lifecycle) -> None:
         self._store = crawl.store
-        self._followed = crawl.followed
+        self._followed, self._yields = crawl.followed, crawl.yields
         self._lifecycle = lifecycle
         self._stats = crawl.crawler.stats
 
@@ -244,6 +244,7 @@ class SettledJudge:
                 return verdict  # nothing of the page is held back for one that may still fail
             if deadline is None:
                 deadline = time.monotonic() + LONGEST_WAIT
+                self._yields.was_live(other.run)  # now: it may end meanwhile
                 self._stats.inc_value("simhash_gate/waited")
             current = await self._current(other, deadline)
             if current is not None and current.settled:  # now it is known whether it gave items

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
@@ -73,6 +74,7 @@ class Yields:
 
     def __init__(self, store: StoreThread, followed: set[Identity]) -> None:
         self.codes: dict[str, str] = {}
+        self._lives: dict[str, Future[bool]] = {}
         self.steady = SteadyFields()
         self._store, self._followed = store, followed
         self._gave: Bounded[Identity, _Gave] = Bounded(MOST_KNOWN)
@@ -100,7 +102,7 @@ class Yields:
         if kept.identity in self._followed:
             return verdict  # that is not known yet
         callback.copies += is_copy
-        why = self.wanted(kept, passes=is_copy and policy.revisit == "pass")
+        why = self.wanted(kept, passes=is_copy and policy.revisit == "pass", is_copy=is_copy)
         waits = is_copy and not let_out and verdict.action == "drop"
         if why == "nothing":
             waits &= not (callback.pages or (known and known.polls))
@@ -111,10 +113,11 @@ class Yields:
         callback.trials += why == "less"
         return replace(verdict, unpaid=why, reason=f"{verdict.reason}; but {REASONS[why]}")
 
-    def wanted(self, kept: Record, *, passes: bool = False) -> Unpaid:
+    def wanted(self, kept: Record, *, passes: bool = False, is_copy: bool = False) -> Unpaid:
         """Return why a page may have given less than a copy of it, or than itself now; "" if not.
 
-        With `passes`, what it gave in an earlier crawl shall come again.
+        With `passes`, what it gave in an earlier crawl shall come again. For a copy, what a crawl
+        has delivered that was still on counts, by whatever code.
         """
         if kept.callback == LINKS_ALONE:
             return ""
@@ -129,7 +132,8 @@ class Yields:
             return "nothing"
         if passes and kept.run != self._store.run.name:
             return "again"
-        return "code" if self._has_other_code(kept) else ""
+        live = is_copy and self.was_live(kept.run)
+        return "code" if self._has_other_code(kept) and not live else ""
 
     def gives(self, callback: str) -> bool:
         """Tell whether a callback is known to give items."""
@@ -180,6 +184,16 @@ class Yields:
     def _code(self, kept: Record) -> int:
         """Return a number that stands for the code of the callback: `Record.gave`."""
         return int(self.codes.get(kept.callback) or "0", 16) or UNKNOWN_GAVE
+
+    def was_live(self, run: str) -> bool:
+        """Tell whether another crawl was still on when this one met a page of it first.
+
+        The store is asked once: the answer is there when copies are let out of the waiting room.
+        """
+        if run not in self._lives:
+            self._lives[run] = self._store.submit(lambda gate: gate.store.is_live(run))
+        answer = self._lives[run]
+        return answer.done() and answer.exception() is None and answer.result()
 
     def _has_other_code(self, kept: Record) -> bool:
         now = self._code(kept)

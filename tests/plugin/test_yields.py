@@ -1,5 +1,6 @@
 """What pages gave: which copies may give more, and which items were given before."""
 
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
@@ -23,7 +24,10 @@ class Known(Yields):
 
     def __init__(self) -> None:
         self.in_work: set = set()
-        super().__init__(SimpleNamespace(run=SimpleNamespace(name=NOW)), self.in_work)
+        over: Future[bool] = Future()
+        over.set_result(False)  # no other crawl is live
+        store = SimpleNamespace(run=SimpleNamespace(name=NOW), submit=lambda _: over)
+        super().__init__(store, self.in_work)
 
     def gave(self, kept: Record, *items: dict, of_copy: bool = False, **page) -> Record | None:
         """Let a page, or a copy of it, give items."""

@@ -168,7 +168,7 @@ class WaitingRoom(Listener):
         if judged.dropped and verdict.match is not None and verdict.outcome == "duplicate":
             original = verdict.match.record
             followed = original.identity in self._crawl.followed  # then `Resending` has the copy
-            if not followed and self._yields.wanted(original) in ("nothing", "code"):
+            if not followed and self._yields.wanted(original, is_copy=True) in ("nothing", "code"):
                 self._wait_as_copy(to_send_again(judged), original)
         elif verdict.page is not None and request not in self._copies:
             deepest = self._crawl.crawler.settings.getint("DEPTH_LIMIT")
@@ -249,7 +249,7 @@ class WaitingRoom(Listener):
         self._parked.add(Waiting((ROOM, *kind), request, **known))
 
     def _wait_as_copy(self, request: Request, original: Record) -> None:
-        gave = self._yields.wanted(original)
+        gave = self._yields.wanted(original, is_copy=True)
         # After a pause, this record is all that is known of the page.
         known = 0 if gave == "nothing" else original.gave or UNKNOWN_GAVE
         kept = replace(original, settled=True, gave=known)
@@ -262,7 +262,7 @@ class WaitingRoom(Listener):
     def _is_open(self, waiting: Waiting) -> bool:
         """Tell whether a request may still bring something, by what has come since it waits."""
         if waiting.original is not None:
-            return bool(self._yields.wanted(waiting.original))
+            return bool(self._yields.wanted(waiting.original, is_copy=True))
         return bool(self._requested.missing([waiting.link]))
 
     def _draw(self, most: int = MOST_KNOWN) -> int:
