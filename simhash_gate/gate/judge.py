@@ -13,7 +13,7 @@ from simhash_gate.common.wording import how_many, require, require_time
 from simhash_gate.compare.contradictions import CONTRADICTIONS, Difference
 from simhash_gate.compare.difference import CloserLook
 from simhash_gate.compare.site_memory import SiteMemories, SiteMemory
-from simhash_gate.compare.sketch import NO_SKETCH, decode
+from simhash_gate.compare.sketch import decode
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.gate.answers import Answers, AnswerText
 from simhash_gate.gate.policy import Policy, scope_of
@@ -92,7 +92,7 @@ class Gate:
             url = without_credentials(require(url, str, "a visit, or the url of one"))
             now = time.time() if at is None else require_time(at)
             visit = Visit(url, scope_of(url, "domain"), self._keys.key_of(url), now)
-            known = dict(decode(page.sketch or NO_SKETCH).compared)
+            known = dict(decode(page.sketch).compared) if page.sketch and policy.compare else {}
             if page.sketch and not known.keys() >= {*policy.compare}:
                 raise ValueError(f"expected a page read with Options(compare={policy.compare!r})")
             verdict = self._judge(page, policy, visit, dismissed)
