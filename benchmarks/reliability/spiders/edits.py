@@ -12,6 +12,7 @@ from crawler.site.prose import Writer
 OTHER = "v=2"
 """A query that sites pay no heed to: of another address of the same page."""
 _UNSHOWN = re.compile(r"<(script|style|head)\b.*?</\1>|<!--.*?-->", re.S)
+_HEADING = re.compile(r"<h[1-6]\b[^>]*>(.*?)</h", re.S)
 _META = re.compile(r"<meta [^>]*>")
 _DATA = re.compile(r'(?<=<script type="application/ld\+json">).*?(?=</script>)', re.S)
 _TEXT = re.compile(r"(?<=>)[^<>]*\w[^<>]*(?=<)")
@@ -115,9 +116,11 @@ def _places(html: str, kind: str) -> Iterator[tuple[int, int]]:
                 yield match.start() + name, match.end() - bool(name)
 
 
-def edited(html: str, kind: str, known: Collection[str], rng: Random) -> tuple[str, str]:
+def edited(html: str, kind: str, known: Collection[str], seed: str) -> tuple[str, str]:
     """Return a page with a change of a kind, where its words are known from items, and the change
     in words; anywhere if they are known from nowhere, and nowhere if there is nothing of the kind.
+
+    All addresses of a page show the same change: its heading and what it says decide on it.
     """
     found, said = list(_places(html, kind)), []
     for start, end in found:
@@ -126,6 +129,9 @@ def edited(html: str, kind: str, known: Collection[str], rng: Random) -> tuple[s
             said.append((start, end))
     if not found:
         return html, ""
-    start, end = rng.choice(said or found)
-    before, after = html[start:end], KINDS[kind][2](html[start:end], rng)
+    heading = _HEADING.search(html)
+    seed = f"{seed}/{kind}/{heading and heading[1]}"
+    start, end = min(said or found, key=lambda at: Random(f"{seed}/{html[slice(*at)]}").random())
+    before = html[start:end]
+    after = KINDS[kind][2](before, Random(f"{seed}/{before}"))
     return f"{html[:start]}{after}{html[end:]}", f"{before[:60]!r} is now {after[-60:]!r}"

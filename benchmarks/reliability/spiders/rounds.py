@@ -8,7 +8,6 @@ import shutil
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.request import urlopen
@@ -72,8 +71,7 @@ class Rounds:
         except UnicodeDecodeError:
             return body
         known = self.said[spider].get(path) or set().union(*self.said[spider].values())
-        rng = Random(f"{self.seed}/{self.kind}/{spider}/{path}")
-        html, self.changed[spider, path] = edited(html, self.kind, known, rng)
+        html, self.changed[spider, path] = edited(html, self.kind, known, f"{self.seed}/{spider}")
         return html.encode()
 
     async def run(self, articles: int, kinds: Sequence[str]) -> dict[str, Tally]:
