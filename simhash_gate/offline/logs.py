@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from glob import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from simhash_gate.common.wording import how_many, unread
+from simhash_gate.common.wording import Say, how_many, unread
 from simhash_gate.journal.segments import Found
 from simhash_gate.settings import SQLITE_DEFAULT, Settings, read_settings
 from simhash_gate.sources import STDIN, Entry
@@ -71,7 +71,7 @@ def is_log(path: str) -> bool:
     return not first_object(path).keys().isdisjoint(OF_A_LOG)
 
 
-def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
+def logs_in(folder: str, say: Say) -> list[str]:
     """Return the verdict logs in a folder, by name; `say` is told how many other files it has."""
     files = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
     logs = [str(it) for it in sorted(files) if it.name.endswith(_SUFFIXES) and is_log(str(it))]
@@ -82,9 +82,7 @@ def logs_in(folder: str, say: Callable[[str], object]) -> list[str]:
     return logs
 
 
-def named_logs(
-    sources: Iterable[str], say: Callable[[str], object], refuse: Callable[[str], object]
-) -> Iterator[str]:
+def named_logs(sources: Iterable[str], say: Say, refuse: Say) -> Iterator[str]:
     """Yield the verdict logs in some sources, and stores; `refuse` is called with other sources."""
     for source in sources:
         for path in (logs_in(source, say) if is_folder(source) else []) or [source]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from simhash_gate.collection.gathered import Member
 from simhash_gate.common.urls import without_credentials
-from simhash_gate.common.wording import Complain, complaining
+from simhash_gate.common.wording import Complain, Say, complaining
 from simhash_gate.gate.policy import scope_of
 from simhash_gate.options import pipeline_version
 from simhash_gate.settings import Settings
@@ -35,7 +35,7 @@ class Members:
 
     settings: Settings
     complain: Complain
-    say: Callable[[str], object]
+    say: Say
     watch: Callable[[Iterable[Any], Total], Iterable[Any]] = lambda things, _: things
     passed_over: int = 0
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from simhash_gate.common.times import shown
 from simhash_gate.common.urls import host_of, without_credentials
-from simhash_gate.common.wording import Complain, MissingExtraError, complaining
+from simhash_gate.common.wording import Complain, MissingExtraError, Say, complaining
 from simhash_gate.fingerprints.hamming import hamming_distance
 from simhash_gate.history.texts import KeptPage
 from simhash_gate.history.versions import History, Version
@@ -65,7 +65,7 @@ class PageTraces:
         self._key, self._host = key_of(self.url), host_of(self.url).removeprefix("www.")
 
     def look(
-        self, sources: Sequence[str], settings: Settings, complain: Complain, say: Any
+        self, sources: Sequence[str], settings: Settings, complain: Complain, say: Say
     ) -> None:
         """Look in sources; then in what the project has, the newest verdict log first.
 
@@ -83,7 +83,7 @@ class PageTraces:
             raise FileNotFoundError(f"nothing of it here. Name a SOURCE, or {WITH_LOG}")
 
     def look_in(
-        self, sources: Iterable[str], settings: Settings, complain: Complain, say: Any
+        self, sources: Iterable[str], settings: Settings, complain: Complain, say: Say
     ) -> None:
         """Look in sources of any kind. Raises `StoreError` and `MissingExtraError`."""
         pages = []
@@ -111,7 +111,7 @@ class PageTraces:
             yield f"{it.place}{at}", read
 
     def _read_as_judged(
-        self, settings: Settings, say: Any, words: int | None, mark: int | None, bits: int | None
+        self, settings: Settings, say: Say, words: int | None, mark: int | None, bits: int | None
     ) -> Reading | None:
         """Return the page that was judged, read, with a fingerprint `bits` from `mark`, or None."""
         digests = [self.record.digest] if self.record and self.record.url == self.url else []
@@ -127,7 +127,7 @@ class PageTraces:
             say(f"not the page that was judged: {place}")
         return None
 
-    def answer(self, kept: PageTraces | None, settings: Settings, say: Any) -> Explanation | None:
+    def answer(self, kept: PageTraces | None, settings: Settings, say: Say) -> Explanation | None:
         """Return what became of the page, None if unknown; `kept` is what it was compared with."""
         verdict = self.verdict
         if verdict is None and self.record is not None:
