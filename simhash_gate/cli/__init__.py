@@ -141,26 +141,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = cli.main(arguments, prog_name="simhash-gate", standalone_mode=False)
     except click.Abort:
         return INTERRUPTED
+    except click.ClickException as error:
+        shown = error
     except Exception as error:
-        shown = _for_the_user(error)
-        if shown is None:
+        from simhash_gate.collection.listing import TooManyError
+        from simhash_gate.common.wording import MissingExtraError
+        from simhash_gate.stores.base import StoreError, StoreURLError
+        from simhash_gate.values import SettingsError
+
+        if isinstance(error, SettingsError | StoreURLError):
+            shown = click.UsageError(str(error))
+        elif isinstance(error, MissingExtraError | StoreError | TooManyError | OSError):
+            shown = click.ClickException(str(error))
+        else:  # a defect of the program
             raise
-        shown.show()
-        return shown.exit_code
-    return status or 0
-
-
-def _for_the_user(error: Exception) -> click.ClickException | None:
-    """Return an error as a message with its exit status; None for a defect of the program."""
-    if isinstance(error, click.ClickException):
-        return error
-    from simhash_gate.collection.listing import TooManyError
-    from simhash_gate.common.wording import MissingExtraError
-    from simhash_gate.stores.base import StoreError, StoreURLError
-    from simhash_gate.values import SettingsError
-
-    if isinstance(error, SettingsError | StoreURLError):
-        return click.UsageError(str(error))
-    if isinstance(error, MissingExtraError | StoreError | TooManyError | OSError):
-        return click.ClickException(str(error))
-    return None
+    else:
+        return status or 0
+    shown.show()
+    return shown.exit_code
