@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Generator
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -84,7 +83,8 @@ def list_(console: Console, url: str, chosen: Chosen) -> int:
     A page must match all of the options.
     """
     with open_kept(url) as store:
-        _print(console, (_listed(record) for record in chosen.of(store)))
+        if not console.write_lines(_listed(record) for record in chosen.of(store)):
+            console.say(_NOTHING)
     return console.status()
 
 
@@ -102,7 +102,8 @@ def export(console: Console, url: str, chosen: Chosen) -> int:
     A page must match all of the options.
     """
     with open_kept(url) as store:
-        _print(console, exported(store, chosen, console.complain))
+        if not console.write_lines(exported(store, chosen, console.complain)):
+            console.say(_NOTHING)
     return console.status()
 
 
@@ -165,11 +166,6 @@ def forget(
     for what, number in (+told).items():
         console.say(f"{what} {done}: {number}")
     return console.status()
-
-
-def _print(console: Console, lines: Generator[dict[str, Any]]) -> None:
-    if not console.write_lines(lines):
-        console.say(_NOTHING)
 
 
 @dataclass
