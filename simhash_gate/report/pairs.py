@@ -72,7 +72,12 @@ def side_by_side(duplicates: Sequence[LoggedVerdict], texts: Texts | None) -> li
         pairs.append(Pair(Explanation(page, Side.known(page.name, page), kept)))
     if texts is None:
         return pairs
-    places = [place for place, pair in enumerate(pairs) if _is_doubtful(pair)][:MOST_TEXTS]
+    places = [
+        place
+        for place, pair in enumerate(pairs)
+        # Anything differs, and the two pages can be told apart by their names.
+        if pair.found.kept and pair.found.doubt > Doubt() and len(set(_names(pair))) > 1
+    ][:MOST_TEXTS]
     known = texts({name for place in places for name in _names(pairs[place])})
     for place in places:
         pairs[place] = _with_texts(pairs[place].found, *map(known.get, _names(pairs[place])))
@@ -86,12 +91,6 @@ def _names(pair: Pair) -> tuple[str, str]:
     assert kept is not None
     shared = kept.url == page.url and kept.id and page.id
     return (kept.id, page.id) if shared else (kept.name, page.name)
-
-
-def _is_doubtful(pair: Pair) -> bool:
-    """Tell whether anything differs, and the two pages can be told apart by their names."""
-    differs = pair.found.kept is not None and pair.found.doubt > Doubt()
-    return differs and len(set(_names(pair))) > 1
 
 
 def _with_texts(found: Explanation, kept: str | None, page: str | None) -> Pair:
