@@ -27,8 +27,8 @@ from simhash_gate.stores.store import Store
 from simhash_gate.values import TEXT, ValueKind, checked, json_value
 
 _EXAMPLE = "those that `simhash-gate store export` writes"
-_PAGE = ("key", "digest", "sketch")
-_BLOB = ("kind", "scope", "data")
+_PAGE = {"key", "digest", "sketch"}
+_BLOB = {"kind", "scope", "data"}
 _LATEST = 253_402_300_799.0  # the end of the year 9999, the last that every store can show
 _TIME = json_value("a time", float, lambda value: -_LATEST <= value <= _LATEST)
 _BASE64 = ValueKind("Base64", partial(base64.b64decode, validate=True))
@@ -117,9 +117,8 @@ def is_exported(file: File) -> bool:
     if file.kind != find.JSONL:
         return False
     first = first_object(file.path)
-    return any(all(key in first for key in keys) for keys in (_PAGE, _BLOB)) or (
-        file.path == STDIN and not first
-    )
+    is_empty = file.path == STDIN and not first
+    return is_empty or any(first.keys() >= keys for keys in (_PAGE, _BLOB))
 
 
 def read_exported(path: str, complain: Complain) -> Iterator[Record | Blob]:

@@ -123,10 +123,9 @@ class Import:
 
     def _once_html(self, entry: Entry, page: Page) -> Page:
         """Return a page that was read from its text as what it was before it was text."""
-        sketch = decode(page.sketch or NO_SKETCH)
         known = entry.known
         title = page.title if known is None else known.title
-        sketch = read_from_text(sketch, title, entry.url)
+        sketch = read_from_text(decode(page.sketch or NO_SKETCH), title, entry.url)
         page = replace(page, sketch=sketch.encode(), title=title)
         if known is None or page.fingerprint is None:
             return page

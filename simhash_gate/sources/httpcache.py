@@ -39,8 +39,7 @@ def _cached(path: str, complain: Complain) -> Iterator[tuple[float, bytes]]:
     for folder, _, names in os.walk(path):  # errors were reported when the folder was searched
         if FILES.isdisjoint(names):
             continue
-        missing = sorted(FILES.difference(names))
-        if missing:
+        if missing := sorted(FILES.difference(names)):
             complain(folder, f"a cache entry without {' and '.join(missing)}")
             continue
         with complaining(complain, f"{folder}/meta"):

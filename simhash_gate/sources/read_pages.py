@@ -29,10 +29,7 @@ def read_pages(
     With `known`, an entry of a corpus is not read again, and has None for a page.
     """
     for entry, page in extract_pages(entries, settings, page_of, known=known):
-        if isinstance(page, Page) and page.unreadable:
-            yield entry, ReadError(page.reason)
-        else:
-            yield entry, page
+        yield entry, ReadError(page.reason) if isinstance(page, Page) and page.unreadable else page
 
 
 def extract_pages(
