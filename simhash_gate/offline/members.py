@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -51,15 +52,14 @@ class Members:
     def numbered(self, path: str) -> Iterator[Numbered] | None:
         """Return the fingerprints of a source that has no names for them, else None."""
         (given,) = find.look_at([path], lambda *_: None, lambda _: None)
-        file = File(path, given.kind)
-        if file.kind == find.PARQUET:
-            parquet = self._parquet(path)
-            if parquet is None:
-                return iter(())
-            if parquet.named:
-                return None
-            return (numbered for numbered, _ in parquet.batches(self.complain))
-        return read_list(path, self.complain) if self._reader_of(file) == self._of_list else None
+        reader = self._reader_of(File(path, given.kind))
+        if reader == self._of_list:
+            return read_list(path, self.complain)
+        if reader == self._of_parquet:
+            with suppress(OSError, ValueError):  # it is told when the file is read as others are
+                if not (parquet := ParquetFile(path)).named:
+                    return (numbered for numbered, _ in parquet.batches(self.complain))
+        return None
 
     def _of(self, given: Sequence[find.Given]) -> Iterator[Member | None]:
         for reader, same in groupby(find.files_of(given, self.complain), self._reader_of):
@@ -98,12 +98,12 @@ class Members:
             yield None if bits is None else self._member(place, bits, record)
 
     def _of_parquet(self, path: str) -> Iterator[Member]:
-        file = self._parquet(path)
-        for (numbers, values), texts in file.batches(self.complain) if file else ():
-            rows = zip(numbers.tolist(), values.tolist(), strict=True)
-            for row, (number, bits) in enumerate(rows):
-                known = {name: column[row] for name, column in texts.items()}
-                yield self._member(f"{path}:{number}", bits, known)
+        with complaining(self.complain, path):
+            for (numbers, values), texts in ParquetFile(path).batches(self.complain):
+                rows = zip(numbers.tolist(), values.tolist(), strict=True)
+                for row, (number, bits) in enumerate(rows):
+                    known = {name: column[row] for name, column in texts.items()}
+                    yield self._member(f"{path}:{number}", bits, known)
 
     def _member(self, place: str, bits: int, known: Mapping[str, Any]) -> Member:
         """Return the page of a line or a row. An id that is no text names no page."""
@@ -113,11 +113,6 @@ class Members:
         scope = known.get("scope") or scope_of(url, self.settings.scope)
         title, pipeline = known.get("title") or "", known.get("pipeline") or ""
         return Member(name, scope, bits, title, words if isinstance(words, int) else 0, pipeline)
-
-    def _parquet(self, path: str) -> ParquetFile | None:
-        with complaining(self.complain, path):
-            return ParquetFile(path)
-        return None
 
     def _of_pages(self, files: Iterable[File]) -> Iterator[Member | None]:
         version = pipeline_version(self.settings.options)

@@ -47,6 +47,16 @@ def test_parquet_gives_the_numbers_of_rows_and_what_is_none_or_lacks_the_column_
     assert result.status == 1
     assert "bad.parquet: no Parquet file: " in result.err
     assert "other.parquet: no column 'fingerprint'; there are bits" in result.err
+    alone = run("pairs", "other.parquet").err
+    assert alone.count("other.parquet: no column 'fingerprint'; there are bits") == 1
+
+
+def test_a_file_of_parquet_with_pages_and_no_fingerprints_is_read(run, tmp_path) -> None:
+    urls = ["https://example.com/a", "https://example.com/b"]
+    columns = {"url": urls, "html": [page(1).body, page(1, noise=2).body]}
+    pa.parquet.write_table(pa.table(columns), tmp_path / "pages.parquet")
+    (pair,) = run("pairs", "pages.parquet").lines
+    assert [pair["a"], pair["b"]] == urls
 
 
 @pytest.mark.usefixtures("pages")
