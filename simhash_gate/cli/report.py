@@ -26,7 +26,6 @@ from simhash_gate.sources.read_pages import read_pages
 from simhash_gate.values import PREFIX
 
 Lines = Iterator[tuple[str, dict[str, Any]]]
-Log = tuple[str, Lines]  # the verdicts of one source, and its name
 
 
 @click.command(epilog="Example: simhash-gate report verdicts.jsonl -o report.html")
@@ -63,16 +62,22 @@ def report(
     if output and Path(output).parent.exists():  # else it is made, once there is a report
         check_place(output, sources)
     check_installed()
-    logs = _logs(sources, console)
     summary = Summary()
 
+    def refuse(path: str) -> None:
+        give = f"Of pages, give those of: simhash-gate replay {shown(path)}"
+        console.complain(shown(path), f"no verdict in it. {give}")
+
+    paths = [*named_logs(sources, console.say, refuse)]
+
     def lines() -> Lines:
-        for name, lines_of_log in logs:
-            summary.begin(name)
-            yield from lines_of_log
+        for path in paths:
+            summary.begin(shown(path))
+            logged = json_objects(path, console.complain, _EXAMPLE)
+            yield from _kept(path) if names_store(path) else logged
 
     for place, line in console.bar(
-        lines(), lambda: count_lines(logs[0][0]) if len(logs) == 1 else None
+        lines(), lambda: count_lines(paths[0]) if len(paths) == 1 else None
     ):
         with complaining(console.complain, place):
             summary.add_line(line)
@@ -119,21 +124,8 @@ def _texts(
     return texts if pages or known else None
 
 
-def _logs(sources: Sequence[str], console: Console) -> list[Log]:
-    """Return the verdicts of some sources. A store gives its kept pages."""
-
-    def refuse(path: str) -> None:
-        give = f"Of pages, give those of: simhash-gate replay {shown(path)}"
-        console.complain(shown(path), f"no verdict in it. {give}")
-
-    logs: list[Log] = []
-    for path in named_logs(sources, console.say, refuse):
-        logged = json_objects(path, console.complain, _EXAMPLE)
-        logs.append((shown(path), _kept(path) if names_store(path) else logged))
-    return logs
-
-
 def _kept(url: str) -> Lines:
+    """Yield the kept pages of a store as verdicts."""
     with open_kept(url) as store:
         for record in store.records():
             line = {"url": record.url, "title": record.title, "words": record.words}

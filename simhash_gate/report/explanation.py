@@ -99,10 +99,10 @@ class Side(NamedTuple):
             yield f"title        {printable(self.title)}"
         if self.words is not None:
             yield f"words        {self.words}"
-        if self.reason or self.fingerprint is not None:
-            none = f"none: {printable(self.reason)}"
-            digits = none if self.fingerprint is None else to_hex(self.fingerprint)
-            yield f"fingerprint  {digits}"
+        if self.fingerprint is not None:
+            yield f"fingerprint  {to_hex(self.fingerprint)}"
+        elif self.reason:
+            yield f"fingerprint  none: {printable(self.reason)}"
         if markdown:
             yield from ("", *self.markdown.splitlines())
 
