@@ -132,15 +132,9 @@ def _inflate(body: bytes, max_bytes: int) -> bytes:
 
 
 def _unbrotli(body: bytes, max_bytes: int) -> bytes:
-    decompressor = import_module("brotli").Decompressor()
-    parts = [body]  # the whole input goes in at the first call; the output comes in pieces
-
-    def read(size: int) -> bytes:
-        data = parts.pop() if parts else b""
-        piece: bytes = decompressor.process(data, output_buffer_limit=size)
-        return piece
-
-    return _drain(read, max_bytes)
+    process = import_module("brotli").Decompressor().process
+    data = iter([body])  # the whole input goes in at the first call; the output comes in pieces
+    return _drain(lambda size: process(next(data, b""), output_buffer_limit=size), max_bytes)
 
 
 def _unzstd(body: bytes, max_bytes: int) -> bytes:
