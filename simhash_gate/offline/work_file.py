@@ -6,7 +6,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -200,10 +200,8 @@ class WorkFile:
 
     def close(self) -> None:
         """Write what has been read, and close the file."""
-        try:
+        with closing(self._db):
             self._write()
-        finally:
-            self._db.close()
 
 
 def _encode(entry: Entry) -> str:

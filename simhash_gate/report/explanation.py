@@ -273,8 +273,7 @@ class Explanation:
     def as_text(self, *, markdown: bool = False) -> Iterator[str]:
         """Yield lines of text: in red what only the kept page has, in green what only the other."""
         yield from self._verdict_as_text()
-        outcome = self.verdict.outcome
-        if outcome != "skipped":
+        if self.verdict.outcome != "skipped":
             for title, side in ((self._before, self.kept), ("this page", self.page)):
                 if side is not None:
                     name = f"{title}  {printable(side.name)}"

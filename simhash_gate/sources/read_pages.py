@@ -51,11 +51,10 @@ def extract_pages(
         reader = WorkerPool(settings.options, settings.workers, memory=settings.worker_memory)
     with closing(reader):
         for entry in entries:
-            if entry.skipped or (known and entry.known):
-                waiting.append((entry, None))
-            else:
+            read = None
+            if not (entry.skipped or (known and entry.known)):
                 read = reader.read(entry.body, entry.url, entry.encoding, function)
-                waiting.append((entry, read))
+            waiting.append((entry, read))
             waiting_bytes += len(entry.body)
             while len(waiting) > most or waiting_bytes > AHEAD_BYTES:
                 for first, result in _results(waiting, (len(waiting) + 1) // 2):
