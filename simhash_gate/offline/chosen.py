@@ -118,8 +118,7 @@ def forget_notes_on(store: Store, chosen: Chosen) -> int:
         return 0
     parts = 0
     for blob in [*store.blobs(SITE_NOTES, chosen.scope)]:
-        left = without_domain(blob.data, chosen.domain)
-        if left != blob.data:
+        if (left := without_domain(blob.data, chosen.domain)) != blob.data:
             store.put(replace(blob, data=left))
             parts += 1
     return parts
