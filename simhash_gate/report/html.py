@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from simhash_gate.common.files import private_folder, whole_file
 from simhash_gate.common.wording import how_many, need
 from simhash_gate.report.bounded import COPIES
 from simhash_gate.report.doubt import ORDER, difference
@@ -74,13 +72,6 @@ def _labels(of: Mapping[str, Sequence[str]]) -> str:
 def check_installed() -> None:
     """Raise `MissingExtraError` where the package that reports need can't be imported."""
     need("jinja2", "a report", "report")
-
-
-def write(report: bytes, path: str | os.PathLike[str]) -> None:
-    """Write a report to a file, which is replaced only when all is written. Raises OSError."""
-    private_folder(Path(path).parent)
-    with whole_file(path) as file:
-        file.write(report)
 
 
 def render(summary: Summary, *, name: str, texts: Texts | None = None) -> bytes:

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from scrapy import Spider
 from scrapy import __version__ as scrapy_version
 
-from simhash_gate.common.files import check_writable, open_anew, private_folder
+from simhash_gate.common.files import check_writable, open_anew, private_folder, whole_file
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.common.wording import MissingExtraError, why
 from simhash_gate.gate.verdict import encode, line_of
@@ -25,7 +25,7 @@ from simhash_gate.plugin.listeners import Crawl, Judged, Listener
 from simhash_gate.plugin.reading import Bounded
 from simhash_gate.plugin.threads import LineThread
 from simhash_gate.report.differences import changes_in, lines_of, parts_of
-from simhash_gate.report.html import check_installed, render, write
+from simhash_gate.report.html import check_installed, render
 from simhash_gate.report.summary import Summary
 from simhash_gate.values import PREFIX, SettingsError
 
@@ -132,7 +132,9 @@ class VerdictLog(Listener):
         summary.missed = self._thread.missed
         report = render(summary, name=self._spider, texts=self._texts)
         try:
-            write(report, path)
+            private_folder(path.parent)
+            with whole_file(path) as file:  # replaced only when all is written
+                file.write(report)
         except OSError as error:
             logger.error("%sREPORT: %s could not be written: %s", PREFIX, path, why(error))
         else:
