@@ -173,22 +173,15 @@ class Lifecycle:
         self.listeners.tell("moved", page)
         self._settle(page)
 
-    def item_done(
-        self, response: Response | None, *, well: bool = True, given: bool = False
-    ) -> None:
-        """Note that an item was `given` or dropped. If not `well`, it was lost on its way."""
-        page = self._of(response.request if response is not None else None)
-        if page is None:
-            return
-        if not well:
-            self._fail(page)
-            return
-        page.items -= 1
-        page.given += given
-        self._settle(page)
+    def item_done(self, response: Response | None, *, given: bool = False) -> None:
+        """Note that an item was `given` or dropped."""
+        if (page := self._of(getattr(response, "request", None))) is not None:
+            page.items -= 1
+            page.given += given
+            self._settle(page)
 
     def failed(self, response: object) -> None:
-        """Take back the page of a response, because its callback or a middleware failed."""
+        """Take back the page of a response: its callback, a middleware or an item failed."""
         if (page := self._of(getattr(response, "request", None))) is not None:
             self._fail(page)
 

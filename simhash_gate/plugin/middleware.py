@@ -83,7 +83,7 @@ class SimhashGateMiddleware(CrawlGate):
             (self._open, signals.spider_opened),
             (self.lifecycle.reached, signals.response_received),
             (self.lifecycle.failed, signals.spider_error),
-            (self._item_failed, signals.item_error),
+            (self.lifecycle.failed, signals.item_error),
             (self._item_scraped, signals.item_scraped),
             (self.lifecycle.item_done, signals.item_dropped),
             (self.lifecycle.idle, signals.spider_idle),
@@ -180,11 +180,11 @@ class SimhashGateMiddleware(CrawlGate):
         logger.info("Kept pages are remembered in %s%s%s", where, only, away)
         gc.freeze()  # each full collection would look at all modules again: a fifth of the crawl
 
-    def _item_failed(self, response: Response | None) -> None:
-        self.lifecycle.item_done(response, well=False)
-
     def _item_scraped(self, response: Response | None) -> None:
-        self.lifecycle.item_done(response, well=self._deliveries.item_scraped(), given=True)
+        if self._deliveries.item_scraped():
+            self.lifecycle.item_done(response, given=True)
+        else:
+            self.lifecycle.failed(response)
 
     async def _closed(self, spider: Spider, reason: str) -> None:
         self._judge.reader.close()
