@@ -49,12 +49,10 @@ def _store_url(value: Any) -> str:
 def _domains(value: Any) -> Mapping[str, Any]:
     if isinstance(value, str | PathLike):
         path = str(value)
-        parsed = _read_toml(path) if path.lower().endswith(".toml") else json.loads(path)
-    else:
-        parsed = value
-    if not isinstance(parsed, Mapping) or not all(isinstance(name, str) for name in parsed):
+        value = _read_toml(path) if path.lower().endswith(".toml") else json.loads(path)
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise TypeError
-    return parsed
+    return value
 
 
 def _read_toml(path: str) -> dict[str, Any]:

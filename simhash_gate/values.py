@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from simhash_gate.common.times import seconds_of
-from simhash_gate.common.wording import shortened
+from simhash_gate.common.wording import require, shortened
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
@@ -161,10 +161,7 @@ def _budget(value: Any) -> int:
 
 
 def _path(value: Any) -> str:
-    path = os.fspath(value)
-    if not isinstance(path, str):
-        raise TypeError
-    return path
+    return require(os.fspath(value), str, "the path as text")
 
 
 def _path_pattern(value: Any) -> str:
