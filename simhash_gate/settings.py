@@ -81,8 +81,7 @@ DOMAINS = ValueKind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )
-_WHOLE = kinds.whole_number(0)
-_WORKERS = _WHOLE._replace(parse=lambda value: _WHOLE.parse(value) if PROCESSES else 0)
+_WORKERS = kinds.WHOLE._replace(parse=lambda value: kinds.WHOLE.parse(value) if PROCESSES else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
