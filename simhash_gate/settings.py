@@ -199,17 +199,12 @@ def own_version() -> str:
 
 def read_settings(source: Mapping[str, Any]) -> Settings:
     """Read settings from a mapping. Raises `SettingsError` with name, value, what is allowed."""
-    by_name = {
-        name.removeprefix(PREFIX).lower(): source.get(name)
-        for name in source
-        if str(name).startswith(PREFIX)
-    }
     _refuse_unknown(source)
     values, of_domains, of_pages = (
         {
-            name: kind.of(PREFIX + name.upper(), by_name[name])
+            name: kind.of(PREFIX + name.upper(), value)
             for name, kind in table.items()
-            if by_name.get(name) is not None
+            if (value := source.get(PREFIX + name.upper())) is not None
         }
         for table in (_KINDS, POLICY_KINDS, _OPTIONS)
     )
