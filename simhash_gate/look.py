@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import chain, filterfalse, islice, pairwise
+from itertools import filterfalse, islice, pairwise
 
 from simhash_gate.fingerprints import words
 from simhash_gate.fingerprints.folding import WITH_NUMBER, HashedLines, words_of_each
@@ -254,10 +254,8 @@ def _are_about(
     titled = document.headline == whole
     names = [line for line in first if line in whole and titled == (line == whole)]
     top = first.get(max(names, key=len, default=""), 0)
-    lasting = chain.from_iterable(
-        it for it, gone in zip(tokens, volatile, strict=False) if not gone
-    )
-    long = not document.offered and is_long([*lasting])
+    kept = [word for line, gone in zip(tokens, volatile, strict=False) if not gone for word in line]
+    long = not document.offered and is_long(kept)
     dates = [gone and _is_date(block.text) for block, gone in zip(blocks, volatile, strict=True)]
     alone = sum(dates[start:]) == 1
     about: list[int] = []

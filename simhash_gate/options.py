@@ -34,11 +34,10 @@ def made_of(path: str) -> Any:
 
 
 def _class_path(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    if value not in (STEADY, READABILITY, ""):  # to load the first two takes longer than all else
-        made_of(value)
-    return value
+    path = require(value, str, "the path as text")
+    if path not in (STEADY, READABILITY, ""):  # to load the first two takes longer than all else
+        made_of(path)
+    return path
 
 
 def _left_out(value: Any) -> tuple[str, ...]:

@@ -61,8 +61,7 @@ class Reading:
         """The lines of the page, and what excuses each that another page lacks, "" for nothing."""
         if self.look is None:
             return []
-        excuses = (why(kind) for kind in self.look.kinds)
-        lines = zip(self.look.tokens, excuses, strict=True)
+        lines = zip(self.look.tokens, map(why, self.look.kinds), strict=True)
         return [(" ".join(line), EXCUSES[excuse] if excuse else "") for line, excuse in lines]
 
 

@@ -49,12 +49,10 @@ def _store_url(value: Any) -> str:
 def _domains(value: Any) -> Mapping[str, Any]:
     if isinstance(value, str | PathLike):
         path = str(value)
-        parsed = _read_toml(path) if path.lower().endswith(".toml") else json.loads(path)
-    else:
-        parsed = value
-    if not isinstance(parsed, Mapping) or not all(isinstance(name, str) for name in parsed):
+        value = _read_toml(path) if path.lower().endswith(".toml") else json.loads(path)
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
         raise TypeError
-    return parsed
+    return value
 
 
 def _read_toml(path: str) -> dict[str, Any]:
@@ -83,8 +81,7 @@ DOMAINS = ValueKind(
     "a mapping of domain names to mappings of policy values, its JSON, or the path of a .toml file",
     _domains,
 )
-_WHOLE = kinds.whole_number(0)
-_WORKERS = _WHOLE._replace(parse=lambda value: _WHOLE.parse(value) if PROCESSES else 0)
+_WORKERS = kinds.WHOLE._replace(parse=lambda value: kinds.WHOLE.parse(value) if PROCESSES else 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,17 +199,12 @@ def own_version() -> str:
 
 def read_settings(source: Mapping[str, Any]) -> Settings:
     """Read settings from a mapping. Raises `SettingsError` with name, value, what is allowed."""
-    by_name = {
-        name.removeprefix(PREFIX).lower(): source.get(name)
-        for name in source
-        if str(name).startswith(PREFIX)
-    }
     _refuse_unknown(source)
     values, of_domains, of_pages = (
         {
-            name: kind.of(PREFIX + name.upper(), by_name[name])
+            name: kind.of(PREFIX + name.upper(), value)
             for name, kind in table.items()
-            if by_name.get(name) is not None
+            if (value := source.get(PREFIX + name.upper())) is not None
         }
         for table in (_KINDS, POLICY_KINDS, _OPTIONS)
     )

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from simhash_gate.common.times import seconds_of
-from simhash_gate.common.wording import shortened
+from simhash_gate.common.wording import require, shortened
 
 PREFIX = "SIMHASH_GATE_"
 MIB = 1 << 20
@@ -154,17 +154,14 @@ def _probed(value: Any) -> float:
 
 
 def _budget(value: Any) -> int:
-    number: int = whole_number(0).parse(0 if value in (None, "", "None") else value)
+    number: int = WHOLE.parse(0 if value in (None, "", "None") else value)
     if 0 < number < MIB:  # the user probably meant megabytes
         raise ValueError
     return number
 
 
 def _path(value: Any) -> str:
-    path = os.fspath(value)
-    if not isinstance(path, str):
-        raise TypeError
-    return path
+    return require(os.fspath(value), str, "the path as text")
 
 
 def _path_pattern(value: Any) -> str:
@@ -196,7 +193,7 @@ def _selectors(value: Any) -> tuple[str, ...]:
 
 ATTRIBUTE = re.compile(r"@[\w:-]+\Z")
 TEXT = json_value("a string", str)
-BITS, COUNT = whole_number(0, 64), whole_number(1)
+BITS, COUNT, WHOLE = whole_number(0, 64), whole_number(1), whole_number(0)
 FLAG = ValueKind("True or False", lambda value: FLAGS[str(value).strip().lower()])
 OPTIONAL_SECONDS = ValueKind(
     "a number of seconds above 0, or None for no limit; or a time such as '12h' or '7d'",

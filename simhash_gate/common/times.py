@@ -12,8 +12,8 @@ _ISO = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _SPAN = re.compile(r"(\d+(?:\.\d+)?) ?([smhd])")
-_SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
-_NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60}
+_NOUNS = {"day": 86_400, "hour": 3_600, "minute": 60, "second": 1}
+_SECONDS = {noun[0]: size for noun, size in _NOUNS.items()}
 
 
 def seconds_of(span: str) -> float:
@@ -26,10 +26,8 @@ def seconds_of(span: str) -> float:
 
 def span_of(seconds: float) -> str:
     """Return a span of time in words, in its largest unit: "3 days", "1 hour"."""
-    for noun, size in _NOUNS.items():
-        if seconds >= size:
-            return how_many(int(seconds // size), noun)
-    return how_many(int(seconds), "second")
+    noun = next((noun for noun, size in _NOUNS.items() if seconds >= size), "second")
+    return how_many(int(seconds // _NOUNS[noun]), noun)
 
 
 def unix_time(value: object) -> float | None:

@@ -11,7 +11,7 @@ from subprocess import Popen
 from typing import TYPE_CHECKING
 from weakref import finalize
 
-from simhash_gate.values import FLAG, read_one, whole_number
+from simhash_gate.values import FLAG, WHOLE, read_one
 from simhash_gate.workers import PROCESSES, default_workers
 from simhash_gate.workers.process import end_process, start_process
 
@@ -44,7 +44,7 @@ class Addon:
         # The gate itself reports wrong settings later.
         with suppress(ValueError, TypeError, OverflowError, OSError):
             if PROCESSES and read_one(settings, "ENABLED", FLAG, True):
-                count = read_one(settings, "WORKERS", whole_number(0), default_workers())
+                count = read_one(settings, "WORKERS", WHOLE, default_workers())
                 while len(self._processes) < count:
                     self._processes.append(start_process())
 

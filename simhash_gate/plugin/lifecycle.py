@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy import Request, Spider
 from scrapy.http import Response
+from scrapy.utils.datatypes import LocalCache
 
 from simhash_gate.common.urls import without_credentials
 from simhash_gate.gate.verdict import VERDICT_KEY, Verdict, verdict_of
@@ -50,7 +51,6 @@ class Lifecycle:
         self._kept: OrderedDict[Identity, FollowedPage] = OrderedDict()
         self._copies: WeakKeyDictionary[Request, FollowedPage] = WeakKeyDictionary()
         self._unpaid: dict[FollowedPage, None] = {}  # those copies that pay for another page
-        self._forgotten: OrderedDict[Identity, None] = OrderedDict()
         settings = crawl.crawler.settings
         # While the responses that Scrapy works on exceed a size, it fetches no more. So it can't
         # work any more on a page after which this many pages were kept.
@@ -59,6 +59,7 @@ class Lifecycle:
             + 4 * settings.getint("CONCURRENT_REQUESTS")
             + (settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE") // MIN_RESPONSE_SIZE)
         )
+        self._forgotten: LocalCache[Identity, None] = LocalCache(self._most)
 
     def was_forgotten(self, record: Record) -> bool:
         """Tell whether the page of a record has failed since it was kept."""
@@ -173,22 +174,15 @@ class Lifecycle:
         self.listeners.tell("moved", page)
         self._settle(page)
 
-    def item_done(
-        self, response: Response | None, *, well: bool = True, given: bool = False
-    ) -> None:
-        """Note that an item was `given` or dropped. If not `well`, it was lost on its way."""
-        page = self._of(response.request if response is not None else None)
-        if page is None:
-            return
-        if not well:
-            self._fail(page)
-            return
-        page.items -= 1
-        page.given += given
-        self._settle(page)
+    def item_done(self, response: Response | None, *, given: bool = False) -> None:
+        """Note that an item was `given` or dropped."""
+        if (page := self._of(getattr(response, "request", None))) is not None:
+            page.items -= 1
+            page.given += given
+            self._settle(page)
 
     def failed(self, response: object) -> None:
-        """Take back the page of a response, because its callback or a middleware failed."""
+        """Take back the page of a response: its callback, a middleware or an item failed."""
         if (page := self._of(getattr(response, "request", None))) is not None:
             self._fail(page)
 
@@ -253,8 +247,6 @@ class Lifecycle:
     def _fail(self, page: FollowedPage) -> None:
         if page.record is not None:
             self._forgotten[page.record.identity] = None
-            if len(self._forgotten) > self._most:
-                self._forgotten.popitem(last=False)
             self._store.forget(page.record)
             self._stats.inc_value("simhash_gate/forgotten")
         self._take_out(page, Stage.FAILED)

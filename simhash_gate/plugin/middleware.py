@@ -83,7 +83,7 @@ class SimhashGateMiddleware(CrawlGate):
             (self._open, signals.spider_opened),
             (self.lifecycle.reached, signals.response_received),
             (self.lifecycle.failed, signals.spider_error),
-            (self._item_failed, signals.item_error),
+            (self.lifecycle.failed, signals.item_error),
             (self._item_scraped, signals.item_scraped),
             (self.lifecycle.item_done, signals.item_dropped),
             (self.lifecycle.idle, signals.spider_idle),
@@ -131,25 +131,23 @@ class SimhashGateMiddleware(CrawlGate):
             gc.freeze()
         judged = await self._judge.judged(request, response)
         verdict = request.meta[VERDICT_KEY] = judged.verdict
-        orphan = None
-        if judged.dropped:
-            response.request = request
-            if not request.errback:  # an errback closes its page of the browser, as any failure's
-                orphan = request.meta.pop("playwright_page", None)
+        if not judged.dropped:
+            self.lifecycle.judged(judged)
+            return response
+        response.request = request
+        # An errback closes its page of the browser, as any failure's.
+        orphan = None if request.errback else request.meta.pop("playwright_page", None)
         self.lifecycle.judged(judged)
         if orphan is not None:
             try:
                 await orphan.close()
             except Exception as error:
                 logger.warning("A page of the browser could not be closed: %s", error)
-        if judged.dropped:
-            if request.errback is not None:
-                if DROPPED_KEY in request.meta:  # it has heard of the drop
-                    request.errback = None
-                else:
-                    mark_from_errback(request, request.errback)
-            raise NearDuplicate(response, verdict)
-        return response
+        if DROPPED_KEY in request.meta:  # its errback has heard of the drop
+            request.errback = None
+        elif request.errback is not None:
+            mark_from_errback(request, request.errback)
+        raise NearDuplicate(response, verdict)
 
     async def verdict_on(self, request: Request, response: Response) -> Verdict:
         """Return the verdict on a response that has not come here yet.
@@ -163,28 +161,27 @@ class SimhashGateMiddleware(CrawlGate):
         return verdict
 
     def _open(self, spider: Spider) -> None:
-        url, reads = self._url, self._settings.durable == "never"
-        remembers = not url.startswith("memory:")
+        remembers = not self._url.startswith("memory:")
         mark_inline(self._crawler, self._judge.awaited)
         self.lifecycle.sees_end = sees_pages_end(self._crawler.settings)
         self.lifecycle.settles = remembers
         self.lifecycle.opened(spider)
         takes = (getattr(addon, "take_processes", list) for addon in self._crawler.addons.addons)
         self._judge.reader.open(process for take in takes for process in take())
-        self._read = without_password(url) if reads and remembers else ""
+        where = without_password(self._url) if remembers else "memory"
+        self._read = where if remembers and self._settings.durable == "never" else ""
         only = ", which is only read" if self._read else ""
         if not remembers:
             only = f" for this crawl ({PREFIX}STORE = 'sqlite:' remembers its pages for the next)"
-        where = without_password(url) if remembers else "memory"
         away = ", once it answers" if self._store.run.failure else ""
         logger.info("Kept pages are remembered in %s%s%s", where, only, away)
         gc.freeze()  # each full collection would look at all modules again: a fifth of the crawl
 
-    def _item_failed(self, response: Response | None) -> None:
-        self.lifecycle.item_done(response, well=False)
-
     def _item_scraped(self, response: Response | None) -> None:
-        self.lifecycle.item_done(response, well=self._deliveries.item_scraped(), given=True)
+        if self._deliveries.item_scraped():
+            self.lifecycle.item_done(response, given=True)
+        else:
+            self.lifecycle.failed(response)
 
     async def _closed(self, spider: Spider, reason: str) -> None:
         self._judge.reader.close()

@@ -25,16 +25,13 @@ from simhash_gate.values import PREFIX
 try:
     from scrapy_poet.injection import Injector
     from scrapy_poet.page_input_providers import PageObjectInputProvider
-    from web_poet.serialization import register_serialization
+    from web_poet.serialization import SerializedLeafData, register_serialization
 except ImportError as error:
     raise ImportError(
         f"scrapy-poet is not installed ({error}): pip install 'simhash-gate[poet]'"
     ) from error
 
 logger = logging.getLogger(__name__)
-
-Leaf = dict[str, bytes]
-"""The fixture of a dependency in web-poet: the contents of files by the ends of their names."""
 
 
 @dataclass(frozen=True)
@@ -105,21 +102,20 @@ class VerdictProvider(PageObjectInputProvider):
         return Verdict("skipped", "the gate is not installed")
 
 
-def _write_page(page: MarkdownPage) -> Leaf:
+def _write_page(page: MarkdownPage) -> SerializedLeafData:
     return {"json": json.dumps(asdict(page), ensure_ascii=False, indent=2).encode()}
 
 
-def _write_verdict(verdict: Verdict) -> Leaf:
+def _write_verdict(verdict: Verdict) -> SerializedLeafData:
     return {"pickle": pickle.dumps(verdict)}
 
 
-def _read_page(cls: type[MarkdownPage], leaf: Leaf) -> MarkdownPage:
+def _read_page(cls: type[MarkdownPage], leaf: SerializedLeafData) -> MarkdownPage:
     return cls(**json.loads(leaf["json"]))
 
 
-def _read_verdict(_: type[Verdict], leaf: Leaf) -> Verdict:
-    verdict: Verdict = pickle.loads(leaf["pickle"])
-    return verdict
+def _read_verdict(_: type[Verdict], leaf: SerializedLeafData) -> Any:
+    return pickle.loads(leaf["pickle"])
 
 
 register_serialization(_write_page, _read_page)

@@ -119,11 +119,10 @@ class ConditionalRequests(GateComponent):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> GateComponent:
         """Return the middleware if the settings of a domain, or listeners, may need it."""
-        with refusing():
-            settings = settings_of(crawler)
-            if not (settings.revalidates or settings.listeners):
-                raise NotConfigured
-        return super().from_crawler(crawler)
+        component, settings = super().from_crawler(crawler), settings_of(crawler)
+        if not (settings.revalidates or settings.listeners):
+            raise NotConfigured
+        return component
 
     async def process_request(self, request: Request) -> None:
         """Let listeners add a condition to a request."""

@@ -11,7 +11,7 @@ import atexit
 import logging
 import queue
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -19,6 +19,7 @@ from threading import Thread
 from typing import Any
 
 from scrapy.crawler import Crawler
+from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.defer import deferred_from_coro
 
 from simhash_gate.gate.judge import Gate
@@ -73,10 +74,10 @@ class StoreThread:
         self._at_once = at_once
         if at_once:
             self._begin(url)
-            return self._opened
-        # A shell ends without closing anything, and SQLite would leave its files behind.
-        atexit.register(self._leave)
-        Thread(target=self._work, args=(url,), name="simhash_gate-store", daemon=True).start()
+        else:
+            # A shell ends without closing anything, and SQLite would leave its files behind.
+            atexit.register(self._leave)
+            Thread(target=self._work, args=(url,), name="simhash_gate-store", daemon=True).start()
         return self._opened
 
     def submit(self, ask: Callable[[Gate], Any]) -> Future[Any]:
@@ -234,14 +235,12 @@ class LearnedNotes:
         self._store = store
         self._key = key
         self._take = take
-        self._asked: OrderedDict[str, Future[bytes] | None] = OrderedDict()
+        self._asked: LocalCache[str, Future[bytes] | None] = LocalCache(MOST_SCOPES)
 
     def has(self, scope: str) -> bool:
         """Tell whether the notes on a scope were taken. Ask the store at the first call."""
         if scope not in self._asked:
             self._asked[scope] = self._store.submit(lambda gate: gate.store.get(SITE_NOTES, scope))
-            if len(self._asked) > MOST_SCOPES:
-                self._asked.popitem(last=False)
         answer = self._asked[scope]
         if answer is None or not answer.done():
             return answer is None

@@ -132,8 +132,9 @@ class Yields:
             return "nothing"
         if passes and kept.run != self._store.run.name:
             return "again"
-        live = is_copy and self.was_live(kept.run)
-        return "code" if self._has_other_code(kept) and not live else ""
+        now, live = self._code(kept), is_copy and self.was_live(kept.run)
+        is_other = UNKNOWN_GAVE not in (kept.gave, now) and kept.gave != now
+        return "code" if is_other and not live else ""
 
     def gives(self, callback: str) -> bool:
         """Tell whether a callback is known to give items."""
@@ -194,10 +195,6 @@ class Yields:
             self._lives[run] = self._store.submit(lambda gate: gate.store.is_live(run))
         answer = self._lives[run]
         return answer.done() and answer.exception() is None and answer.result()
-
-    def _has_other_code(self, kept: Record) -> bool:
-        now = self._code(kept)
-        return UNKNOWN_GAVE not in (kept.gave, now) and kept.gave != now
 
     def _gave_less(self, known: _Gave, callback: _Callback) -> bool:
         """Tell whether a page lacks fields that a copy of it may fill."""

@@ -83,7 +83,8 @@ class MemoryDriver(SQLDriver):
     _depth = _new_scopes = 0
 
     def __init__(self) -> None:
-        self._use(open_database(":memory:", isolation_level=None, check_same_thread=False))
+        db = open_database(":memory:", isolation_level=None, check_same_thread=False)
+        self._cursor = db.cursor()
         self._cursor.executescript(tables())
 
     @contextmanager
@@ -103,7 +104,7 @@ class MemoryDriver(SQLDriver):
                 self._cursor.execute("COMMIT")
         except BaseException as error:
             # SQLite itself may have rolled back already, as it does when the disk is full.
-            if self._db.in_transaction:
+            if self._cursor.connection.in_transaction:
                 self._cursor.execute("ROLLBACK")
             # A damaged file can hold text that can't be decoded: ValueError.
             if isinstance(error, (sqlite3.Error, ValueError, OSError)):
@@ -163,7 +164,7 @@ class MemoryDriver(SQLDriver):
         return 1
 
     def close(self) -> None:
-        self._db.close()
+        self._cursor.connection.close()
 
     def _rows(self, query: str, args: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         return self._cursor.execute(_named(query), args or {}).fetchall()
@@ -175,16 +176,13 @@ class MemoryDriver(SQLDriver):
         return State(scope, *(self._cursor.execute(_STATE, (number_of(scope),)).fetchone() or ()))
 
     def _require_transaction(self) -> None:
-        if not self._db.in_transaction:
+        if not self._cursor.connection.in_transaction:
             raise StoreError(f"{self.name}: a call of this batch failed, and all were taken back")
 
     def _bound_scopes(self) -> None:
         for number, name in self._ask(_LEFT_SCOPES, MOST_SCOPES):
             for statement in _LEAVE_SCOPE:
                 self._cursor.execute(statement, {"id": number, "name": name})
-
-    def _use(self, db: sqlite3.Connection) -> None:
-        self._db, self._cursor = db, db.cursor()
 
 
 class SQLiteDriver(MemoryDriver):
@@ -229,14 +227,14 @@ class SQLiteDriver(MemoryDriver):
         with suppress(OSError):  # `_connect` reports the problem
             if samestat(self._file, os.stat(self.path)):  # noqa: PTH116 - takes half the time
                 return
-        before = self._db
+        before = self._cursor.connection
         self._lock.let_go()  # the file of the lock may be gone, too
         self._connect()
         self.connections += 1
         before.close()
 
     def _connect(self, *, create: bool = True) -> None:
-        self._use(connect(self.path, self._timeout, create=create))
+        self._cursor = connect(self.path, self._timeout, create=create).cursor()
         self._file = self.path.stat()
 
 

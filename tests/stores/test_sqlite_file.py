@@ -105,12 +105,12 @@ def test_a_folder_or_file_that_cannot_be_written_is_named(without_root):
 
 def fill_up(store):
     """Let the file of a store grow no more, as on a full disk."""
-    pages = store.driver._db.execute("PRAGMA page_count").fetchone()[0]
-    store.driver._db.execute(f"PRAGMA max_page_count = {pages}")
+    pages = store.driver._cursor.execute("PRAGMA page_count").fetchone()[0]
+    store.driver._cursor.execute(f"PRAGMA max_page_count = {pages}")
 
 
 def make_room(store):
-    store.driver._db.execute("PRAGMA max_page_count = 1000000")
+    store.driver._cursor.execute("PRAGMA max_page_count = 1000000")
 
 
 def test_a_full_disk_loses_the_page_in_hand_only(filled, make_record):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 from weakref import WeakSet
 
 from scrapy import Spider
@@ -35,7 +34,8 @@ class FieldMemory(Listener):
         self._fields = crawl.yields.steady
         self._came = Counter[str]()
         self._pages = 0
-        self._learned = LearnedNotes(crawl.store, "fields", self._take)
+        known = self._fields.known
+        self._learned = LearnedNotes(crawl.store, "fields", lambda _, notes: known.update(notes))
 
     def opened(self, spider: Spider) -> None:
         self._learned.has(SCOPE)
@@ -67,9 +67,6 @@ class FieldMemory(Listener):
                 f"the next crawl delivers these items. {PREFIX}REVISIT = 'pass' delivers all now.",
                 wrong=True,
             )
-
-    def _take(self, _scope: str, notes: dict[str, Any]) -> None:
-        self._fields.known.update(notes)
 
 
 def _listed(pages: Counter[str]) -> str:

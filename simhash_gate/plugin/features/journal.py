@@ -62,12 +62,11 @@ class Journal(Listener):
     async def closed(self) -> None:
         await self._thread.close()
         failed = self._dropped_pages - self._written
-        for name, value in (("journaled", self._written), ("journal_failed", failed)):
-            if value:
-                self._stats.set_value(f"simhash_gate/{name}", value)
         if self._written:
+            self._stats.set_value("simhash_gate/journaled", self._written)
             logger.info("Dropped pages are kept in %s: %d of them", self._folder, self._written)
         if failed:
+            self._stats.set_value("simhash_gate/journal_failed", failed)
             logger.error("Dropped pages that are not in the journal: %d", failed)
 
     def _work(self, pages: Iterator[_Waiting]) -> None:

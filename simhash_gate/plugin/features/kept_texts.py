@@ -11,7 +11,7 @@ from simhash_gate.history.texts import FetchedPage, KeptPage, pack
 from simhash_gate.plugin.asked_for import validators_in
 from simhash_gate.plugin.features.revalidation import needs_page
 from simhash_gate.plugin.followed import FollowedPage
-from simhash_gate.plugin.listeners import Crawl, Judged, Listener
+from simhash_gate.plugin.listeners import Judged, Listener
 from simhash_gate.plugin.page_keys import time_of_visit
 from simhash_gate.plugin.requests import STORED_FLAG
 from simhash_gate.plugin.threads import result
@@ -25,10 +25,6 @@ _NOT_OF_A_BODY = frozenset(
 
 class KeptTexts(Listener):
     """Keeps the text of each kept page in the store. Failures change nothing in the crawl."""
-
-    def __init__(self, crawl: Crawl) -> None:
-        super().__init__(crawl)
-        self._budget = crawl.settings.keep_markdown
 
     async def matched(self, verdict: Verdict) -> Verdict:
         address = standing(verdict)
@@ -51,13 +47,12 @@ class KeptTexts(Listener):
         read = verdict.page
         if judged.skipped or read is None or not read.digest:
             return
+        address = standing(verdict) if verdict.outcome == "unchanged" else None
         if verdict.means.kept and verdict.record is not None:
             address = verdict.record.scope, to_hex(read.digest)
-        elif verdict.outcome == "unchanged" and (standing_at := standing(verdict)) is not None:
-            address = standing_at
-        else:
+        if address is None:
             return
-        at = time_of_visit(judged.request)
+        at, budget = time_of_visit(judged.request), self._settings.keep_markdown
         source = self._source_of(judged)
         # The text of an unchanged page is written again as it is: that makes it new.
         stays = verdict.outcome == "unchanged" and source is None
@@ -68,8 +63,8 @@ class KeptTexts(Listener):
         def keep(gate: Gate) -> None:
             values = {"url": read.url, "title": read.title, "markdown": read.markdown}
             text = packed or pack(**values, time=at, links=read.all_links, source=source)
-            if len(text) <= self._budget:  # a text that exceeds it alone would drive out all
-                gate.store.put(Blob(KEPT_TEXT, *address, text, at), budget=self._budget)
+            if len(text) <= budget:  # a text that exceeds it alone would drive out all
+                gate.store.put(Blob(KEPT_TEXT, *address, text, at), budget=budget)
 
         future = self._crawl.store.submit(keep)
         future.add_done_callback(lambda done: self._failed(done.exception()))

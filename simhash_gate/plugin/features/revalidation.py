@@ -286,9 +286,8 @@ class Revalidation(Listener):
         """Return the known page of a request, None if a condition can't spare it."""
         site = self._policies.site_of(request.url)
         policy = overridden(site.policy, request, self._settings, links=self._links)
-        if not policy.revalidate:
-            return None
-        if is_retry(request, self._crawl.crawler.request_fingerprinter.fingerprint(request).hex()):
+        fingerprint = self._crawl.crawler.request_fingerprinter.fingerprint
+        if not policy.revalidate or is_retry(request, fingerprint(request).hex()):
             return None
         key, at = self._page_keys.of_request(request).key, time_of_visit(request)
         visit = Visit(request.url, site.scope, key, at, *request.meta.get(ASKED_KEY, ()))
@@ -296,8 +295,7 @@ class Revalidation(Listener):
 
         def ask(gate: Gate) -> tuple[Revisit, KeptPage | None]:
             revisit = gate.known(visit, policy)
-            before = revisit.previous
-            packed = b""
+            before, packed = revisit.previous, b""
             if self._settings.keep_markdown and before is not None and before.digest:
                 packed = gate.store.get(KEPT_TEXT, visit.scope, to_hex(before.digest))
             # It is unpacked on this thread: the event loop does not wait.

@@ -160,12 +160,9 @@ class GateStats(Listener):
             self._stats.set_value("simhash_gate/store_outages", self._run.outages)
         passed = {name: number for name in NOT_COMPARED if (number := self._number(name))}
         if passed:
-            listed = "; ".join(
-                f"{how_many(number, 'page')}: {NOT_COMPARED[name]}"
-                for name, number in passed.items()
-            )
+            listed = [f"{how_many(passed[it], 'page')}: {NOT_COMPARED[it]}" for it in passed]
             level = logging.INFO if passed.keys().isdisjoint(_FAILED) else logging.WARNING
-            logger.log(level, "Passed without having been compared: %s", listed)
+            logger.log(level, "Passed without having been compared: %s", "; ".join(listed))
         self._tell_visited()
         if self._tagged:
             tagged = f"{how_many(self._tagged, 'page')} of {self._number('checked')}"
