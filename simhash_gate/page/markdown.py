@@ -239,12 +239,18 @@ class _Writer:
             self._spaced, self._link = False, None
 
     def _br(self, *_: object) -> None:
-        """End a line of a paragraph; two of these end it."""
+        """End a line of a paragraph; two of these end it, and its marks go on in the next one."""
         inner = next((part for part in reversed(self._line) if part.contents), None)
         if inner is None:
             return
         if _is_break(inner.contents[-1]):
+            link = self._link
+            marks = [part for part in self._line[1:] if part.tag != "a" or link is not None]
             self._end_line()
+            self._link = None  # it is one of the marks
+            for mark in marks:
+                self._open_mark(Part(mark.tag, **mark.attributes))
+            self._link = link
         else:
             inner.contents.append(Part("br"))
             self._spaced = True

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from benchmarks.markdown import PROPERTIES, kept, rendered, view
@@ -97,6 +97,7 @@ def articles(draw):
 
 
 @given(articles())
+@example("<p><code>a<br><br>b</code></p>")
 def test_what_is_read_in_markdown_is_what_the_article_says(source):
     root = parse(f"<html><body><div>{source}</div></body></html>".encode())
     if root is None:
