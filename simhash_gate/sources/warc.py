@@ -86,7 +86,7 @@ def _response(block: bytes, place: str, max_bytes: int, **fields: Any) -> Entry:
 def _dechunked(body: bytes) -> bytes | None:
     """Return a body without chunk sizes, if an archive left any; None if it ends too early."""
     chunks, place = [], 0
-    while size := _CHUNK_SIZE.match(body, place):
+    while place <= len(body) and (size := _CHUNK_SIZE.match(body, place)):
         place = size.end() + int(size[1], 16)
         chunks.append(body[size.end() : place])
         if not chunks[-1]:

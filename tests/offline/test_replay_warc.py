@@ -94,6 +94,7 @@ def test_what_a_crawl_would_pass_unjudged_is_skipped_with_its_reason(run, tmp_pa
         record(STORY, status="404 Not Found")
         + record(b"\x89PNG\r\n\0", "Content-Type: image/png")
         + record(chunked(STORY)[:-2000], HTML, "Transfer-Encoding: chunked")
+        + record(b"f" * 20 + b"\r\n" + STORY, HTML, "Transfer-Encoding: chunked")
         + record(STORY, WARC_Truncated="length")
         + record(b"", kind=WarcRecordType.revisit)
         + record(b"<p>" + b"word " * 20_000)
@@ -106,10 +107,11 @@ def test_what_a_crawl_would_pass_unjudged_is_skipped_with_its_reason(run, tmp_pa
         "not html",
         "incomplete",
         "incomplete",
+        "incomplete",
         "revisit record without a body",
         "too large",
     ]
-    assert result.column("outcome") == ["skipped"] * 6 + ["new"]
+    assert result.column("outcome") == ["skipped"] * 7 + ["new"]
 
 
 @pytest.mark.parametrize("packed", [False, True])
