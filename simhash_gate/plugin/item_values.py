@@ -18,7 +18,7 @@ from itertools import chain
 import mmh3
 
 from simhash_gate.fingerprints.relative_times import without_relative_times
-from simhash_gate.fingerprints.words import words
+from simhash_gate.fingerprints.words import is_volatile, words
 from simhash_gate.plugin.followed import FollowedPage
 
 MOST_SAID = 1_000
@@ -27,7 +27,7 @@ AWAITED = "an awaited answer"
 """Stands for a field of all answers that a callback has awaited."""
 FEW, TIMES = 3, 3
 """A field is steady if it said the same on so many pages, and so many times as often as not."""
-_LINE = 60
+_LINE, _BYLINE = 60, 200
 DIGEST = (1 << 16) - 1
 
 
@@ -35,16 +35,22 @@ def said_by(values: Iterable[tuple[str, str]], own: Collection[str]) -> dict[str
     """Return digests of 16 bits of what items say, by field.
 
     The addresses of the page, its `own`, are all the same there, and so are times such as "2 days
-    ago".
+    ago". Of a text of several lines, those that are about the page and not of it do not count.
     """
     found: dict[str, set[int]] = {}
     for name, value in values:
         said = "its address" if value in own else value
-        if len(said) < _LINE:
+        if "\n" in said:
+            said = "\n".join(it for it in said.split("\n") if it and not _is_of_page(it))
+        elif len(said) < _LINE:
             said = " ".join(without_relative_times(words(said)))
         if value:
             found.setdefault(name, set()).add(_digest(f"{name}={said}"))
     return found
+
+
+def _is_of_page(line: str) -> bool:
+    return len(line) <= _BYLINE and is_volatile(line, len(words(line)))
 
 
 def _digest(text: str) -> int:

@@ -159,7 +159,10 @@ def test_a_field_that_stays_the_same_brings_an_item_if_it_differs(known) -> None
 
 @pytest.mark.parametrize(
     ("value", "later"),
-    [("2 days ago", "3 days ago"), (kept().url, kept(1).url), (1.0, "1.0")],
+    [
+        *(("2 days ago", "3 days ago"), (kept().url, kept(1).url), (1.0, "1.0")),
+        ("# Lamps\n\nUpdated 9 minutes ago · 6,207 views\n\nLit.", "# Lamps\n\n3 views\n\nLit."),
+    ],
 )
 def test_values_that_say_the_same_at_each_visit(value, later) -> None:
     said = [said_by([("value", str(it))], [kept().url, kept(1).url]) for it in (value, later)]
