@@ -163,17 +163,19 @@ class DemoRound:
     def repeated(self) -> list[str]:
         """Count what two parts delivered of a URL with the same words; return what they must not.
 
-        What was delivered before a pause counts; of what was delivered page by page before a kill,
-        all counts but what was in flight.
+        An item with other links says something else, and may come. What was delivered before a
+        pause counts; of what was delivered page by page before a kill, all counts but what was in
+        flight.
         """
-        last: dict[tuple[str, ...], int] = {}
+        last: dict[tuple[str, ...], tuple[int, list[str]]] = {}
         found: dict[int, list[tuple[int, str]]] = {number: [] for number in range(len(self.parts))}
         for number, part in enumerate(self.parts):
             for item in part.items:
                 what = (item["url"], *_names(item), item["fingerprint"] or "")
-                before = last.get(what, number)
-                last[what] = number
-                if before != number and item["url"] not in part.anew:
+                says = _without_byline(item)
+                before, said = last.get(what, (number, says))
+                last[what] = number, says
+                if before != number and says == said and item["url"] not in part.anew:
                     found[before].append((number, f"{what}, by parts {before} and {number}"))
         wrong = []
         for number, part in enumerate(self.parts):
@@ -266,6 +268,11 @@ class DemoRound:
 def _is_anew(verdict: dict[str, Any]) -> bool:
     changed = verdict.get("outcome") in ("updated", "rewritten")
     return changed or "compared with nothing" in verdict.get("reason", "")
+
+
+def _without_byline(item: dict[str, Any]) -> list[str]:
+    """Return the lines of an item's Markdown but the one that is another at each visit."""
+    return [line for line in (item["markdown"] or "").split("\n") if " · " not in line]
 
 
 def _name(shown: str) -> str:
