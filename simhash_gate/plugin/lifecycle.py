@@ -121,13 +121,14 @@ class Lifecycle:
         page, verdict = self._of(response.request), verdict_of(response)
         if item is None:
             return True
-        if page is not None:
+        if page is not None and verdict is not None:
             filled, empty = fields_of(values := values_of(item))
             for name, value in filled.items():
                 page.filled.setdefault(name, []).append(value)
             page.empty |= empty
             if self.settles and STORED_FLAG not in response.flags:  # else it says nothing else
-                own = {response.url, response.request.url} if response.request else ()
+                asked = response.request.url if response.request else ""
+                own = {response.url, asked, verdict.canonical_url}
                 for name, digests in said_by(values, own).items():
                     page.said.setdefault(name, set()).update(digests)
         if verdict is not None and verdict.held:

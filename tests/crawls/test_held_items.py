@@ -12,12 +12,15 @@ from tests.offline.command import COMMAND
 SPIDER = """
 import time
 
+from simhash_gate import verdict_of
+
 class Spider(Base):
     name = "test"
     part, clock = "prices", ""
     def parse(self, response):
         picture = response.css("h1").attrib["data-large"]
         item = {"url": response.url, "part": self.part, "picture": picture, "none": None}
+        item["canonical"] = verdict_of(response).canonical_url
         yield item | ({"at": {"time": time.time_ns()}} if self.clock else {})
 """
 WARNED = r"WARNING: Items of unchanged pages were held back.*? last visit: (.*?)\. That is right"
