@@ -17,8 +17,8 @@ from itertools import chain
 
 import mmh3
 
-from simhash_gate.fingerprints.relative_times import without_relative_times
-from simhash_gate.fingerprints.words import is_volatile, words
+from simhash_gate.fingerprints.relative_times import AGO, without_relative_times
+from simhash_gate.fingerprints.words import is_volatile, without_counters, words
 from simhash_gate.plugin.followed import FollowedPage
 
 MOST_SAID = 1_000
@@ -35,7 +35,7 @@ def said_by(values: Iterable[tuple[str, str]], own: Collection[str]) -> dict[str
     """Return digests of 16 bits of what items say, by field.
 
     The addresses of the page, its `own`, are all the same there, and so are times such as "2 days
-    ago". Of a text of several lines, those that are about the page and not of it do not count.
+    ago". Of a text of several lines, bylines with a counter or such a time do not count.
     """
     found: dict[str, set[int]] = {}
     for name, value in values:
@@ -50,7 +50,11 @@ def said_by(values: Iterable[tuple[str, str]], own: Collection[str]) -> dict[str
 
 
 def _is_of_page(line: str) -> bool:
-    return len(line) <= _BYLINE and is_volatile(line, len(words(line)))
+    """Tell whether a line has a counter or a relative time, and little else but dates."""
+    said = words(line) if len(line) <= _BYLINE else []
+    if not (said and is_volatile(line, len(said))):
+        return False
+    return without_counters(line) != line or AGO in without_relative_times(said)
 
 
 def _digest(text: str) -> int:

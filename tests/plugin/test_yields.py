@@ -169,6 +169,17 @@ def test_values_that_say_the_same_at_each_visit(value, later) -> None:
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize(
+    ("value", "later"),
+    [
+        ("Hall 3\n9 May 2026, 14:00", "Hall 3\n9 May 2026, 15:00"),
+        ("5 views\nRed.", "5 views\nTeal."),
+    ],
+)
+def test_values_that_say_something_else(value, later) -> None:
+    assert said_by([("value", value)], ()) != said_by([("value", later)], ())
+
+
 def test_a_copy_is_tried_if_the_page_left_fields_empty(known) -> None:
     known.gave(kept(), {"name": "Lamp of a desk", "price": None, "link": ""})
     assert known.unpaid(kept()) == "less"
